@@ -29,13 +29,7 @@ from simulator.control.shapes import ENVIRONMENT_MEANINGS, Envelope, EnvelopeLis
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import EVENTS, Event, JournalEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.webhooks import (
-    DELIVERY_MEANINGS,
-    EmailEntry,
-    all_deliveries,
-    emails,
-)
-from simulator.resources.webhooks import shapes as webhooks
+from simulator.resources.webhooks import EmailEntry, emails
 from simulator.server.bases import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
@@ -95,11 +89,6 @@ class JournalList(TypedDict):
 class DeliveryCount(TypedDict):
     deliveries: Count
     """How many attempts were made meanwhile."""
-
-
-class DeliveryList(TypedDict):
-    data: list[webhooks.RecordedDelivery]
-    """The attempts, oldest first."""
 
 
 class EmailList(TypedDict):
@@ -271,17 +260,6 @@ async def get_event(call: ControlCall) -> Raw[Envelope]:
     return Raw(event_of(call).raw)
 
 
-async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
-    """The delivery attempts by event, endpoint and status; the newest `limit`, oldest first."""
-    world = call.world
-    event_id, endpoint_id, status = (call.query.get(name) or None for name in ("event_id", "endpoint_id", "status"))
-    if status is not None and status not in DELIVERY_MEANINGS:
-        raise wrong("status", f"it is {' or '.join(DELIVERY_MEANINGS)}")
-    limit = call.limit()
-    found = all_deliveries(world, event_id=event_id, status=status, endpoint_id=endpoint_id, limit=limit)
-    return Raw(await json_list(found, lambda row: dumps(webhooks.render_recorded_delivery(world, row))))
-
-
 async def list_emails(call: ControlCall) -> EmailList:
     """Every e-mail that the service would have sent; none is ever sent."""
     return {"data": newest(emails(call.world), call.limit())}
@@ -305,13 +283,6 @@ _EVENTS: Query = {
     "object_id": any_text("Only events about the resource of this id."),
     "environment": one_of(ENVIRONMENT_MEANINGS, "Only events of this environment."),
 }
-_DELIVERIES: Query = {
-    "event_id": any_text("Only attempts to deliver this event."),
-    "endpoint_id": any_text("Only attempts to deliver to this endpoint."),
-    "status": one_of(DELIVERY_MEANINGS, "Only attempts that ended like this."),
-    **LIMIT,
-}
-
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation(
         "GET", "/requests", "requests", "Seeing", "The journal of interface calls", requests, query=_REQUESTS
@@ -337,9 +308,6 @@ ROWS: tuple[ControlOperation, ...] = (
         by_environment=True,
     ),
     ControlOperation("GET", "/events/{id}", "get_event", "Seeing", "One event's envelope", get_event),
-    ControlOperation(
-        "GET", "/deliveries", "deliveries", "Seeing", "Every delivery attempt", deliveries, query=_DELIVERIES
-    ),
     ControlOperation(
         "GET", "/emails", "list_emails", "Seeing", "E-mails the service would have sent", list_emails, query=LIMIT
     ),

@@ -108,6 +108,10 @@ async def _see(session: Session) -> None:
     await call("GET", "/events/wait?type=transaction.disputed&timeout=0")
     await call("GET", f"/events/{events[0]['id']}")
     await call("POST", f"/events/{events[0]['id']}/resend")
+    await call("POST", "/inbox/shop/subscribe", {"events": ["*"]})
+    await call("POST", f"/events/{events[0]['id']}/resend", {"deliver": {"copies": 2}})
+    attempts = (await call("GET", "/deliveries?event_type=" + events[0]["type"]))["data"]
+    await call("GET", f"/deliveries/{attempts[0]['id']}")
     for path in (
         "/requests",
         "/deliveries",
@@ -165,7 +169,6 @@ async def _steer(session: Session) -> None:
     await call("POST", "/inbox/shop", {"any": "thing"})
     await call("GET", "/inbox/shop")
     await call("GET", "/inbox")
-    await call("POST", "/inbox/shop/subscribe", {"events": ["transaction.completed"]})
     await call("GET", "/inbox/shop/wait?count=1&timeout=1")
     await call("GET", "/inbox/shop/wait?count=9&timeout=0")
     await call("PUT", "/inbox/shop", {"respond": [500, 200]})

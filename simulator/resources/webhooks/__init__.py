@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from simulator.kernel.world import TimerRow
 from simulator.resources.webhooks import actions, bodies, queue, shapes
-from simulator.resources.webhooks.deliveries import all_deliveries, deliveries_about
+from simulator.resources.webhooks.deliveries import all_deliveries, deliveries_about, delivery_of, endpoint_of
 from simulator.resources.webhooks.emails import EmailEntry, emails
 from simulator.resources.webhooks.emitting import check_emit, emit_example
 from simulator.resources.webhooks.faults import awaited
@@ -30,6 +30,7 @@ from simulator.resources.webhooks.queue import (
     recipients,
     report,
     resend,
+    retries_ahead,
     take,
 )
 from simulator.resources.webhooks.records import (
@@ -115,8 +116,10 @@ __all__ = [
     "check_address",
     "check_url",
     "deliveries_about",
+    "delivery_of",
     "emails",
     "end_fault",
+    "endpoint_of",
     "in_flight",
     "is_on_this_machine",
     "may_take",
@@ -125,6 +128,7 @@ __all__ = [
     "recipients",
     "report",
     "resend",
+    "retries_ahead",
     "sending_time_ms",
     "set_up_keys",
     "shapes",

@@ -35,14 +35,21 @@ def all_deliveries(
     event_id: str | None = None,
     status: str | None = None,
     endpoint_id: str | None = None,
+    event_type: str | None = None,
     limit: int | None = None,
 ) -> list[Delivery]:
     """The newest `limit` deliveries (None: all) of the world that fit, oldest first; deleted endpoints included."""
-    wanted = {"event_id": event_id, "status": status}
+    wanted = {"event_id": event_id, "status": status, "event_type": event_type}
     conditions = [having(name, value) for name, value in wanted.items() if value is not None]
     ids = [one for one in _every_endpoint_id(world) if endpoint_id in (None, one)]
     found = [row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, the("sequence"))]
     return newest(sorted(found, key=the("sequence")), limit)
+
+
+def delivery_of(world: World, identifier: str) -> Delivery | None:
+    """The delivery with this id, None when there is none."""
+    found = (deliveries_of(world, endpoint_id).get(identifier) for endpoint_id in _every_endpoint_id(world))
+    return next((one for one in found if one is not None), None)
 
 
 def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:

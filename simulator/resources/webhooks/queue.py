@@ -13,6 +13,8 @@ queue, which would be written anew, ever longer, for each event.
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import HOUR_MS, LAST_MS, MINUTE_MS
 from simulator.kernel.copying import replace
@@ -297,6 +299,20 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
 def _retries(world: World) -> int:
     """How often an attempt is repeated (decision W5)."""
     return 6 if assumes(world, "W5", "gives_up_after_a_day") else len(RETRY_DELAYS_MS)
+
+
+def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]:
+    """When an event will be tried again at an endpoint while every attempt fails at once: milliseconds, in their order.
+
+    An attempt that a fault delays counts, with the retries after it.
+    """
+    found: list[int] = []
+    for row in world.store[PLANNED.of(owner=endpoint_id)].values():
+        if row.pending.event_id == event_id:
+            (timer,) = world.agenda.in_firing_order((row.timer,))
+            stages = () if row.pending.stage is None else range(row.pending.stage, _retries(world))
+            found += accumulate((RETRY_DELAYS_MS[stage] for stage in stages), initial=timer.due_at_ms)
+    return sorted(found)
 
 
 def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *, acknowledged: bool) -> None:
