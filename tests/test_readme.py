@@ -14,7 +14,7 @@ import pytest
 
 from simulator.cli.serve import serve
 from simulator.kernel.clock import parse_duration
-from simulator.resources.webhooks import queue
+from simulator.resources.webhooks import schedule
 from simulator.wire.setting_model import Settings
 from tests import snippets
 from tests.snippets import Block
@@ -85,7 +85,7 @@ def test_a_refused_call_shows_why(environment: dict[str, str]) -> None:
 def test_the_retries_stand_in_it_as_they_are_made() -> None:
     row = next(line for line in README.splitlines() if line.startswith("| after the one before |"))
     spans = [parse_duration(cell.replace(" min", "m").replace(" ", "")) for cell in row.split("|")[3:-1]]
-    assert spans == list(queue.RETRY_DELAYS_MS)
+    assert spans == list(schedule.RETRY_DELAYS_MS)
 
 
 def test_the_readme_has_blocks_of_every_sort() -> None:

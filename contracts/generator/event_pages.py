@@ -14,7 +14,7 @@ from contracts.generator.schemas import REF, Components, Schema, references
 from simulator.courier.courier import TIMEOUT_SECONDS
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.resources.webhooks.keys import sign
-from simulator.resources.webhooks.queue import RETRY_DELAYS_MS
+from simulator.resources.webhooks.schedule import RETRY_DELAYS_MS
 from simulator.scenario.objects import shapes_of, subjects
 from simulator.wire.events import EVENT_TYPES, EventType
 from simulator.wire.json import JsonObject, dumps

@@ -30,7 +30,6 @@ from simulator.resources.webhooks.queue import (
     recipients,
     report,
     resend,
-    retries_ahead,
     take,
 )
 from simulator.resources.webhooks.records import (
@@ -50,6 +49,7 @@ from simulator.resources.webhooks.records import (
     Outcome,
 )
 from simulator.resources.webhooks.routes import OPERATIONS
+from simulator.resources.webhooks.schedule import retries_ahead
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import check_address, check_url, is_on_this_machine
 from simulator.wire.actions import Action

@@ -13,10 +13,8 @@ queue, which would be written anew, ever longer, for each event.
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 from simulator.kernel.agenda import Timer
-from simulator.kernel.clock import HOUR_MS, LAST_MS, MINUTE_MS
+from simulator.kernel.clock import LAST_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import Event
 from simulator.kernel.table import Table
@@ -42,15 +40,13 @@ from simulator.resources.webhooks.records import (
     Webhook,
     delivery_id,
 )
+from simulator.resources.webhooks.schedule import RETRY_DELAYS_MS, retries_of
 from simulator.wire import in_force
 from simulator.wire.in_force import DeliveryPlan
 from simulator.wire.json import Shown
 from simulator.wire.records import move
 from simulator.wire.settings import assumes
 from simulator.wire.texts import headers_text
-
-RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, *(5 * (12 * HOUR_MS,)))
-"""The delay after each failed attempt; after the last one the endpoint is disabled (decision W5: 11 attempts)."""
 
 RETRY = "webhook.retry"
 DELAYED = "webhook.delayed"
@@ -285,7 +281,7 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
     pending = attempt.pending
     outcome = faults.heard(pending.plan or NO_FAULT, outcome)
     if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
-        if pending.stage < _retries(world):
+        if pending.stage < retries_of(world):
             retry_at_ms = world.now_ms + RETRY_DELAYS_MS[pending.stage]
             retry = PendingAttempt(pending.event_id, pending.endpoint_id, pending.stage + 1, attempt.number)
             _plan_timer(world, RETRY, retry_at_ms, retry, event, endpoint, attempt.id)
@@ -294,25 +290,6 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
     delivery = _record(world, attempt, event, outcome, retry_at_ms)
     _release(world, attempt, event, endpoint, acknowledged=outcome.succeeded)
     return delivery
-
-
-def _retries(world: World) -> int:
-    """How often an attempt is repeated (decision W5)."""
-    return 6 if assumes(world, "W5", "gives_up_after_a_day") else len(RETRY_DELAYS_MS)
-
-
-def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]:
-    """When an event will be tried again at an endpoint while every attempt fails at once: milliseconds, in their order.
-
-    An attempt that a fault delays counts, with the retries after it.
-    """
-    found: list[int] = []
-    for row in world.store[PLANNED.of(owner=endpoint_id)].values():
-        if row.pending.event_id == event_id:
-            (timer,) = world.agenda.in_firing_order((row.timer,))
-            stages = () if row.pending.stage is None else range(row.pending.stage, _retries(world))
-            found += accumulate((RETRY_DELAYS_MS[stage] for stage in stages), initial=timer.due_at_ms)
-    return sorted(found)
 
 
 def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *, acknowledged: bool) -> None:
