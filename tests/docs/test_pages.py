@@ -96,9 +96,9 @@ def test_every_address_of_the_server_that_a_page_names_is_there(application: App
 
 
 def test_a_page_is_also_there_as_its_source(application: Application) -> None:
-    answer = asked(application, "/explanation/fixed-and-chosen.md")
+    answer = asked(application, "/explanation/law-and-weather.md")
     assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
-    assert answer.text == pages_by_path()["explanation/fixed-and-chosen"].source
+    assert answer.text == pages_by_path()["explanation/law-and-weather"].source
 
 
 def test_the_index_has_a_slash_at_its_end(application: Application) -> None:
@@ -133,7 +133,7 @@ def test_headings_have_the_anchors_that_code_hosts_give_them() -> None:
 
 
 def test_a_search_finds_the_page_whose_title_has_the_words() -> None:
-    assert search("fixed chosen")[0]["path"] == "explanation/fixed-and-chosen"
+    assert search("fixed chosen")[0]["path"] == "explanation/law-and-weather"
     assert search("first onr")[0]["path"] == "tutorial/first-onramp"
 
 
