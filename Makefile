@@ -112,14 +112,21 @@ $(BIN)/python:
 	  { echo "Python 3.11 or newer is needed; name it: make PYTHON=/path/to/python3.11"; exit 2; }
 	@$(PYTHON) -c 'import ensurepip' || \
 	  { echo "Python lacks venv; on Debian: apt install python3-venv"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+
+# What pip does in silence takes about a minute: `make run` says so, and how long it took.
+# $(1): what to install; $(2): what that is.
+define install
+@echo "Installing $(2) into $(VENV): once, about a minute ..."
+@begun=$$(date +%s); $(INSTALL) --editable $(1) && echo "Installed in $$(( $$(date +%s) - begun )) s."
+endef
 
 $(VENV)/.run: requirements.lock pyproject.toml | $(BIN)/python
-	$(INSTALL) --editable .
+	$(call install,.,what the simulator needs)
 	@touch $@
 
 $(VENV)/.dev: requirements.lock pyproject.toml | $(BIN)/python
-	$(INSTALL) --editable ".[dev]"
+	$(call install,".[dev]",what the tests need)
 	@touch $@ $(VENV)/.run
 
 # Node comes as a Python wheel, npm packages by the names in npm.txt: whatever machine this is, it needs no Node. What the

@@ -24,6 +24,7 @@ from simulator.cli import (
     seeing,
     serve,
     steering,
+    waiting,
 )
 from simulator.version import __version__
 
@@ -31,6 +32,7 @@ __all__ = ["main"]
 
 COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     "serve": lambda: serve.serve,
+    "wait": lambda: waiting.wait,
     "clock": lambda: steering.clock,
     "action": lambda: steering.action,
     "actions": lambda: steering.actions,

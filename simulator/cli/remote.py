@@ -7,33 +7,25 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 import click
 
 from simulator import client as clients
 from simulator.address import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
+from simulator.cli import settings
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
 
-_OPTIONS = (
-    click.option(
-        "--url", envvar="SIMULATOR_URL", show_envvar=True,
-        help="Address of the running server; else that of SIMULATOR_HOST and SIMULATOR_PORT, as `serve` obeys them.  "
-        f"[default: {DEFAULT_URL}]",
-    ),
-    click.option("--world", envvar="SIMULATOR_WORLD", show_envvar=True, help="World to act in; else `default`."),
-    click.option(
-        "--environment", type=click.Choice(["sandbox", "production"]), envvar="SIMULATOR_ENVIRONMENT",
-        show_envvar=True, help="Environment to act in; else sandbox.",
-    ),
-    click.option(
-        "--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token, if the server has one.",
-    ),
-)  # fmt: skip
+
+class Address(NamedTuple):
+    """Where a server is looked for, and what said so."""
+
+    url: str
+    by: str
 
 
 def remote(command: Callable[..., None]) -> Callable[..., None]:
@@ -45,11 +37,9 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         given = {"url": url, "world": world, "environment": environment, "control_token": control_token}
         given |= _of_groups(click.get_current_context())
-        address = given["url"] or server_url(os.environ)
-        if not is_address(address):
-            fail([f"{address!r} is not a URL like {DEFAULT_URL}"], EXIT_USAGE)
+        address = address_of(given["url"])
         client = clients.ControlClient(
-            address,
+            address.url,
             given["world"],
             environment=given["environment"],
             token=given["control_token"],
@@ -59,16 +49,72 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         except clients.CallRefused as refusal:
             fail([in_words(refusal)], EXIT_REFUSED)
         except clients.Unreachable as error:
-            fail(
-                [str(error), "start one with `rampsim serve`, or name another with --url or SIMULATOR_URL"],
-                EXIT_UNREACHABLE,
-            )
+            fail([str(error), *where_it_was_looked(address)], EXIT_UNREACHABLE)
         except BrokenPipeError:
             sys.exit(0)
 
-    for option in reversed(_OPTIONS):
-        run = option(run)
-    return run
+    for setting in reversed(settings.CLIENT):
+        choice = {"type": click.Choice(["sandbox", "production"])} if setting.name == "environment" else {}
+        run = setting.option(**choice)(run)
+    decorated: Callable[..., None] = settings.settings_file_option(run)
+    return decorated
+
+
+def address_of(given: str | None) -> Address:
+    """Where the server of a command is: as `--url` or SIMULATOR_URL says, as SIMULATOR_HOST and SIMULATOR_PORT make
+    a server listen, as the settings file says, where one was started from here, or at the default address.
+
+    `given` is the value of the option `--url`, from wherever it has that.
+    """
+    context = click.get_current_context()
+    source = context.get_parameter_source("url")
+    file = settings.file_of(context)
+    in_file = str(file.values.get("url") or "")
+    if given and not (given == in_file and source is click.core.ParameterSource.DEFAULT_MAP):
+        return _checked(given, "--url" if source is click.core.ParameterSource.COMMANDLINE else "SIMULATOR_URL")
+    named = [name for name in ("SIMULATOR_HOST", "SIMULATOR_PORT") if os.environ.get(name)]
+    if named and os.environ.get("SIMULATOR_PORT") != "0":
+        return _checked(server_url(os.environ), " and ".join(named))
+    if in_file:
+        return _checked(in_file, file.place_of("url"))
+    if (started := _started_here()) is not None:
+        return started
+    told = {f"SIMULATOR_{name.upper()}": str(file.values[name]) for name in ("host", "port") if name in file.values}
+    if told and told.get("SIMULATOR_PORT") != "0":
+        return _checked(server_url(told), file.place_of("port" if "port" in file.values else "host"))
+    return Address(DEFAULT_URL, "")
+
+
+def _checked(url: str, by: str) -> Address:
+    if not is_address(url):
+        fail([f"{by}: {url!r} is not a URL like {DEFAULT_URL}"], EXIT_USAGE)
+    return Address(url, by)
+
+
+def _started_here() -> Address | None:
+    """The server that was started from here; of several the one at the default address, else it has to be named."""
+    from simulator.cli import running
+
+    servers = running.here()
+    if not servers:
+        return None
+    if len(servers) > 1:
+        usual = [server for server in servers if server.url == DEFAULT_URL]
+        others = ", ".join(server.url for server in servers if server not in usual)
+        if not usual:
+            fail([f"several servers run here ({others}): name one with --url or SIMULATOR_URL"], EXIT_USAGE)
+        click.echo(f"rampsim: this is the server at {DEFAULT_URL}; others run here, too: {others}", err=True)
+        servers = usual
+    return Address(servers[0].url, str(servers[0].note))
+
+
+def where_it_was_looked(address: Address) -> list[str]:
+    """Why that address, and what to do when nothing answers there."""
+    if not address.by:
+        why = ["it is the default address: none is named, and no server that was started here or above runs"]
+    else:
+        why = [] if address.by == "--url" else [f"{address.by} names that address"]
+    return [*why, "start one with `rampsim serve`, or name another with --url or SIMULATOR_URL"]
 
 
 def _of_groups(context: click.Context) -> dict[str, str | None]:

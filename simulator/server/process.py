@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import FrameType
 
 import uvicorn
 
@@ -14,6 +17,8 @@ from simulator.server.app import Application
 from simulator.server.protocol import BoundedProtocol
 from simulator.wire.masking import Masker
 
+_INTERRUPTED = 130
+"""What a shell says of a program that ended by SIGINT."""
 _GRACE_SECONDS = 0.3
 """How long calls may go on when the server stops, before they are ended."""
 
@@ -56,6 +61,12 @@ class EndingServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, application: Application) -> None:
         super().__init__(config)
         self._application = application
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal ends it in order; who asks a second time at the keyboard does not want to wait for that."""
+        if self.should_exit and sig == signal.SIGINT:
+            os._exit(_INTERRUPTED)
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._application.runtime.drain()
