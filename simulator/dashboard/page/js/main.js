@@ -46,7 +46,7 @@ function WorldChoice() {
 function Connection() {
   const state = useStore(connection);
   const said = { connecting: "connecting", live: "live", lost: "not connected, trying again" }[state];
-  return html`<span class="connection" role="status" data-state=${state}>${said}</span> <button type="button" onClick=${changedAll}>Refresh</button>`;
+  return html`<span class="connection" role="status" data-state=${state}>${said}</span> <button type="button" class="icon" aria-label="Refresh" title="Read everything anew" onClick=${changedAll}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13 8a5 5 0 1 1-1.5-3.6 M13 2v3h-3" /></svg></button>`;
 }
 
 function TokenQuestion() {

@@ -1,27 +1,35 @@
 // Light or dark: as the system has it, or as was chosen here once.
 import { html, useState } from "./lib.js";
 
-const CHOICES = { system: "As the system", light: "Light", dark: "Dark" };
+const CHOICES = [
+  { name: "system", words: "as the system has them", icon: "M8 2a6 6 0 1 0 0 12A6 6 0 1 0 8 2Z M8 2v12 M8 5h4.8 M8 8h6 M8 11h4.8" },
+  { name: "light", words: "light", icon: "M8 5a3 3 0 1 0 0 6 3 3 0 1 0 0-6Z M8 1v1.6 M8 13.4V15 M1 8h1.6 M13.4 8H15 M3 3l1.2 1.2 M11.8 11.8 13 13 M13 3l-1.2 1.2 M4.2 11.8 3 13" },
+  { name: "dark", words: "dark", icon: "M13.5 9.7A6 6 0 0 1 6.3 2.5a6 6 0 1 0 7.2 7.2Z" },
+];
 const KEY = "simulator-scheme";
 
 function kept() {
-  try { return localStorage.getItem(KEY) in CHOICES ? localStorage.getItem(KEY) : "system"; } catch { return "system"; }
+  let name = null;
+  try { name = localStorage.getItem(KEY); } catch { /* nothing is kept here */ }
+  return CHOICES.find((choice) => choice.name === name) || CHOICES[0];
 }
 
-function apply(choice) {
-  if (choice === "system") delete document.documentElement.dataset.scheme;
-  else document.documentElement.dataset.scheme = choice;
+function apply({ name }) {
+  if (name === "system") delete document.documentElement.dataset.scheme;
+  else document.documentElement.dataset.scheme = name;
 }
 
 apply(kept());
 
+/** A button that goes from one choice to the next. */
 export function SchemeChoice() {
   const [choice, set] = useState(kept());
-  const choose = (event) => {
-    set(event.target.value);
-    apply(event.target.value);
-    try { localStorage.setItem(KEY, event.target.value); } catch { /* it then holds for this visit */ }
+  const next = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length];
+  const change = () => {
+    set(next);
+    apply(next);
+    try { localStorage.setItem(KEY, next.name); } catch { /* it then holds for this visit */ }
   };
-  return html`<select class="scheme" aria-label="Colours" value=${choice} onChange=${choose}>${Object.entries(CHOICES).map(
-    ([value, words]) => html`<option value=${value}>${words}</option>`)}</select>`;
+  return html`<button type="button" class="icon" aria-label=${`Colours: ${choice.words}. Make them ${next.words}`} title=${`Colours: ${choice.words}`} onClick=${change}>
+    <svg viewBox="0 0 16 16" aria-hidden="true"><path d=${choice.icon} /></svg></button>`;
 }
