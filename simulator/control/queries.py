@@ -75,6 +75,8 @@ class JournalEntryShape(TypedDict):
     """The kinds of advice that it shows."""
     unknown_fields: list[str]
     """The fields and query parameters that the operation does not know."""
+    fault_id: str | None
+    """The fault that acted on it; null where none did."""
 
 
 class JournalList(TypedDict):
@@ -140,6 +142,7 @@ def show_entry(row: JournalEntry) -> JournalEntryShape:
         "duration_ms": row.duration_ms,
         "advice": ["unknown_field"] if row.unknown_fields else [],
         "unknown_fields": list(row.unknown_fields),
+        "fault_id": row.fault or None,
     }
 
 

@@ -80,8 +80,8 @@ class HistoryEntry:
 class JournalEntry:
     """One interface call and its answer, as the request journal keeps it (secrets already masked).
 
-    `duration_ms` and `wall_ms` (the moment it came in) are of a clock of the machine that only tells distances; like
-    all durations they differ from run to run.
+    `fault` is the id of the fault that acted on it. `duration_ms` and `wall_ms` (the moment it came in) are of a clock
+    of the machine that only tells distances; like all durations they differ from run to run.
     """
 
     id: Id
@@ -101,6 +101,7 @@ class JournalEntry:
     operation: str = ""
     answer_headers: Headers = ()
     wall_ms: WallMilliseconds = 0.0
+    fault: str = ""
 
     saved_as: ClassVar[str] = "Exchange"
     """The name in documents of a world, which it keeps."""

@@ -31,8 +31,8 @@ class FileProblem(TypedDict):
 class ScenarioFile:
     """A scenario that was read and found valid: the document as written, where it came from, and its lines.
 
-    `lines` has the line (from 1) of every rule, timeline step and entry of `world` by path (`rules[0]`); it is empty
-    for a scenario that came inside another document.
+    `lines` has the line (from 1) of every rule, timeline step, fault and entry of `world` by path (`rules[0]`); it is
+    empty for a scenario that came inside another document.
     `warnings` are {path, line, column, message} of what is possible but probably not meant.
     """
 

@@ -153,6 +153,7 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
         raise ScenarioError([problem.shown() for problem in document.in_order()], source, warnings)
     paths: list[Path] = [("rules", index) for index in range(len(scenario.rules))]
     paths += [("timeline", index) for index in range(len(scenario.timeline))]
+    paths += [("faults", index) for index in range(len(scenario.faults))]
     for member, given in (document.value.get("world") or {}).items():
         entries = range(len(given)) if isinstance(given, list) else ()
         paths += [("world", member), *(("world", member, index) for index in entries)]

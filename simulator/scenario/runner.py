@@ -33,6 +33,7 @@ from simulator.scenario.filling import NoValue, fill, value_at
 from simulator.scenario.matching import ABSENT, dig, passes
 from simulator.scenario.parts import Tests
 from simulator.scenario.results import Check, RunResult, TimelineEntry
+from simulator.scenario.tracing import Trace, standing
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.settings import DEFAULTS, MANUAL_START
 
@@ -73,7 +74,7 @@ class _Run:
         self._credentials: JsonObject = {}
         self._tokens: dict[str, str] = {}
         self._variables: JsonObject = {}
-        self._events: list[JsonObject] = []
+        self._trace = Trace(file, self._look, has_address=bool(client.origin))
         self._now = ""
         self.result = RunResult(file.name)
 
@@ -82,7 +83,7 @@ class _Run:
             await self._prepare()
             for number, step in enumerate(self._file.scenario.drive):
                 await self._step(number, step)
-                await self._collect_events()
+                await self._collect()
             self.result.checks.append(Check("drive"))
         except _FAILURES as error:
             self.result.checks.append(Check("drive", str(error) or "the connection was cut"))
@@ -90,7 +91,7 @@ class _Run:
             return
         try:
             await self._control("POST", "/settle?wait=true")
-            await self._collect_events()
+            await self._collect()
             await self._note_skipped()
         except _FAILURES as error:
             self.result.checks.append(Check("settle", str(error) or "the connection was cut"))
@@ -121,7 +122,7 @@ class _Run:
             await self._register_inbox()
         names = [*self._file.scenario.below, self._file.name]
         await self._control("PUT", "/scenarios/active", {"names": names})
-        await self._collect_events()
+        await self._collect()
 
     @property
     def _inbox(self) -> str:
@@ -132,7 +133,9 @@ class _Run:
             return
         url = f"{self._client.origin}{CONTROL_BASE}{self._inbox}"
         call = DriveCall(post="/webhooks", body={"url": url, "events": ["*"]}, retry=False)
-        self._variables["receiver"] = (await self._call("webhooks", call)).body
+        made = (await self._call("webhooks", call)).body
+        self._variables["receiver"] = made
+        self._trace.know_inbox(made.get("id", "") if isinstance(made, dict) else "")
 
     async def _control(
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
@@ -250,14 +253,12 @@ class _Run:
 
     # Looking
 
-    async def _collect_events(self) -> None:
-        """New events into the timeline, at their own moments."""
-        events = (await self._control("GET", "/events"))["data"]
-        for event in events[len(self._events) :]:
-            shown = event["data"]["object"]
-            said = " ".join(str(shown[name]) for name in ("id", "status", "failure_code") if shown.get(name))
-            self.result.timeline.append(TimelineEntry(event["created_at"], "event", f"{event['type']} {said}".rstrip()))
-        self._events = events
+    async def _look(self, path: str) -> Any:
+        return await self._control("GET", path)
+
+    async def _collect(self) -> None:
+        """What happened into the timeline, at its own moments."""
+        self.result.timeline += await self._trace.collect()
 
     async def _note_skipped(self) -> None:
         progress = await self._control("GET", f"/scenarios/{quote(self._file.name)}")
@@ -265,7 +266,8 @@ class _Run:
             self.result.timeline.append(
                 TimelineEntry(step["at"], "skipped", f"{step['part']} ({step['action']}): {step['reason']}")
             )
-        self.result.timeline.sort(key=lambda line: line.at)
+        # What happened at a moment stands before the note that the clock moves on from there.
+        self.result.timeline.sort(key=lambda line: (line.at, line.kind == "clock"))
 
     async def _check(self, raw: Mapping[str, object]) -> Check:
         name = "expect " + _text(raw)
@@ -288,14 +290,18 @@ class _Run:
         if isinstance(expectation, ExpectWebhooks):
             return await self._webhooks_problem()
         found = await self._control("GET", f"/resources/{quote(expectation.resource)}")
-        return _difference(expectation.where, found["resource"])
+        problem = _difference(expectation.where, found["resource"])
+        return "\n".join([problem, *standing(found)]) if problem else ""
 
     def _event_problem(self, expected: ExpectEvent) -> str:
-        objects = [event["data"]["object"] for event in self._events if event["type"] == expected.event]
+        objects = [event["data"]["object"] for event in self._trace.events if event["type"] == expected.event]
         problem = _count_problem(f"{expected.event} was emitted", expected.where, objects, expected.times)
+        if problem and objects:
+            about = dict.fromkeys(str(one["id"]) for one in objects if "id" in one)
+            return f"{problem}; it told of {', '.join(about)}" if about else problem
         if problem or objects or expected.times is not None:
             return problem
-        emitted = ", ".join(dict.fromkeys(event["type"] for event in self._events)) or "nothing"
+        emitted = ", ".join(dict.fromkeys(event["type"] for event in self._trace.events)) or "nothing"
         return f"{expected.event} was never emitted; emitted: {emitted}"
 
     async def _delivery_problem(self, expected: ExpectDelivery) -> str:
@@ -304,7 +310,11 @@ class _Run:
         attempts = (await self._control("GET", "/deliveries"))["data"]
         fitting = [row for row in attempts if row["event_type"] == expected.delivery]
         problem = _count_problem(f"{expected.delivery} was sent", expected.where, fitting, expected.times)
-        return problem or ("" if fitting or expected.times == 0 else f"{expected.delivery} was never sent")
+        if not problem and not fitting and expected.times != 0:
+            problem = f"{expected.delivery} was never sent"
+            sent = ", ".join(dict.fromkeys(row["event_type"] for row in attempts))
+            return f"{problem}; sent: {sent}" if sent else problem
+        return problem + self._trace.told(fitting) if problem else ""
 
     async def _webhooks_problem(self) -> str:
         if not self._client.origin:
@@ -314,7 +324,7 @@ class _Run:
         done = {(row["event_id"], row["endpoint_id"]) for row in attempts if row["status"] == "succeeded"}
         lost = [row for key, row in wanted.items() if key not in done]
         attempted = {event_id for event_id, _ in wanted}
-        silent = [event for event in self._events if not event["livemode"] and event["id"] not in attempted]
+        silent = [event for event in self._trace.events if not event["livemode"] and event["id"] not in attempted]
         problems = [
             f"{row['event_type']} ({row['event_id']}) got {row['response_status'] or row['error']}" for row in lost
         ]
@@ -335,8 +345,12 @@ def _count_problem(
     """Why not exactly `times` (without it: not one) of these fit, "" when they do or when there are none at all."""
     fitting = sum(not _difference(where, one) for one in shown)
     if times is not None:
-        return "" if fitting == times else f"{what} {fitting} times, not {times}"
+        return "" if fitting == times else f"{what} {_times(fitting)}, not {times}"
     return f"{what}, but with {_difference(where, shown[-1])}" if shown and not fitting else ""
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _difference(where: Mapping[str, object], shown: Mapping[str, object]) -> str:

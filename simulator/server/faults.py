@@ -54,7 +54,7 @@ class Interference:
     """What one fault does to one call."""
 
     def __init__(self, fault_id: str, fault: faults.InterfaceFault, operation: Operation) -> None:
-        self._id = fault_id
+        self.id = fault_id
         self._fault = fault
         self._operation = operation
         self._surprise = surprises.Surprise.of(fault)
@@ -63,13 +63,19 @@ class Interference:
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces
         """Whether the work of the call is done."""
+        self.was_idle = False
+        """Whether it could do nothing after all, so that its hit does not count."""
         self.act = fault.act
         """What happens in the outside world first."""
 
     def came_to_nothing(self, world: World) -> None:
         """What was to happen first is refused: unless the fault does more, the hit does not count. Inside a change."""
         if self._surprise is None and not self.replaces and not self._acts_otherwise:
-            give_back(world, self._id)
+            self._give_back(world)
+
+    def _give_back(self, world: World) -> None:
+        give_back(world, self.id)
+        self.was_idle = True
 
     async def hold_answer(self) -> None:
         """Let the answer wait, now that the work is done."""
@@ -96,7 +102,7 @@ class Interference:
         if surprising is not None:
             true.body = surprising
         elif self._surprise is not None and not self._acts_otherwise:
-            give_back(world, self._id)
+            self._give_back(world)
         return self.disturb(true)
 
     @property

@@ -19,6 +19,7 @@ class Request:
     """What is known of a call. `started` tells distances only, in seconds; `token` is the one that it sends.
 
     `is_entered`: it is in the journal. `may_wait`: a fault may have its events delivered before it is answered.
+    `fault`: the id of the one that acts on it.
     """
 
     incoming: Incoming
@@ -33,6 +34,7 @@ class Request:
     unknown_fields: tuple[str, ...] = ()
     is_entered: bool = False
     may_wait: bool = False
+    fault: str = ""
 
 
 def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEntry:
@@ -58,4 +60,5 @@ def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEnt
         operation=request.operation.name if request.operation else "",
         answer_headers=tuple(outgoing.headers.items()),
         wall_ms=round(request.started * 1000, 3),
+        fault=request.fault,
     )

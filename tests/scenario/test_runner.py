@@ -35,6 +35,7 @@ class FakeSimulator:
             "POST /v1/auth/token": [Reply(200, {"access_token": "tok"})],
             "POST /production/v1/auth/token": [Reply(200, {"access_token": "live"})],
             "GET /_simulator/events": [Reply(200, {"data": []})],
+            "GET /_simulator/deliveries": [Reply(200, {"data": []})],
             "GET /_simulator/scenarios/x": [Reply(200, {"skipped": []})],
             "POST /_simulator/clock/advance": [Reply(200, {"now": NOW})],
         }
@@ -229,9 +230,9 @@ expect:
         "",
         "",
         'transaction.failed was emitted, but with failure_code "a" (wanted {"starts_with":"b"}), '
-        "order_id absent (wanted 1)",
+        "order_id absent (wanted 1); it told of t",
         "transaction.completed was never emitted; emitted: transaction.failed",
-        "transaction.failed was emitted 1 times, not 2",
+        "transaction.failed was emitted once, not 2; it told of t",
         "",
     ]
     assert [line.text for line in result.timeline] == ["transaction.failed t failed a"]
@@ -271,8 +272,93 @@ expect:
     assert [check.problem for check in result.checks] == ["", "", 'data.0.status "active" (wanted "expired")']
 
 
+def attempt(event: str, number: int = 1, **shown: Any) -> dict[str, Any]:
+    return {
+        "id": f"dlv_{event}_{number}",
+        "event_id": f"evt_{event}",
+        "event_type": event,
+        "endpoint_id": "wh",
+        "url": "https://user:pass@shop.test/hook?token=1",
+        "attempt": number,
+        "attempted_at": NOW,
+        "status": "failed",
+        "response_status": 500,
+        "error": None,
+        **shown,
+    }
+
+
+def test_attempts_and_hits_of_faults_are_traced_in_their_order() -> None:
+    fault = {"id": "flt_1", "scenario": "x", "webhook": {}, "deliver": {"copies": 2}}
+    cut = {"id": "flt_2", "scenario": "x", "match": {}, "drop": True}
+    other = {"id": "flt_3", "scenario": "below", "match": {}, "respond": {"status": 503}}
+    call = {"id": "req_1", "at": NOW, "method": "GET", "path": "/v1/profile", "status": 0, "response": None}
+    refused = {**call, "id": "req_2", "status": 503, "response": {"error": {"code": "busy"}}, "fault_id": "flt_3"}
+    rows = [
+        attempt("transaction.failed", fault_id="flt_1", next_attempt_at="later"),
+        attempt("transaction.failed", 2, response_status=200, error="lost", fault_id="flt_1"),
+    ]
+    simulator = FakeSimulator(
+        GET_SIM__faults=[Reply(200, {"data": [fault, cut, other]})],
+        GET_SIM__requests=[Reply(200, {"data": [{**call, "fault_id": "flt_2"}, refused]})],
+        GET_SIM__events=[Reply(200, {"data": [event("transaction.failed", id="t")]})],
+        GET_SIM__deliveries=[Reply(200, {"data": rows})],
+    )
+    result = go(
+        """
+faults:
+  - {webhook: {}, deliver: {copies: 2}}
+  - {match: {}, drop: true}
+drive: [{get: /profile}, {advance: 1s}]
+expect: [{delivery: transaction.failed, times: 1}]
+""",
+        simulator,
+    )
+    assert [(line.kind, line.text) for line in result.timeline] == [
+        ("call", "POST /webhooks → 200 made"),
+        ("fault", "the fault faults[1] (drop, line 5) acted on GET /v1/profile: the connection was cut"),
+        ("fault", "the fault flt_3 (respond, of the scenario below) acted on GET /v1/profile: 503 busy"),
+        ("event", "transaction.failed t"),
+        (
+            "webhook",
+            "transaction.failed → https://shop.test/hook: 500; again at later, by the fault faults[0] (copies, line 4)",
+        ),
+        (
+            "webhook",
+            "transaction.failed → https://shop.test/hook, attempt 2: lost, by the fault faults[0] (copies, line 4)",
+        ),
+        ("call", "GET /profile → 200 made"),
+        ("clock", "advance 1s"),
+    ]
+    assert result.checks[-1].problem.splitlines() == [
+        "transaction.failed was sent 2 times, not 1",
+        *(f"{NOW}  {line.text}" for line in result.timeline if line.kind == "webhook"),
+    ]
+
+
+def test_a_resource_that_stands_elsewhere_says_why() -> None:
+    story = {
+        "resource": {"status": "processing"},
+        "history": [{"state": "processing", "at": NOW, "trigger": "pay", "cause": {"text": "a rule of autopilot"}}],
+        "timers": [
+            {"due_at": NOW, "kind": "step", "scenario": "x", "part": "rules[0].do[0]", "line": 3, "action": "complete"},
+            {"due_at": None, "waiting_for": ["celo"], "kind": "step", "text": "a law"},
+        ],
+    }
+    simulator = FakeSimulator(GET_SIM__resources__t=[Reply(200, story), Reply(200, {**story, "timers": []})])
+    text = "expect: [{resource: t, where: {status: completed}}, {resource: t, where: {status: completed}}]"
+    first, second = (check.problem.splitlines() for check in go(text, simulator).checks[1:])
+    assert first == [
+        'status "processing" (wanted "completed")',
+        f"it came to processing at {NOW}: a rule of autopilot",
+        f"still planned: complete at {NOW} (x, rules[0].do[0], line 3)",
+        "still planned: a law, waits for celo",
+    ]
+    assert second[2:] == ["nothing is planned for it any more"]
+
+
 def test_expected_deliveries_are_counted() -> None:
-    rows = [{"event_type": "transaction.failed", "attempt": number, "status": "failed"} for number in (1, 2)]
+    rows = [attempt("transaction.failed", number) for number in (1, 2)]
     simulator = FakeSimulator(GET_SIM__deliveries=[Reply(200, {"data": rows})])
     text = """
 expect:
@@ -284,13 +370,13 @@ expect:
   - {delivery: transaction.completed, times: 0}
 """
     result = go(text, simulator)
-    assert [check.problem for check in result.checks] == [
+    assert [check.problem.partition("\n")[0] for check in result.checks] == [
         "",
         "",
         "",
         'transaction.failed was sent, but with status "failed" (wanted "succeeded")',
         "transaction.failed was sent 2 times, not 3",
-        "transaction.completed was never sent",
+        "transaction.completed was never sent; sent: transaction.failed",
         "",
     ]
     simulator.origin = ""
@@ -299,14 +385,7 @@ expect:
 
 def test_expected_webhooks_are_counted() -> None:
     def delivery(event_id: str, status: str) -> dict[str, Any]:
-        return {
-            "event_id": event_id,
-            "event_type": "transaction.failed",
-            "endpoint_id": "wh",
-            "status": status,
-            "response_status": 500,
-            "error": None,
-        }
+        return attempt("transaction.failed", event_id=event_id, status=status)
 
     text = "expect: [{webhooks: delivered}]"
     events = [Reply(200, {"data": [event("transaction.failed"), event("transaction.completed")]})]

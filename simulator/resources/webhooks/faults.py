@@ -223,5 +223,6 @@ def marked(world: World, delivery: Delivery, event: Event, plan: DeliveryPlan) -
         corrupted=plan.corrupt_signature,
         stale=plan.stale_timestamp,
         unheard=delivery.error is not None and delivery.response_status in range(200, 300),
+        fault=plan.fault_id,
         sent=NOTHING if plan.surprise is None else Text(body_of(world, event, plan)),
     )

@@ -162,7 +162,7 @@ class Delivery:
 
     `altered`, `corrupted` and `stale` say what a fault made of it: the body, the signature, the timestamp.
     `unheard`: the receiver acknowledged it, and a fault lost its answer. `sent`: the body, where a fault put something
-    unexpected into that of the event.
+    unexpected into that of the event. `fault`: the id of the fault that acted on it.
     """
 
     id: Id
@@ -188,6 +188,7 @@ class Delivery:
     stale: bool = False
     unheard: bool = False
     sent: Text = NOTHING
+    fault: str = ""
 
     @property
     def was_dropped(self) -> bool:

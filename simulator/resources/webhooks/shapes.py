@@ -126,6 +126,8 @@ class RecordedDelivery(WebhookDelivery):
     """The body of the answer, its first 64 KiB; null when there was none."""
     faults: list[Annotated[str, OneOf(FALSIFIED)]]
     """What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should."""
+    fault_id: str | None
+    """The fault that acted on the attempt; null where none did."""
 
 
 def render_webhook(world: World, endpoint: Webhook) -> WebhookEndpoint:
@@ -169,6 +171,7 @@ def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelive
         "response_headers": dict(headers_of(delivery.response_headers)) if answered else None,
         "response_body": delivery.response_body.read().decode("utf-8", "replace") if answered else None,
         "faults": _faults_of(delivery),
+        "fault_id": delivery.fault or None,
     }
 
 
