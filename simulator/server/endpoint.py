@@ -224,7 +224,6 @@ class Endpoint:
         if interference.delay_seconds:
             await asyncio.sleep(interference.delay_seconds)
             self._require_living(request.world)
-        request.fault = interference.id
         if interference.act is not None:
             self._let_happen(request, interference, interference.act)
         if interference.works:
@@ -234,10 +233,7 @@ class Endpoint:
         if interference.replaces:
             return interference.answer(request.world, request.request_id)
         with request.world.change(_BOOKKEEPING):
-            outgoing = interference.in_place_of(request.world, outgoing)
-            if interference.was_idle:
-                request.fault = ""
-            return outgoing
+            return interference.in_place_of(request.world, outgoing)
 
     def _let_happen(self, request: Request, interference: faults.Interference, act: written.Happening) -> None:
         """What happens in the outside world just before a call is dealt with."""

@@ -53,8 +53,10 @@ def _seconds(given: str | float | None) -> float:
 class Interference:
     """What one fault does to one call."""
 
-    def __init__(self, fault_id: str, fault: faults.InterfaceFault, operation: Operation) -> None:
-        self.id = fault_id
+    def __init__(self, request: Request, fault_id: str, fault: faults.InterfaceFault, operation: Operation) -> None:
+        self._id = fault_id
+        self._request = request
+        request.fault = fault_id
         self._fault = fault
         self._operation = operation
         self._surprise = surprises.Surprise.of(fault)
@@ -63,8 +65,6 @@ class Interference:
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces
         """Whether the work of the call is done."""
-        self.was_idle = False
-        """Whether it could do nothing after all, so that its hit does not count."""
         self.act = fault.act
         """What happens in the outside world first."""
 
@@ -74,8 +74,8 @@ class Interference:
             self._give_back(world)
 
     def _give_back(self, world: World) -> None:
-        give_back(world, self.id)
-        self.was_idle = True
+        give_back(world, self._id)
+        self._request.fault = ""
 
     async def hold_answer(self) -> None:
         """Let the answer wait, now that the work is done."""
@@ -152,4 +152,4 @@ def choose(request: Request, operation: Operation) -> Interference | None:
         counted.put(place, (counted.get(place) or 0) + 1)
     if fault.key_forgotten and key is not None:
         idempotency.forget(world, key)
-    return Interference(fault_id, fault, operation)
+    return Interference(request, fault_id, fault, operation)

@@ -114,6 +114,9 @@ def test_the_first_fault_that_matches_acts_and_says_what_it_was_told(world: Remo
     assert (first.status, first.code, first.headers["retry-after"]) == (418, "no_such_code", "7")
     assert first.body["error"]["message"] == "Short and stout."
     assert (second.status, second.code, third.status) == (503, "service_unavailable", 200)
+    faults = [row["id"] for row in world.control("GET", "/faults").body["data"]]
+    calls = world.control("GET", "/requests?limit=3").body["data"]
+    assert [row["fault_id"] for row in calls] == [*faults, None]
 
 
 def test_a_fault_acts_after_authentication(world: Remote) -> None:
@@ -139,6 +142,8 @@ def test_the_journal_of_deliveries_has_the_order_of_the_wire(autopilot_world: Re
     received = [message["body"] for message in autopilot_world.control("GET", inbox).body["data"][1:]]
     deliveries = autopilot_world.control("GET", "/deliveries").body["data"]
     assert [row["event_type"] for row in deliveries] == ["transaction.completed", "transaction.processing"]
+    fault = autopilot_world.control("GET", "/faults").body["data"][0]["id"]
+    assert [row["fault_id"] for row in deliveries] == [None, fault]
     assert [row["request_body"] for row in deliveries] == received
 
 
@@ -186,3 +191,4 @@ def test_what_lies_below_the_base_of_a_world_is_that_world_s(world: Remote, serv
     for below in ("/v1/auth/token", "/auth/token"):
         assert server.call("POST", server.origin + base + below, json=keys).status == 200
     assert server.call("GET", f"{server.origin}{base}/_simulator/requests").body["data"][-1]["path"] == "/v1/auth/token"
+    assert world.control("GET", "/requests?limit=1").body["data"][0]["fault_id"] is None
