@@ -200,7 +200,7 @@ async def get_resource(call: ControlCall) -> ResourceStory:
     record = find_any(world, call.path["id"])
     if record is None:
         raise ControlError(404, "not_found", f"There is no resource with the id {call.path['id']!r}.")
-    return inspect(world, record, call.simulator.actions, call.lookups)
+    return inspect(world, record, call.simulator.actions, call.lookups, call.simulator.engine.file)
 
 
 ROWS: tuple[ControlOperation, ...] = (

@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from simulator.control import explaining
 from simulator.control import inspection_shapes as shapes
+from simulator.control.explaining import Files
 from simulator.control.inspection_shapes import (
     HistoryStep,
     LedgerEntry,
@@ -48,18 +50,24 @@ def find_any(world: World, identifier: str) -> Any | None:
     return found
 
 
-def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups) -> ResourceStory:
+def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups, files: Files) -> ResourceStory:
     """All that is known of a record. `lookups` spare reading all events and entries of the world anew."""
-    shown = _Inspection(world, record, actions, lookups)
+    shown = _Inspection(world, record, actions, lookups, files)
+    resource, history = render(world, record), [shown.step(step) for step in world.journal.history(record.id)]
+    timers = [
+        *(show_timer(world, timer) for timer in timers_of(world, record.id)),
+        *(show_held(held) for held in held_steps(world, about=record.id)),
+    ]
     return {
-        "resource": render(world, record),
+        "resource": resource,
         "kind": record.kind,
         "user_id": record.owner or profile_of(world).user_id,
         "environment": record.environment,
         "state": record.status,
+        "why": explaining.why(kind_of(world, record), resource, history, timers),
         "deleted": is_deleted(world, record.id),
         "origin": shown.origin(),
-        "history": [shown.step(step) for step in world.journal.history(record.id)],
+        "history": history,
         "allowed": shown.allowed,
         "refused": list(shown.refused()),
         "events": [
@@ -77,10 +85,7 @@ def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups
             for row in deliveries_about(world, record.environment, [event.id for event in shown.events])
         ],
         "ledger_entries": [show_entry(entry) for entry in lookups.entries(world, record.id)],
-        "timers": [
-            *(show_timer(world, timer) for timer in timers_of(world, record.id)),
-            *(show_held(held) for held in held_steps(world, about=record.id)),
-        ],
+        "timers": timers,
         "related": list(shown.related()),
     }
 
@@ -88,11 +93,12 @@ def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups
 class _Inspection:
     """What the parts of one answer share."""
 
-    def __init__(self, world: World, record: Record, actions: ActionTable, lookups: Lookups) -> None:
+    def __init__(self, world: World, record: Record, actions: ActionTable, lookups: Lookups, files: Files) -> None:
         self._world = world
         self._record = record
         self._actions = actions
         self._lookups = lookups
+        self._files = files
         self.events = lookups.events(world, record.id)
         self.allowed = actions.allowed(world, record)
 
@@ -128,6 +134,10 @@ class _Inspection:
             row = self._lookups.request(self._world, cause.reference)
             if row is not None:
                 shown["request"] = {"id": row.id, "method": row.method, "path": row.path, "status": row.status}
+        elif cause.kind == "rule":
+            condition = explaining.condition_in(self._world, self._files, cause.name, cause.reference)
+            if condition:
+                shown["condition"] = condition
         elif cause.kind == "action":
             call = call_of(self._world, cause.reference)
             if call is not None:

@@ -57,6 +57,8 @@ class Cause(TypedDict):
     """The file of the scenario, for a rule."""
     line: NotRequired[Count | None]
     """The line of the rule in it, from 1; null where it is not known."""
+    condition: NotRequired[str]
+    """What the rule asks for, in words; left out where that is nothing, or the scenario is not there any more."""
     request: NotRequired[CauseRequest]
     """The interface call, for a request that the journal still has."""
     control: NotRequired[CauseControl]
@@ -180,6 +182,8 @@ class ResourceStory(TypedDict):
     """The environment that it lies in."""
     state: str
     """Its state in its state table, shown by the interface or not."""
+    why: str
+    """Why it stands where it does, in a sentence: what its state means, what brought it there, what comes next."""
     deleted: bool
     """Whether it has been deleted."""
     origin: ResourceOrigin
