@@ -77,7 +77,7 @@ def test_a_misspelt_query_parameter_is_told_the_near_one(world: Remote) -> None:
 
 @pytest.mark.parametrize("row", LISTS, ids=lambda row: row.name)
 def test_every_list_takes_a_limit(world: Remote, row: ControlOperation) -> None:
-    more = "&count=0" if row.name == "inbox_wait" else ""
+    more = {"inbox_wait": "&count=0", "search": "&q=x"}.get(row.name, "")
     assert world.control("GET", f"{_somewhere(row)}?limit=0{more}").body["data"] == []
     for wrong in ("-1", "x", "1.5"):
         assert world.control("GET", f"{_somewhere(row)}?limit={wrong}{more}").param == "limit"

@@ -28,7 +28,7 @@ def test_what_goes_on_by_itself_says_what_comes_next(autopilot_world: Remote) ->
     assert told.endswith("Next, at 2026-01-05 08:00:15: payment arrives, by the scenario autopilot.")
     autopilot_world.advance(by="10m")
     assert story(autopilot_world, mine["id"])["why"].startswith(
-        "Completed: the crypto has been delivered. Caused by a rule of the scenario autopilot (scenarios/autopilot.yaml:"
+        "Completed: the crypto has been delivered. Caused by a rule of the scenario autopilot (scenarios/"
     )
 
 
@@ -45,7 +45,12 @@ def test_what_a_person_or_the_time_did_is_told_so(world: Remote) -> None:
 
 
 def test_a_rule_of_a_scenario_that_has_changed_since_is_not_made_up(world: Remote) -> None:
-    first = {"name": "mine", "rules": [{"on": "transaction.awaiting_payment", "where": {"type": "onramp", "asset": "USDC"}, "do": [{"action": "payment_declined"}]}]}  # fmt: skip
+    declined = {
+        "on": "transaction.awaiting_payment",
+        "where": {"type": "onramp", "asset": "USDC"},
+        "do": [{"action": "payment_declined"}],
+    }
+    first = {"name": "mine", "rules": [declined]}
     assert world.control("POST", "/scenarios", first).status == 201
     assert world.control("PUT", "/scenarios/active", {"names": ["mine"]}).status == 200
     mine = onramp(world)

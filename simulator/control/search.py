@@ -1,0 +1,298 @@
+"""Searching a world by what a person has at hand: their own reference, an id, an amount, a phone number, an address."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from functools import partial
+from heapq import nsmallest
+from itertools import islice
+from typing import Annotated
+from urllib.parse import quote
+
+from typing_extensions import TypedDict
+
+from simulator.address import CONTROL_BASE
+from simulator.control.operation import ControlCall, ControlOperation, absent, any_text, wrong
+from simulator.kernel.beside import Beside
+from simulator.kernel.clock import format_timestamp, parse_timestamp
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.journal import EVENTS
+from simulator.kernel.world import World
+from simulator.resources.webhooks import all_deliveries, emails
+from simulator.scenario.activation import active
+from simulator.wire.masking import Masker
+from simulator.wire.records import Record, find, ids_newest_first, origin_of, render
+from simulator.wire.shapes import Count, OneOf, Timestamp
+from simulator.wire.texts import object_of
+
+SORTS = {
+    "resource": "A resource of the world.",
+    "request": "A call of the interface.",
+    "event": "An event that was emitted.",
+    "delivery": "An attempt to deliver an event.",
+    "email": "An e-mail that the service would have sent.",
+    "scenario": "A scenario of the world.",
+}
+MOST_LOOKED_AT = 20_000
+"""So many of the newest of each sort are looked at; an answer that leaves older ones out says so."""
+MOST_CHARACTERS = 200
+_DEFAULT_LIMIT = 20
+_AT_ONCE = 250
+_AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,20})?", re.ASCII)
+_BETWEEN_DIGITS = re.compile(r"[ ()./-]")
+_TITLES = ("reference", "name", "label", "url", "email", "description")
+
+
+class Match(TypedDict):
+    field: str
+    """The member that has it, as a dotted path; `request.` before those of the request that made the resource."""
+    value: str
+    """What stands there."""
+
+
+class Found(TypedDict):
+    sort: Annotated[str, OneOf(SORTS)]
+    """What sort of thing it is."""
+    kind: str
+    """The kind of the resource, the operation called, or the type of the event."""
+    id: str
+    """Its id; a scenario's name."""
+    title: str
+    """What a person knows it by: its reference or name where it has one, else its id."""
+    status: str | None
+    """The status of a resource or delivery, the HTTP status of a call; null for what has none."""
+    at: Timestamp | None
+    """When it last changed, or happened; null for a scenario."""
+    matched: Match
+    """Why it was found."""
+    path: str
+    """Where the control interface shows it."""
+
+
+class SearchAnswer(TypedDict):
+    data: list[Found]
+    """What was found: what is exactly what was asked for first, then what begins with it, and the newest first."""
+    looked_at: Count
+    """How many things were looked at."""
+    truncated: bool
+    """Whether there are older ones that were not."""
+
+
+Leaves = Iterable[tuple[str, str]]
+"""Values with their dotted paths."""
+
+
+@dataclass(frozen=True)
+class _Thing:
+    """Something that may be found: all its text in small letters, its values, and how it is shown."""
+
+    text: str
+    leaves: Callable[[], Leaves]
+    show: Callable[[Match], Found]
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is searched for, in small letters; `digits`: the same without what people put between those of a number."""
+
+    text: str
+    digits: str = ""
+
+    @classmethod
+    def of(cls, given: str) -> _Wanted:
+        text = given.strip().lower()
+        if _AMOUNT.fullmatch(text) and "." in text:
+            text = text.rstrip("0").rstrip(".")  # 30.00 is found by 30, too
+        digits = _BETWEEN_DIGITS.sub("", text)
+        return cls(text, digits if digits != text and digits.removeprefix("+").isdigit() else "")
+
+    def lies_in(self, text: str) -> bool:
+        return self.text in text or (self.digits != "" and self.digits in text)
+
+    def grade(self, value: str) -> int | None:
+        """0 for what is just that, 1 for what begins or ends with it, 2 for what has it; None for what has not."""
+        value = value.lower()
+        text = self.text if self.text in value else self.digits
+        if not text or text not in value:
+            return None
+        if value == text or (_AMOUNT.fullmatch(value) and _AMOUNT.fullmatch(text) and Decimal(value) == Decimal(text)):
+            return 0
+        return 1 if value.startswith(text) or value.endswith(text) else 2
+
+    def best(self, leaves: Leaves) -> tuple[int, Match] | None:
+        """The best match among values, with its grade; of equals the first."""
+        graded = ((grade, path, value) for path, value in leaves if (grade := self.grade(value)) is not None)
+        found = min(graded, key=lambda row: row[0], default=None)
+        return None if found is None else (found[0], {"field": found[1], "value": found[2][:MOST_CHARACTERS]})
+
+
+async def search(call: ControlCall) -> SearchAnswer:
+    """Find by reference, id, amount, phone number, e-mail address, endpoint, event type, status or path.
+
+    Resources, calls, events, deliveries, e-mails and scenarios are looked through, the newest first. Capitals make no
+    difference, nor what stands between the digits of a number.
+    """
+    given, limit = call.query.get("q", ""), call.limit()
+    if not given.strip():
+        raise absent("q")
+    if len(given) > MOST_CHARACTERS:
+        raise wrong("q", f"it has more than {MOST_CHARACTERS} characters")
+    world, wanted = call.world, _Wanted.of(given)
+    hits: list[tuple[tuple[int, int, int], _Thing, Match]] = []
+    looked_at, truncated = 0, False
+    for place, things in enumerate(
+        (_resources(world), _requests(world), _events(world), _deliveries(world), _emails(world), _scenarios(call))
+    ):
+        for number, thing in enumerate(things):
+            if number == MOST_LOOKED_AT:
+                truncated = True
+                break
+            looked_at += 1
+            if looked_at % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # other calls go on
+            best = wanted.best(thing.leaves()) if wanted.lies_in(thing.text) else None
+            if best is not None:
+                hits.append(((best[0], place, number), thing, best[1]))
+    first = nsmallest(_DEFAULT_LIMIT if limit is None else limit, hits, key=lambda hit: hit[0])
+    return {
+        "data": [thing.show(match) for _, thing, match in first],
+        "looked_at": looked_at,
+        "truncated": truncated,
+    }
+
+
+@dataclass
+class _Text:
+    """The text of a resource, as long as its row is the same."""
+
+    record: Record
+    text: str
+
+
+_TEXTS: Beside[dict[str, _Text]] = Beside(dict)
+"""Of each world that was searched, the texts of its resources: they are rendered once, and when they have changed."""
+
+
+def _resources(world: World) -> Iterator[_Thing]:
+    texts = _TEXTS[world]
+    tables = frozenset(kind.table.name for kind in world.wiring.kinds.values() if kind.listed)
+    for resource_id in list(islice(ids_newest_first(world, tables), MOST_LOOKED_AT + 1)):  # others may come meanwhile
+        record = find(world, resource_id)
+        if record is None:
+            continue
+        known = texts.get(resource_id)
+        if known is None or known.record is not record:
+            text = "\n".join(value for _, value in _leaves_of(world, record)).lower()
+            known = texts[resource_id] = _Text(record, text)
+        yield _Thing(known.text, partial(_leaves_of, world, record), partial(_show_resource, world, record))
+
+
+def _leaves_of(world: World, record: Record) -> list[tuple[str, str]]:
+    """What is searched of a resource: all it shows, and all that the request which made it had."""
+    shown = render(world, record)
+    came_with = Masker().value(object_of(origin_of(world, record.id).body))
+    found = {"kind": record.kind, **shown, "request": came_with}
+    return [(path, value) for path, value in _leaves(found, "") if not path.endswith("_at")]
+
+
+def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _leaves(part, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list | tuple):
+        for index, part in enumerate(value):
+            yield from _leaves(part, f"{path}.{index}")
+    elif value is not None and not isinstance(value, bool):
+        yield path, str(value)
+
+
+def _show_resource(world: World, record: Record, matched: Match) -> Found:
+    shown = render(world, record)
+    title = next((shown[name] for name in _TITLES if isinstance(shown.get(name), str) and shown[name]), record.id)
+    return {
+        "sort": "resource",
+        "kind": record.kind,
+        "id": record.id,
+        "title": title[:MOST_CHARACTERS],
+        "status": record.status or None,
+        "at": format_timestamp(record.updated_at_ms),
+        "matched": matched,
+        "path": _path("resources", record.id),
+    }
+
+
+def _thing(
+    leaves: list[tuple[str, str]], sort: str, kind: str, status: str | None, at_ms: int | None, path: str
+) -> _Thing:
+    """A thing whose values are few: the first of them is its id, the second its title."""
+
+    def show(matched: Match) -> Found:
+        return {
+            "sort": sort,
+            "kind": kind,
+            "id": leaves[0][1],
+            "title": leaves[1][1][:MOST_CHARACTERS],
+            "status": status,
+            "at": None if at_ms is None else format_timestamp(at_ms),
+            "matched": matched,
+            "path": path,
+        }
+
+    return _Thing("\n".join(value for _, value in leaves).lower(), lambda: leaves, show)
+
+
+def _requests(world: World) -> Iterator[_Thing]:
+    for row in list(islice(reversed(world.journal.requests), MOST_LOOKED_AT + 1)):
+        keys = [("idempotency_key", value) for name, value in row.headers if name.lower() == "idempotency-key"]
+        leaves = [("id", row.id), ("path", f"{row.method} {row.path}"), ("operation", row.operation), *keys]
+        yield _thing(leaves, "request", row.operation, str(row.status), row.at_ms, _path("requests", row.id))
+
+
+def _events(world: World) -> Iterator[_Thing]:
+    for event in list(islice(reversed(world.store[EVENTS].rows.values()), MOST_LOOKED_AT + 1)):
+        leaves = [("id", event.id), ("type", event.type), ("object_id", event.object_id)]
+        yield _thing(leaves, "event", event.type, None, event.at_ms, _path("events", event.id))
+
+
+def _deliveries(world: World) -> Iterator[_Thing]:
+    for row in reversed(all_deliveries(world, limit=MOST_LOOKED_AT + 1)):
+        leaves = [("id", row.id), ("url", row.url), ("event_type", row.event_type), ("event_id", row.event_id)]
+        path = f"{CONTROL_BASE}/deliveries?event_id={row.event_id}"
+        yield _thing(leaves, "delivery", row.event_type, row.status, row.created_at_ms, path)
+
+
+def _emails(world: World) -> Iterator[_Thing]:
+    for row in reversed(emails(world)):
+        leaves = [("id", row["id"]), ("subject", row["subject"]), ("to", row["to"]), ("body", row["body"])]
+        yield _thing(leaves, "email", "email", None, parse_timestamp(row["at"]), f"{CONTROL_BASE}/emails")
+
+
+def _scenarios(call: ControlCall) -> Iterator[_Thing]:
+    engine, world = call.simulator.engine, call.world
+    on = active(world)
+    for name in engine.names(world):
+        leaves = [("name", name), ("name", name)]
+        yield _thing(leaves, "scenario", "scenario", "active" if name in on else None, None, _path("scenarios", name))
+
+
+def _path(collection: str, name: str) -> str:
+    return f"{CONTROL_BASE}/{collection}/{quote(name, safe='')}"
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation(
+        "GET",
+        "/search",
+        "search",
+        "Seeing",
+        "Find anything by what is known of it",
+        search,
+        query={
+            "q": any_text("What to search for: a reference, an id, an amount, a number, an address, …"),
+            "limit": {"type": "integer", "minimum": 0, "description": "How many at most, 20 without it; best first."},
+        },
+    ),
+)
