@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from simulator.config import Config
+from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
 from simulator.dashboard import page, page_files
 from simulator.host import create_app
@@ -87,7 +88,7 @@ def test_the_page_needs_nothing_from_outside_and_holds_no_key() -> None:
 
 def test_every_module_is_there_and_names_others_by_where_they_lie() -> None:
     for name, content in MODULES.items():
-        for wanted in re.findall(r'\bfrom\s*"([^"]+)"', content):
+        for wanted in re.findall(r'(?m)^(?:import|export)\b[^;"]*?\bfrom\s*"([^"]+)"', content):
             assert wanted.startswith("."), (name, wanted)
             assert posixpath.normpath(posixpath.join(posixpath.dirname(name), wanted)) in page_files(), (name, wanted)
 
@@ -105,7 +106,7 @@ def test_what_others_wrote_is_as_its_table_says() -> None:
 
 
 def test_every_call_of_the_page_is_one_of_the_control_interface() -> None:
-    router = Router(control_rows())
+    router = Router(control_rows(CONTRACT_ROWS))
     script = "\n".join(OWN.values())
     calls = [(method.upper(), path) for method, path in re.findall(r'\bapi\("([A-Z]+)", [`"](/[^`"?]*)', script)]
     named = {"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "del": "DELETE", "useRead": "GET"}

@@ -14,9 +14,9 @@ export function Field({ name, schema, required, value, change, wrong }) {
         ${(sort === "flag" ? ["true", "false"] : schema.enum).map((choice) => html`<option value=${String(choice)}>${String(choice)}</option>`)}</select>`
     : sort === "json"
       ? html`<textarea ...${shared} rows="3" spellcheck="false" placeholder="JSON" value=${value ?? ""} onInput=${type}></textarea>`
-      : html`<input ...${shared} type=${sort === "text" ? "text" : "number"} step=${sort === "integer" ? "1" : sort === "number" ? "any" : null} autocomplete="off" spellcheck="false" value=${value ?? ""} onInput=${type} />`;
+      : html`${schema.suggestions ? html`<datalist id=${`${id}-list`}>${schema.suggestions.map((one) => html`<option value=${one} />`)}</datalist>` : ""}<input ...${shared} list=${schema.suggestions ? `${id}-list` : null} type=${sort === "integer" || sort === "number" ? "number" : "text"} step=${sort === "integer" ? "1" : sort === "number" ? "any" : null} autocomplete="off" spellcheck="false" value=${value ?? ""} onInput=${type} />`;
   return html`<div class="field"><label for=${id}>${words(name.split(".").at(-1))}${required ? html` <span class="muted">required</span>` : ""}</label>${input}
-    <p id=${`${id}-about`} class="about">${schema.description || ""}${schema.examples?.length ? html` <span class="muted">For example ${String(schema.examples[0])}.</span>` : ""}${wrong ? html` <strong class="wrong">${wrong}</strong>` : ""}</p></div>`;
+    <p id=${`${id}-about`} class="about">${schema.description || ""}${schema["x-enum-descriptions"]?.[value] ? html` <em>${words(value)}: ${schema["x-enum-descriptions"][value]}</em>` : ""}${schema.examples?.length ? html` <span class="muted">For example ${String(schema.examples[0])}.</span>` : ""}${wrong ? html` <strong class="wrong">${wrong}</strong>` : ""}</p></div>`;
 }
 
 /** The members of a schema as fields, groups as field sets. */

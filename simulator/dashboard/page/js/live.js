@@ -19,14 +19,14 @@ let timer = null;
 
 /**
  * What a GET answers: {value, error, reload}; value is undefined before the first answer, and the last one while anew is read.
- * `topics`: when to read it anew. A path of null reads nothing.
+ * `topics`: when to read it anew. A path of null reads nothing. `environment`: sandbox, unless it says production.
  */
-export function useRead(path, topics = []) {
+export function useRead(path, topics = [], environment = undefined) {
   const [, redraw] = useState(0);
-  const key = path === null ? null : `${world.get()} ${path}`;
+  const key = path === null ? null : `${world.get()} ${environment || ""} ${path}`;
   useEffect(() => {
     if (key === null) return undefined;
-    const reading = readings.get(key) || { path, ofWorld: world.get(), value: undefined, error: null, topics: new Set(), users: new Set(), isStale: true, isReading: false };
+    const reading = readings.get(key) || { path, environment, ofWorld: world.get(), value: undefined, error: null, topics: new Set(), users: new Set(), isStale: true, isReading: false };
     readings.set(key, reading);
     topics.forEach((topic) => reading.topics.add(topic));
     const draw = () => redraw((count) => count + 1);
@@ -49,7 +49,7 @@ async function read(reading) {
   reading.isReading = true;
   reading.isStale = false;
   try {
-    reading.value = await get(reading.path);
+    reading.value = await get(reading.path, { environment: reading.environment });
     reading.error = null;
   } catch (error) {
     reading.error = error;

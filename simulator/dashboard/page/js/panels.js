@@ -3,6 +3,9 @@ import * as overview from "./panels/overview.js";
 import * as resources from "./panels/resources.js";
 import * as requests from "./panels/requests.js";
 import * as events from "./panels/events.js";
+import * as deliveries from "./panels/deliveries.js";
+import * as inbox from "./panels/inbox.js";
+import * as emails from "./panels/emails.js";
 
 /** {id: the first word of its address, title, group, View, key?: goes there after `g`}. */
 export const PANELS = [
@@ -10,4 +13,7 @@ export const PANELS = [
   { id: "resources", title: "Resources", group: "Seeing", key: "r", View: resources.View },
   { id: "requests", title: "Requests", group: "Seeing", key: "q", View: requests.View },
   { id: "events", title: "Events", group: "Seeing", key: "e", View: events.View },
+  { id: "deliveries", title: "Deliveries", group: "Seeing", key: "d", View: deliveries.View },
+  { id: "inbox", title: "Inboxes", group: "Seeing", key: "i", View: inbox.View },
+  { id: "emails", title: "E-mails", group: "Seeing", View: emails.View },
 ];

@@ -8,9 +8,16 @@ export function plain(schema, resolve = (reference) => ({ description: `see ${re
   return { ...plain(parts[0], resolve), ...(schema.description ? { description: schema.description } : {}), ...("default" in schema ? { default: schema.default } : {}) };
 }
 
-/** What is typed into: choice, flag, integer, number, text, group (an object whose members are known), or json for the rest. */
+const SCALARS = ["string", "boolean", "integer", "number"];
+
+/**
+ * What is typed into: choice, flag, integer, number, text, either (a text that may mean a number or a flag), list (of words), group
+ * (an object whose members are known), or json for the rest.
+ */
 export function sortOf(schema) {
   if (schema.enum) return "choice";
+  if (schema.anyOf?.every((part) => SCALARS.includes(part.type) || part.type === "null")) return "either";
+  if (schema.type === "array" && schema.items?.type === "string") return "list";
   const type = Array.isArray(schema.type) ? schema.type.find((name) => name !== "null") : schema.type;
   if (type === "boolean") return "flag";
   if (type === "integer" || type === "number") return type;
@@ -25,6 +32,8 @@ export function valueOf(schema, text, name = "it") {
   if (sort === "choice") return schema.enum.find((choice) => String(choice) === text) ?? text;
   if (sort === "text") return text;
   if (sort === "flag") return text === "true";
+  if (sort === "list") return text.split(/[\s,]+/).filter(Boolean);
+  if (sort === "either") return meant(schema.anyOf.map((part) => part.type), text);
   if (sort !== "json") {
     const number = Number(text);
     if (Number.isNaN(number)) throw new SyntaxError(`${name}: ${text} is no number.`);
@@ -35,6 +44,12 @@ export function valueOf(schema, text, name = "it") {
   } catch (error) {
     throw new SyntaxError(`${name} is not valid JSON: ${error.message}`);
   }
+}
+
+function meant(types, text) {
+  if (types.includes("boolean") && /^(true|false)$/.test(text)) return text === "true";
+  const isNumber = (types.includes("number") || types.includes("integer")) && text.trim() !== "" && !Number.isNaN(Number(text));
+  return isNumber ? Number(text) : text;
 }
 
 /** The object that a form's texts mean: texts by dotted names ("respond.status"); members without a text are left out. */

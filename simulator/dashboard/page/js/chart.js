@@ -1,0 +1,64 @@
+// Values over simulated time, as steps. The table beneath every chart says the same; the chart is for the eye alone.
+import UPlot from "../vendor/uplot.js";
+import { html, useEffect, useRef } from "./lib.js";
+
+const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL("../vendor/uplot.css", import.meta.url).href });
+
+/** A colour of the page as a canvas takes it: the one in force, light or dark. */
+function colour(name, element) {
+  element.style.color = `var(${name})`;
+  const found = getComputedStyle(element).color;
+  element.style.color = "";
+  return found;
+}
+const COLOURS = ["--link", "--good", "--waiting", "--bad", "--dim"];
+
+/**
+ * A chart of steps. `label` says what it shows; series=[{name, points: [{at, value}]}] with moments in order; `until`: how far the
+ * last value holds (the present). `pick(index, series)` hears which point was clicked.
+ */
+export function Chart({ label, series, until, pick }) {
+  const place = useRef(null);
+  const data = joined(series, until), key = JSON.stringify(data);
+  useEffect(() => {
+    if (!sheet.isConnected) document.head.append(sheet);
+    const element = place.current, ink = colour("--ink", element), line = colour("--line", element);
+    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+    const options = {
+      width: element.clientWidth || 600,
+      height: 220,
+      tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), "UTC"),
+      legend: { live: false },
+      cursor: { drag: { x: true, y: false } },
+      axes: [axis, { ...axis, size: 70 }],
+      series: [{}, ...series.map((one, index) => ({ label: one.name, stroke: colour(COLOURS[index % COLOURS.length], element), width: 2, dash: index ? [6 - index, 3] : undefined, paths: UPlot.paths.stepped({ align: 1 }), points: { show: true, size: 6 }, spanGaps: true }))],
+    };
+    const chart = new UPlot(options, data, element);
+    const click = () => {
+      if (pick && chart.cursor.idx !== null && chart.cursor.idx !== undefined) pick(data[0][chart.cursor.idx] * 1000);
+    };
+    chart.over.addEventListener("click", click);
+    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: 220 }));
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+      chart.destroy();
+    };
+  }, [key]);
+  return html`<div class="chart" role="img" aria-label=${label} ref=${place}></div>`;
+}
+
+/** The points of all series over the moments of all: each keeps its value until its next point. */
+export function joined(series, until) {
+  const moments = new Set(until ? [Date.parse(until)] : []);
+  for (const one of series) for (const point of one.points) moments.add(Date.parse(point.at));
+  const at = [...moments].sort((one, other) => one - other);
+  const values = series.map((one) => {
+    let next = 0, value = null;
+    return at.map((moment) => {
+      while (next < one.points.length && Date.parse(one.points[next].at) <= moment) value = Number(one.points[next++].value);
+      return value;
+    });
+  });
+  return [at.map((moment) => moment / 1000), ...values];
+}

@@ -1,0 +1,27 @@
+// The contract of the control interface, from which forms take their members, choices and meanings. It is read once, when first wanted.
+import { get } from "./api.js";
+import { store, useEffect, useStore } from "./lib.js";
+
+const contract = store(null);
+let asked = null;
+
+/** {schema(name), resolve(reference), events: {type: meaning}}, null while it is read. */
+export function useContract() {
+  useEffect(() => {
+    asked ||= get("/control.json").then((document) => contract.set(read(document)), () => { asked = null; });
+  }, []);
+  return useStore(contract);
+}
+
+function read(document) {
+  const schemas = document.components.schemas, byName = (reference) => schemas[reference.split("/").at(-1)];
+  const parameters = document.paths["/_simulator/events"].get.parameters;
+  const type = parameters.find((one) => one.name === "type").schema;
+  return { schema: (name) => schemas[name], resolve: byName, events: type["x-enum-descriptions"] };
+}
+
+/** A schema with some of its members otherwise: {name: {enum: [...]}}, or null for one that is left out. */
+export const withMembers = (schema, members) => ({
+  ...schema,
+  properties: Object.fromEntries(Object.entries(schema.properties).filter(([name]) => members[name] !== null).map(([name, member]) => [name, { ...member, ...members[name] }])),
+});

@@ -1,0 +1,149 @@
+// Attempts to deliver events: what was sent to the byte, whether it verifies, what comes next, and sending it again, also with a fault.
+import { Act, Copy, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time, ask, closeDialog, toast } from "../ui.js";
+import { changedAll, useRead } from "../live.js";
+import { count, span, words } from "../format.js";
+import { html, useEffect, useState, useStore } from "../lib.js";
+import { post, withQuery, world } from "../api.js";
+import { header, shellLine, verdict } from "../signature.js";
+import { SchemaForm } from "../forms.js";
+import { filter } from "../navigation.js";
+import { href } from "../routes.js";
+import { useContract, withMembers } from "../contract.js";
+
+export function View({ rest: [id], query }) {
+  const [limit, setLimit] = useState(100);
+  const { endpoint_id, status, event_type, event_id } = query, contract = useContract();
+  const reading = useRead(withQuery("/deliveries", { endpoint_id, status, event_type, event_id, limit }), ["delivery"]);
+  const endpoints = useRead("/resources?type=webhook&limit=200", ["state"]).value?.data || [];
+  const list = html`
+    <h2>Deliveries</h2>
+    <${Filters} values=${query} change=${filter} fields=${[
+      { name: "endpoint_id", label: "Endpoint", choices: endpoints.map((one) => one.id) },
+      { name: "status", label: "Status", choices: ["succeeded", "failed"] },
+      { name: "event_type", label: "Event", choices: Object.keys(contract?.events || {}) },
+    ]} />
+    ${event_id ? html`<p>Only those of the event <code>${event_id}</code>. <a href=${href("deliveries", [], { ...query, event_id: "" })}>Show all</a></p>` : ""}
+    <${Shown} reading=${reading}>${({ data }) => html`
+      <${Table} label="Deliveries" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("deliveries", row.id, query)} columns=${COLUMNS(query)}
+        empty=${html`<${Empty} title="No such delivery."><p>A webhook endpoint gets every event it is subscribed to. <a href=${href("inbox")}>Make a built-in inbox</a> to see some.</p><//>`} />
+      <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="deliveries" />`}<//>`;
+  return html`<${Split} list=${list} back=${href("deliveries", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
+}
+
+const COLUMNS = (query) => [
+  { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
+  { title: "Event", className: "grow", cell: (row) => html`<a href=${href("deliveries", row.id, query)}>${row.event_type}</a>${row.faults.length ? html` <span class="mark">fault</span>` : ""}<div class="muted to">${row.url}</div>` },
+  { title: "Attempt", cell: (row) => row.attempt },
+  { title: "Answer", cell: (row) => row.response_status ?? "none" },
+  { title: "At", cell: (row) => html`<${Time} at=${row.attempted_at} />` },
+];
+
+function Detail({ id }) {
+  const reading = useRead(`/deliveries/${encodeURIComponent(id)}`, ["delivery", "clock"]);
+  return html`<${Shown} reading=${reading}>${(row) => html`
+    <h3>${row.event_type} <${Status} value=${row.status} /></h3>
+    <${Facts} rows=${[
+      ["Why it failed", row.error],
+      ["Event", html`<${Id} id=${row.event_id} to=${href("events", row.event_id)} />`],
+      ["Endpoint", html`<${Id} id=${row.endpoint_id} /> <${Status} value=${row.endpoint_status} />`],
+      ["Sent to", html`<code>${row.url}</code>`],
+      ["At", html`<${Time} at=${row.attempted_at} far />`],
+      ["Answer", row.response_status === null ? "there was none" : `${row.response_status} after ${span(row.duration_ms)}`],
+      ["Faults did this", row.faults.map(words).join(", ")],
+    ]} />
+    <${Verdict} row=${row} />
+    <div class="buttons">
+      <${Act} does=${() => again(row, {})} title=${`To ${row.url}`}>Send again<//>
+      <button type="button" onClick=${() => askForFault(row)}>Send with a fault</button>
+    </div>
+    <h4>Attempts of this event at this endpoint</h4>
+    <${Schedule} row=${row} />
+    <h4>Body as sent</h4><${Json} value=${row.request_body} name="The body" links=${false} />
+    <h4>Headers as sent</h4><${Json} value=${row.request_headers} name="The headers" links=${false} />
+    ${row.response_body === null ? "" : html`<details><summary>What came back</summary><${Json} value=${row.response_body || "(nothing)"} name="The answer" links=${false} /><${Json} value=${row.response_headers} name="The headers of the answer" links=${false} /></details>`}`}<//>`;
+}
+
+/** One line: whether a receiver would take it, and the line of a shell that finds out the same. */
+function Verdict({ row }) {
+  const present = useRead(`/worlds/${encodeURIComponent(useStore(world))}`).value, [found, setFound] = useState(null);
+  const owner = useRead(`/events/${encodeURIComponent(row.event_id)}`).value;
+  useEffect(() => {
+    if (!present || !owner) return;
+    const key = present.credentials[owner.livemode ? "production" : "sandbox"].webhook_key;
+    verdict({ headers: row.request_headers, body: row.request_body, key, sentMs: sentMs(row, present.settings) }).then(setFound);
+  }, [row.id, present, owner]);
+  if (row.faults.includes("drop")) return html`<p class="verdict" data-tone="ended">It was never sent: a fault dropped it.</p>`;
+  if (!found) return html`<p class="verdict" data-tone="plain">Reckoning the signature.</p>`;
+  const tone = found.verifies === null ? "plain" : found.verifies ? "good" : "bad";
+  return html`<p class="verdict" data-tone=${tone}><${Status} value=${found.verifies === null ? "not reckoned" : found.verifies ? "verifies" : "does not verify"} tone=${tone} /> ${found.why}.</p>
+    <details><summary>Verify it in a shell</summary>
+      <p class="muted">It has to print the X-Signature that was sent, <code>${header(row.request_headers, "x-signature")}</code>. <code>WEBHOOK_KEY</code> is the webhook key of the world.</p>
+      <${Json} value=${shellLine({ headers: row.request_headers, body: row.request_body })} name="The line for a shell" links=${false} /></details>`;
+}
+
+/** When it was sent by the clock of its timestamp; with the wall clock only how a fault has aged it is known. */
+function sentMs(row, settings) {
+  if (settings.webhook_timestamp === "simulated") return Date.parse(row.attempted_at);
+  return row.faults.includes("stale_timestamp") ? Number(header(row.request_headers, "x-timestamp")) + 600_000 : null;
+}
+
+function Schedule({ row }) {
+  const next = row.schedule.find((one) => one.status === "planned");
+  const planned = row.schedule.filter((one) => one.status === "planned").length;
+  return html`
+    <ol class="schedule" aria-label="Attempts">${row.schedule.map((one, index) => html`<li key=${index} data-status=${one.status} aria-current=${one.id === row.id ? "true" : null}>
+      ${one.id ? html`<a href=${href("deliveries", one.id)}><${Status} value=${one.status} /> ${one.attempt}</a>` : html`<span class="muted">${one === next ? "next" : "then"}</span>`}
+      <${Time} at=${one.at} far=${one === next} /></li>`)}</ol>
+    <p class="muted">${planned ? `${count(planned, "retry").replace("retrys", "retries")} to come while it fails; after the last the endpoint is disabled.` : row.schedule.some((one) => one.status === "succeeded") ? "It has been acknowledged; nothing is tried again." : row.endpoint_status === "enabled" ? "Nothing is tried again: this attempt had no place in the schedule." : `Nothing is tried again: the endpoint is ${row.endpoint_status}.`}</p>`;
+}
+
+/** Send the event of a delivery again to its endpoint, with a fault where one is given. */
+export async function again(row, deliver) {
+  const body = { endpoint_id: row.endpoint_id, ...(Object.keys(deliver).length ? { deliver } : {}) };
+  const { deliveries } = await post(`/events/${encodeURIComponent(row.event_id)}/resend?wait=true`, body);
+  return deliver.delay ? "It goes when its delay is over; advance the clock to see it." : `Sent again: ${count(deliveries, "attempt")}.`;
+}
+
+const PRESETS = [
+  ["Twice", { copies: 2 }, "Your application must book it once."],
+  ["10 minutes late", { delay: "10m" }, "It may have been overtaken by others."],
+  ["Forged signature", { corrupt_signature: true }, "Your application must refuse it."],
+  ["Stale timestamp", { stale_timestamp: true }, "10 minutes old and validly signed: a replay, to be refused."],
+  ["Altered body", { alter_body: true }, "The body is not what was signed: to be refused."],
+  ["Answer lost", { acknowledgement_lost: true }, "Your 2xx does not arrive."],
+  ["Unknown type", { unknown_type: true }, "A new type of event: to be acknowledged and passed over."],
+  ["Extra member", { extra_field: true }, "A member that nobody knows: to be passed over."],
+];
+
+function askForFault(row) {
+  const send = async (deliver) => {
+    toast(await again(row, deliver));
+    closeDialog();
+    changedAll();
+  };
+  ask({
+    title: "Send with a fault",
+    about: `${row.event_type} goes once more to ${row.url}, now and like this only once.`,
+    body: () => html`<div class="presets">${PRESETS.map(([name, deliver, about]) => html`<div key=${name}><${Once} send=${() => send(deliver)}>${name}<//> <span class="muted">${about}</span></div>`)}</div>
+      <details><summary>Anything else</summary><${DeliverForm} send=${send} /></details>`,
+  });
+}
+
+function Once({ send, children }) {
+  const work = async () => {
+    try {
+      await send();
+    } catch (error) {
+      toast(error.message, true);
+    }
+  };
+  return html`<button type="button" onClick=${work}>${children}</button>`;
+}
+
+function DeliverForm({ send }) {
+  const contract = useContract();
+  if (!contract) return null;
+  const schema = withMembers(contract.schema("Deliver"), { reorder: null, hold: null, before_answer: null });
+  const sendWhole = (values) => send(values).catch((error) => { throw Object.assign(error, { param: error.param?.replace(/^deliver\./, "") }); });
+  return html`<${SchemaForm} schema=${schema} resolve=${contract.resolve} send=${sendWhole} cancel=${closeDialog} ok="Send it" />`;
+}

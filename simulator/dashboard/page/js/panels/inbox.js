@@ -1,0 +1,91 @@
+// The built-in inboxes: webhook receivers of the simulator itself. What they got, and what they are to answer.
+import { Act, Copy, Empty, Facts, Json, More, Shown, Split, Status, Table, Time, toast } from "../ui.js";
+import { changedAll, useRead } from "../live.js";
+import { del, post, put, withQuery } from "../api.js";
+import { html, useState } from "../lib.js";
+import { fullTime } from "../format.js";
+import { go } from "../navigation.js";
+import { href } from "../routes.js";
+
+export function View({ rest: [name, message] }) {
+  const reading = useRead("/inbox", ["delivery", "request", "own"]);
+  const list = html`
+    <h2>Inboxes</h2>
+    <p class="muted">A receiver that is always there: it keeps what it gets and answers 200, or what you tell it to.</p>
+    <${NewInbox} />
+    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Inboxes" rows=${data} id=${(row) => row.name} selected=${name} open=${(row) => href("inbox", row.name)} columns=${COLUMNS}
+      empty=${html`<${Empty} title="There is no inbox yet."><p>Name one above: it becomes a webhook endpoint of this world that gets every event.</p><//>`} />`}<//>`;
+  return html`<${Split} list=${list} back=${href("inbox")} detail=${name && html`<${Inbox} key=${name} name=${name} message=${message} about=${reading.value?.data.find((one) => one.name === name)} />`} />`;
+}
+
+const COLUMNS = [
+  { title: "Inbox", className: "grow", cell: (row) => html`<a href=${href("inbox", row.name)}>${row.name}</a>` },
+  { title: "Messages", cell: (row) => row.messages },
+  { title: "Answers", cell: (row) => row.respond.join(", ") },
+];
+
+function NewInbox() {
+  const [name, setName] = useState("");
+  const make = async () => {
+    if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) throw new Error("Name it by letters, digits, dots, dashes and underscores.");
+    await post(`/inbox/${encodeURIComponent(name)}/subscribe`, {});
+    setName("");
+    go("inbox", name);
+    return `The inbox ${name} is a webhook endpoint now, subscribed to every event.`;
+  };
+  return html`<form class="line" onSubmit=${(event) => event.preventDefault()}><label>Name <input value=${name} placeholder="shop" autocomplete="off" onInput=${(event) => setName(event.target.value)} /></label>
+    <${Act} does=${make} className="main">Make and subscribe<//></form>`;
+}
+
+function Inbox({ name, message, about }) {
+  const [limit, setLimit] = useState(100), path = `/inbox/${encodeURIComponent(name)}`;
+  const reading = useRead(withQuery(path, { limit }), ["delivery", "own"]);
+  return html`<h3>${name}</h3>
+    <${Facts} rows=${[["Address", about && html`<code>${about.url}</code> <${Copy} text=${about.url} what="the address of the inbox" />`]]} />
+    <${Answers} key=${about?.respond.join()} path=${path} present=${about?.respond || [200]} />
+    <div class="buttons"><${Act} does=${async () => { await del(path); return `The inbox ${name} is empty.`; }} asks=${`Empty the inbox ${name}?`}>Empty it<//></div>
+    <${Shown} reading=${reading}>${({ data, dropped }) => {
+      const rows = data.map((row, index) => ({ ...row, number: index + dropped })).reverse(), chosen = rows.find((row) => String(row.number) === message);
+      return html`<h4>Messages</h4>
+        <${Table} label="Messages" rows=${rows} id=${(row) => row.number} selected=${chosen?.number} open=${(row) => href("inbox", [name, String(row.number)])} columns=${MESSAGES(name)}
+          empty=${html`<${Empty} title="It has got nothing yet."><p>Do something that emits an event, for instance on the page <a href=${href("actions")}>Actions</a>.</p><//>`} />
+        <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="messages" />
+        ${dropped ? html`<p class="muted">${dropped} older ones were dropped for want of room.</p>` : ""}
+        ${chosen ? html`<h4>${typeOf(chosen)}</h4>
+          <p class="muted">It came at ${fullTime(chosen.at)} by the wall clock and was answered <${Status} value=${chosen.status} />${chosen.truncated ? " Only its beginning was kept." : ""}</p>
+          <h5>Body</h5><${Json} value=${parsed(chosen.body)} name="The body" /><h5>Headers</h5><${Json} value=${chosen.headers} name="The headers" links=${false} />` : ""}`;
+    }}<//>`;
+}
+
+const MESSAGES = (name) => [
+  { title: "Message", className: "grow", cell: (row) => html`<a href=${href("inbox", [name, String(row.number)])}>${typeOf(row)}</a>` },
+  { title: "Answered", cell: (row) => html`<${Status} value=${row.status} />` },
+  { title: "Came (wall clock)", cell: (row) => html`<${Time} at=${row.at} />` },
+];
+
+/** What an inbox answers from now on: statuses one after another, the last one stays. */
+function Answers({ path, present }) {
+  const [text, setText] = useState(present.join(" ")), [wrong, setWrong] = useState("");
+  const submit = async (event) => {
+    event.preventDefault();
+    try {
+      await put(path, { respond: text.split(/[\s,]+/).filter(Boolean).map(Number) });
+      setWrong("");
+      toast("The inbox answers that from now on.");
+      changedAll();
+    } catch (error) {
+      setWrong(error.message);
+    }
+  };
+  return html`<form class="line" onSubmit=${submit}><label>It answers <input value=${text} placeholder="500 500 200" aria-describedby="answers-about" aria-invalid=${wrong ? "true" : null} onInput=${(event) => setText(event.target.value)} /></label><button>Set</button>
+    <span id="answers-about" class="muted">Statuses one after another; the last one stays.</span>${wrong ? html`<strong class="wrong" role="alert">${wrong}</strong>` : ""}</form>`;
+}
+
+function parsed(text) {
+  try { return JSON.parse(text); } catch { return text; }
+}
+
+function typeOf(row) {
+  const type = parsed(row.body)?.type;
+  return typeof type === "string" ? type : "a message without a type";
+}
