@@ -18,8 +18,8 @@ CELL = 10
 MOST_DIFFERENCE = 0.04
 """How much a cell may differ, as a part of the whole range of a colour."""
 MOST_CELLS = 0.15
-"""Which part of all cells may differ by more than that. Other fonts made a tenth differ, a list that was not there a fifth
-and more, a page without its rail a quarter, one without any style a third."""
+"""Which part of all cells may differ by more than that. Other fonts made a tenth differ, a list that was not there a
+fifth and more, a page without its rail a quarter, one without any style a third."""
 
 # The browser can already decode, shrink and compare pictures: no library is needed for it.
 _SHRINK, _COMPARE = ((Path(__file__).parent / name).read_text("utf-8") for name in ("shrink.js", "compare.js"))
