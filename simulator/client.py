@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from simulator.address import CONTROL_BASE, DEFAULT_URL
+from simulator.trusted_hosts import ForeignHost, check
 
 
 class Unreachable(Exception):
@@ -29,7 +30,7 @@ class CallRefused(Exception):
         self.error = error
 
 
-class _NoRedirect(HTTPRedirectHandler):
+class NoRedirect(HTTPRedirectHandler):
     """Another server's redirect is an answer to report, not to follow: a token would go along."""
 
     def redirect_request(self, *args: Any, **kwargs: Any) -> None:
@@ -40,7 +41,8 @@ class ControlClient:
     """Calls of the control interface of one server, in one world and one environment.
 
     No proxy of the surroundings is used: the server is meant by its address. Calls wait as long as the server works
-    (an advance may take long), so there is no time limit unless one is given.
+    (an advance may take long), so there is no time limit unless one is given. A host that is not trusted
+    (`trusted_hosts`) is Unreachable from the start.
     """
 
     def __init__(
@@ -52,9 +54,13 @@ class ControlClient:
         token: str | None = None,
         timeout_seconds: float | None = None,
     ) -> None:
+        try:
+            check(url)
+        except ForeignHost as error:
+            raise Unreachable(str(error)) from None
         self.url = url.rstrip("/")
         self._timeout_seconds = timeout_seconds
-        self._opener = build_opener(ProxyHandler({}), _NoRedirect)
+        self._opener = build_opener(ProxyHandler({}), NoRedirect)
         self._headers = {"Accept": "application/json"}
         if world:
             self._headers["X-Simulator-World"] = world

@@ -9,7 +9,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
-from simulator.client import ControlClient, Unreachable, segment
+from simulator.client import ControlClient, NoRedirect, Unreachable, segment
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.wire.json import JsonObject, Shown
@@ -41,12 +41,12 @@ class Session:
     """One agent at one server. `world` is the id of the world that is meant where a call names none."""
 
     def __init__(self, url: str, token: str | None = None, *, own: bool = False) -> None:
-        self.url = url.rstrip("/")
+        self.url = ControlClient(url).url
         self.own = own
         """Whether the server was started for this session and ends with it."""
         self.world = DEFAULT_WORLD
         self.token = token
-        self._opener = build_opener(ProxyHandler({}))
+        self._opener = build_opener(ProxyHandler({}), NoRedirect)
         self._signed_in: dict[tuple[str, str], _SignedIn] = {}
 
     def control(self, world: str | None = None, environment: str | None = None) -> ControlClient:

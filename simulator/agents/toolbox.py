@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from simulator import live_keys
 from simulator.agents import inputs, inspecting, tools, verdict
-from simulator.agents.answers import bounded
+from simulator.agents.answers import bounded, written
 from simulator.agents.session import DOCS, Session, ToolRefused
 from simulator.client import CallRefused, Unreachable
 from simulator.kernel.dataclass import dataclass
@@ -118,6 +119,7 @@ def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject
     most = arguments.get("max_characters", 2_000)
     most = most if isinstance(most, int) and 200 <= most <= 20_000 else 2_000
     try:
+        live_keys.refuse_in(written(arguments), "What was given to the tool")
         tool = _tool(name)
         refuse_unknown(tool.input, arguments, "parameter")
         return True, bounded(tool.run(session, parse(tool.input, arguments)), most)
@@ -129,6 +131,8 @@ def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject
             session, name, str(told.get("code", refusal.status)), str(told.get("message", "")), told.get("param"),
             told.get("allowed"), refusal.status, more=told,
         )  # fmt: skip
+    except live_keys.LiveKey as error:
+        shown = _error(session, name, "live_key", str(error), None, None, None)
     except ApiError as error:
         allowed = _allowed(name, error.param)
         shown = _error(session, name, error.code, error.message, error.param, allowed, None)

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 
+from simulator import live_keys
+from simulator.certification.application import Unusable
 from simulator.certification.books import wrong_with
 from simulator.certification.examining import QUICK_SECONDS, Broken, Claim, Exam
 from simulator.certification.report import Report, Result, blocked, failed, passed, skipped
@@ -153,6 +155,10 @@ async def certify(settings: Settings, began: Callable[[Report], None], heard: Ca
 
     NothingAnswers, NoStage, Unusable.
     """
+    try:
+        live_keys.refuse_in(settings.key, "The webhook key")
+    except live_keys.LiveKey as error:
+        raise Unusable(str(error)) from None
     loop, transport = asyncio.get_running_loop(), HttpTransport()
 
     def post(headers: Headers, body: bytes) -> Future[Outcome]:

@@ -6,10 +6,12 @@ Modules that take time to load (pydantic, the rooms, uvicorn) are imported insid
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 
 import click
 
+from simulator import live_keys, trusted_hosts
 from simulator.cli import (
     agents,
     assuming,
@@ -26,6 +28,7 @@ from simulator.cli import (
     steering,
     waiting,
 )
+from simulator.cli.remote import EXIT_USAGE, fail
 from simulator.version import __version__
 
 __all__ = ["main"]
@@ -67,7 +70,14 @@ Exit codes:
 
 
 class _Commands(click.Group):
-    """The commands, each of which is loaded when it is asked for."""
+    """The commands, each of which is loaded when it is asked for, and none with a real key."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            live_keys.refuse_given(args, os.environ)
+        except live_keys.LiveKey as error:
+            fail([str(error)], EXIT_USAGE)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -81,9 +91,15 @@ class _Commands(click.Group):
     cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=_EPILOG
 )
 @click.version_option(__version__, prog_name="rampsim")
-def main() -> None:
+@click.option(
+    "--allow-host", "allowed", multiple=True, metavar="NAME",
+    help="Speak to a simulator on this host, too; repeatable.  [env var: SIMULATOR_ALLOW_HOSTS; default: loopback, "
+    "host.docker.internal, names without a dot]",
+)  # fmt: skip
+def main(allowed: tuple[str, ...]) -> None:
     """A simulator of a stablecoin ramp and wallet service.
 
     `rampsim serve` starts it; every other command steers or looks at a server that runs (or, for scenarios,
     needs none).
     """
+    trusted_hosts.allow(allowed)

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from simulator.cli.remote import EXIT_USAGE, fail, is_address
+from simulator.cli.remote import EXIT_USAGE, fail, is_address, refuse_foreign
 
 
 @click.command()
@@ -27,6 +27,8 @@ def mcp(url: str | None, control_token: str | None) -> None:
     """
     if url is not None and not is_address(url):
         fail([f"--url: {url!r} is not a URL like http://127.0.0.1:8642"], EXIT_USAGE)
+    if url is not None:
+        refuse_foreign(url)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         import anyio

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, is_address, server_url
+from simulator.cli.remote import (
+    EXIT_REFUSED,
+    EXIT_UNREACHABLE,
+    EXIT_USAGE,
+    fail,
+    is_address,
+    refuse_foreign,
+    server_url,
+)
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -103,6 +111,8 @@ def _refuse_usage(
         fail([f"{url!r} is no address of a receiver, like http://127.0.0.1:5000/webhooks"], EXIT_USAGE)
     if simulator is not None and not is_address(simulator):
         fail([f"--simulator: {simulator!r} is no http or https address"], EXIT_USAGE)
+    if simulator is not None:
+        refuse_foreign(simulator)
     for option, names in (("--only", only), ("--skip", skip)):
         for name in names:
             if name not in NAMES:

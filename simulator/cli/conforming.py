@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, is_address
+from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, is_address, refuse_foreign
 
 if TYPE_CHECKING:
     from simulator.conformance.report import Report
@@ -76,6 +76,8 @@ def conform(
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
     if target is not None and not is_address(target):
         fail([f"--target: {target!r} is no http or https address"], EXIT_USAGE)
+    if control not in (None, "none"):
+        refuse_foreign(control)
     for wanted in (report, as_json, junit):
         if wanted is not None and not wanted.absolute().parent.is_dir():
             fail([f"{wanted}: there is no such directory"], EXIT_USAGE)

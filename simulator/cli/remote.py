@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import click
 
 from simulator import client as clients
+from simulator import trusted_hosts
 from simulator.address import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
 from simulator.cli import settings
 
@@ -88,6 +89,7 @@ def address_of(given: str | None) -> Address:
 def _checked(url: str, by: str) -> Address:
     if not is_address(url):
         fail([f"{by}: {url!r} is not a URL like {DEFAULT_URL}"], EXIT_USAGE)
+    refuse_foreign(url)
     return Address(url, by)
 
 
@@ -142,6 +144,14 @@ def is_address(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and named and " " not in url
+
+
+def refuse_foreign(url: str) -> None:
+    """End with code 2 where a simulator's address is on a host that is not trusted, before anything is sent."""
+    try:
+        trusted_hosts.check(url)
+    except trusted_hosts.ForeignHost as error:
+        fail([str(error)], EXIT_USAGE)
 
 
 def show(value: Any) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, refuse_foreign
 
 if TYPE_CHECKING:
     from simulator.scenario.files import FileProblem, ScenarioFile
@@ -104,6 +104,8 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
     """Run scenarios by their own `drive` and check what they `expect`; exit code 1 when something fails."""
     import asyncio
 
+    if url is not None:
+        refuse_foreign(url)
     files = _load(scenarios)
     try:
         results = asyncio.run(_run_all(files, seed, url, control_token or ""))

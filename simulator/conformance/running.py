@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from simulator import live_keys
 from simulator.client import CallRefused, Unreachable
 from simulator.config import Config
 from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
@@ -50,6 +51,10 @@ async def own_simulator() -> AsyncIterator[str]:
 
 async def run(settings: ConformanceSettings, *, contract: Path | None = None) -> Report:
     """One run: the laws first, then schemathesis. Unusable, NoServer, TokenRefused."""
+    try:
+        live_keys.refuse_in(f"{settings.public_key} {settings.secret_key}", "The key pair")
+    except live_keys.LiveKey as error:
+        raise Unusable(str(error)) from None
     needed = ("jsonschema_rs", "schemathesis") if settings.only != "behaviour" else ("jsonschema_rs",)
     missing = [name.replace("_", "-") for name in needed if find_spec(name) is None]
     if missing:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from simulator.address import CONTROL_BASE
 from simulator.kernel.dataclass import dataclass
+from simulator.trusted_hosts import ForeignHost, check
 from simulator.wire.json import JsonObject, dumps, loads
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ class HttpClient:
     """A simulator at an address; to be used as an asynchronous context manager."""
 
     def __init__(self, origin: str, control_token: str = "") -> None:
+        try:
+            check(origin)
+        except ForeignHost as error:
+            raise ConnectionError(str(error)) from None
         self.origin = origin.rstrip("/")
         self._headers = {"Authorization": f"Bearer {control_token}"} if control_token else {}
         self._session: aiohttp.ClientSession | None = None

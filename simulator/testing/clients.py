@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Generator
 
+from simulator import live_keys, trusted_hosts
 from simulator.kernel.dataclass import dataclass
-from simulator.testing.errors import error_of, missing
+from simulator.testing.errors import SimulatorError, error_of, missing
 from simulator.testing.link import Link
 
 try:
@@ -35,6 +36,7 @@ class SignIn(httpx.Auth):
     Clients of one environment may share it, in whatever threads.
     """
 
+    requires_request_body = True
     requires_response_body = True
 
     def __init__(self, keys: Keys) -> None:
@@ -46,6 +48,7 @@ class SignIn(httpx.Auth):
         self._token = None
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        _refuse(request, request.content, httpx.URL(self._keys.base_url).host)  # before it signs in for the call
         if "Authorization" in request.headers or request.url.path.endswith(_SIGN_IN):
             yield request
             return
@@ -101,12 +104,11 @@ def _member(answer: httpx.Response, *path: str) -> str | None:
 
 
 def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:
-    """A client on the base URL of an environment."""
-    transport = link.transport()
+    """A client on the base URL of an environment; it refuses real keys and other hosts before it sends anything."""
     return httpx.Client(
         base_url=keys.base_url,
         auth=sign_in,
-        transport=None if transport is None else _Borrowed(transport),
+        transport=_Guarded(link.transport() or httpx.HTTPTransport(trust_env=False), keys.base_url),
         trust_env=False,
         timeout=_TIMEOUT_SECONDS,
     )
@@ -117,17 +119,40 @@ def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncCli
     return httpx.AsyncClient(
         base_url=keys.base_url,
         auth=sign_in,
-        transport=link.async_transport(),
+        transport=_AsyncGuarded(link.async_transport() or httpx.AsyncHTTPTransport(trust_env=False), keys.base_url),
         trust_env=False,
         timeout=_TIMEOUT_SECONDS,
     )
 
 
-class _Borrowed(httpx.BaseTransport):
+class _Guarded(httpx.BaseTransport):
     """The transport of a link for one client, which leaves it open when it is closed."""
 
-    def __init__(self, transport: httpx.BaseTransport) -> None:
+    def __init__(self, transport: httpx.BaseTransport, base_url: str) -> None:
         self._transport = transport
+        self._host = httpx.URL(base_url).host
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
+        _refuse(request, request.read(), self._host)
         return self._transport.handle_request(request)
+
+
+class _AsyncGuarded(httpx.AsyncBaseTransport):
+    def __init__(self, transport: httpx.AsyncBaseTransport, base_url: str) -> None:
+        self._transport = transport
+        self._host = httpx.URL(base_url).host
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        _refuse(request, await request.aread(), self._host)
+        return await self._transport.handle_async_request(request)
+
+
+def _refuse(request: httpx.Request, content: bytes, host: str) -> None:
+    """SimulatorError for a request to a host that is not trusted, or with a real key in it."""
+    try:
+        if request.url.host != host:
+            trusted_hosts.check(str(request.url))
+        if b"_live_" in content:
+            live_keys.refuse_in(content.decode("utf-8", "replace"), f"{request.method} {request.url.path}")
+    except ValueError as error:
+        raise SimulatorError(str(error)) from None

@@ -12,6 +12,7 @@ from simulator.testing.connections import Connections
 from simulator.testing.errors import SimulatorError, error_of, is_told, missing
 from simulator.testing.link import content_of, query_of
 from simulator.testing.loop_thread import is_handling
+from simulator.trusted_hosts import ForeignHost, check
 
 try:
     import httpx
@@ -33,6 +34,10 @@ class HttpLink:
         address = httpx.URL(url) if url.startswith(("http://", "https://")) else None
         if address is None or not address.host:
             raise SimulatorError(f"{url!r} is not the URL of a simulator; one looks like {DEFAULT_URL}.")
+        try:
+            check(url)
+        except ForeignHost as error:
+            raise SimulatorError(str(error)) from None
         self.url = str(address.copy_with(path="", query=None, fragment=None)).rstrip("/")
         # Reading the certificates of the machine takes longer than making ten worlds, and http has none.
         secure = address.scheme == "https"

@@ -8,6 +8,7 @@ from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
 from simulator.kernel.world import DEFAULT_WORLD, World
+from simulator.live_keys import marked
 from simulator.wire.codec import StateError
 from simulator.wire.records import Record
 
@@ -84,7 +85,7 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
     if world.keys_of == DEFAULT_WORLD and number == 0:
         return f"pk_{mode}_simulator", f"sk_{mode}_simulator"
     public, secret = (
-        text_of(derive("key", world.keys_of, world.seed, environment, part, number), _KEY_LENGTH)
+        marked(text_of(derive("key", world.keys_of, world.seed, environment, part, number), _KEY_LENGTH))
         for part in ("public", "secret")
     )
     return f"pk_{mode}_{public}", f"sk_{mode}_{secret}"

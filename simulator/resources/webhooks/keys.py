@@ -7,6 +7,7 @@ import hmac
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
+from simulator.live_keys import marked
 from simulator.resources.webhooks.faults import body_of, falsified, staleness_ms
 from simulator.resources.webhooks.records import NO_FAULT, Attempt, SignedRequest
 from simulator.version import __version__
@@ -35,7 +36,7 @@ def _derived(world: World, environment: str, rotations: int) -> str:
     if world.keys_of == DEFAULT_WORLD and not rotations:
         return _PREFIX[environment] + "simulator"
     raw = derive("webhook_key", world.keys_of, world.seed, environment, rotations)
-    return _PREFIX[environment] + text_of(raw, _KEY_LENGTH)
+    return _PREFIX[environment] + marked(text_of(raw, _KEY_LENGTH))
 
 
 def set_up_keys(world: World) -> None:
