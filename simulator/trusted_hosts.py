@@ -1,4 +1,4 @@
-"""Which hosts a client of the simulator speaks to: this machine, and names that only a private network has.
+"""Which hosts a client of the simulator speaks to: this machine, and no other that was not named.
 
 A simulator that stands elsewhere has to be named in SIMULATOR_ALLOW_HOSTS, so that no slip sends what is meant for it
 to a real service.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import re
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
 VARIABLE = "SIMULATOR_ALLOW_HOSTS"
 _OF_CONTAINERS = ("host.docker.internal", "gateway.docker.internal", "host.containers.internal")
-_SERVICE_NAME = re.compile(r"(?!0x)[a-z0-9_-]*[a-z_-][a-z0-9_-]*")
-"""A name without a dot, as compose and Kubernetes give them; one of digits alone is an address."""
+"""What a container calls the machine that it runs on."""
 
 
 class ForeignHost(ValueError):
@@ -23,9 +21,9 @@ class ForeignHost(ValueError):
 
     def __init__(self, host: str) -> None:
         super().__init__(
-            f"{host} is not this machine, so nothing was sent: clients of the simulator speak to loopback, "
-            f"host.docker.internal and names without a dot. If a simulator is there, say so: {VARIABLE}={host} "
-            "(several with commas, * for anything), or `rampsim --allow-host`."
+            f"{host} is not this machine, so nothing was sent: a simulator is expected on loopback or at "
+            f"host.docker.internal. If one is there, as between containers, say so: {VARIABLE}={host} (several with "
+            f"commas, *.team.svc for all below), or `rampsim --allow-host {host}`."
         )
 
 
@@ -44,7 +42,7 @@ def is_trusted(host: str) -> bool:
     name = host.strip("[]").rstrip(".").lower()
     if name == "localhost" or name.endswith(".localhost") or name in _OF_CONTAINERS:
         return True
-    return _is_this_machine(name) or _SERVICE_NAME.fullmatch(name) is not None or _is_allowed(name)
+    return _is_this_machine(name) or _is_allowed(name)
 
 
 def _is_this_machine(name: str) -> bool:

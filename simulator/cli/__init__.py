@@ -94,7 +94,7 @@ class _Commands(click.Group):
 @click.option(
     "--allow-host", "allowed", multiple=True, metavar="NAME",
     help="Speak to a simulator on this host, too; repeatable.  [env var: SIMULATOR_ALLOW_HOSTS; default: loopback, "
-    "host.docker.internal, names without a dot]",
+    "host.docker.internal]",
 )  # fmt: skip
 def main(allowed: tuple[str, ...]) -> None:
     """A simulator of a stablecoin ramp and wallet service.

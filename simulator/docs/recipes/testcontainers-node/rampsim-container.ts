@@ -16,6 +16,7 @@ export async function setup(): Promise<void> {
     .withWaitStrategy(Wait.forHttp("/_simulator/ready", 8642).forStatusCode(200))
     .start();
   process.env.SIMULATOR_URL = `http://${container.getHost()}:${container.getMappedPort(8642)}`;
+  process.env.SIMULATOR_ALLOW_HOSTS = container.getHost(); // where Docker runs on another machine
   process.env.SIMULATOR_CONTROL_TOKEN = token;
   process.env.SIMULATOR_RECEIVER_HOST = "host.docker.internal"; // how the container reaches receivers of the tests
 }

@@ -28,6 +28,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     container.start()
     config.add_cleanup(container.stop)
-    os.environ["SIMULATOR_URL"] = f"http://{container.get_container_host_ip()}:{container.get_exposed_port(8642)}"
+    host = container.get_container_host_ip()
+    os.environ["SIMULATOR_URL"] = f"http://{host}:{container.get_exposed_port(8642)}"
+    os.environ["SIMULATOR_ALLOW_HOSTS"] = host  # where Docker runs on another machine
     os.environ["SIMULATOR_CONTROL_TOKEN"] = token
     os.environ["SIMULATOR_RECEIVER_HOST"] = "host.docker.internal"  # how the container reaches receivers of the tests
