@@ -31,11 +31,16 @@ def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
         if len(written(shown)) <= most:
             return shown
     left_out: list[str] = []
-    while len(written(shown)) > most - 120 and shown:
+    while shown and len(written(_with_rest(shown, sorted(left_out)))) > most:
         largest = max(shown, key=lambda name: len(written(shown[name])))
         del shown[largest]
         left_out.append(largest)
-    return {**shown, "left_out": sorted(left_out), "to_see_it": "ask with `fields`, or with a larger `max_characters`"}
+    told = _with_rest(shown, sorted(left_out))
+    return told if len(written(told)) <= most else _with_rest({}, len(left_out))
+
+
+def _with_rest(shown: JsonObject, left_out: object) -> JsonObject:
+    return {**shown, "left_out": left_out, "to_see_it": "ask with `fields`, or with a larger `max_characters`"}
 
 
 def _same(value: object) -> object:

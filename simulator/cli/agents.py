@@ -6,15 +6,18 @@ import os
 
 import click
 
-from simulator.cli.remote import EXIT_USAGE, fail, is_address, refuse_foreign
+from simulator.cli import settings
+from simulator.cli.remote import EXIT_USAGE, address_of, fail
+
+_URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for name in ("url", "control_token"))
 
 
 @click.command()
-@click.option(
-    "--url", envvar="SIMULATOR_URL", show_envvar=True,
-    help="A running server to work on.  [default: one that is started for the purpose, and ends with it]",
-)  # fmt: skip
-@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token, if it has one.")
+@_URL._replace(
+    otherwise="that of the server that was started here, else one that is started now and ends with it"
+).option()
+@_TOKEN.option()
+@settings.settings_file_option
 def mcp(url: str | None, control_token: str | None) -> None:
     """Serve tools for coding agents over the Model Context Protocol, on standard input and output.
 
@@ -23,12 +26,9 @@ def mcp(url: str | None, control_token: str | None) -> None:
     \b
     {"mcpServers": {"rampsim": {"command": "rampsim", "args": ["mcp"]}}}
 
-    Eight tools: world, call, act, advance, inspect, fault, scenario, verdict. Without --url nothing else needs to run.
+    Eight tools: world, call, act, advance, inspect, fault, scenario, verdict. Where no server runs, it brings its own.
     """
-    if url is not None and not is_address(url):
-        fail([f"--url: {url!r} is not a URL like http://127.0.0.1:8642"], EXIT_USAGE)
-    if url is not None:
-        refuse_foreign(url)
+    address = address_of(url)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         import anyio
@@ -37,4 +37,4 @@ def mcp(url: str | None, control_token: str | None) -> None:
         fail(["`rampsim mcp` needs the library of the Model Context Protocol: pip install 'rampsim[mcp]'"], EXIT_USAGE)
     from simulator.agents import serving
 
-    anyio.run(serving.serve_stdio, url, control_token)
+    anyio.run(serving.serve_stdio, address.url if address.by else None, control_token)
