@@ -42,11 +42,11 @@ def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: S
     state = _words(last["state"]).capitalize()
     failure = next((step for step in reversed(history) if step["state"] == "failed"), None)
     if isinstance(code, str) and failure is not None:
-        meant = _meanings(kind, "failure_code").get(code)
+        meant = meanings(kind, "failure_code").get(code)
         because = f"because {_inside(meant)} ({code})" if meant else f"because of {code}"
         told = f"{state} {because}: {_caused(failure['cause'])}"
     else:
-        meant = _meanings(kind, kind.status_field).get(last["state"])
+        meant = meanings(kind, kind.status_field).get(last["state"])
         told = f"{state}{f': {_inside(meant)}' if meant else ''}. Caused by {_caused(last['cause'])}"
     return f"{told}.{_next(timers)}"
 
@@ -104,7 +104,7 @@ def _next(timers: Sequence[StoryTimer]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _meanings(kind: Kind[Any], field: str) -> Mapping[str, str]:
+def meanings(kind: Kind[Any], field: str) -> Mapping[str, str]:
     """What the values of a member of a kind's shape mean; nothing where the shape does not say."""
     try:
         hint = get_type_hints(kind.shape(), include_extras=True).get(field)
