@@ -42,7 +42,8 @@ class Config:
 
     `state`: the document of a world that stands in place of the default one. `store`: the URL of the database that
     worlds are kept in; None: in memory alone. `advertise`: where other servers of the same database reach this one;
-    None: where it listens. `idle_worlds_seconds`: so long after its last call a world of such a database leaves memory.
+    None: where it listens. `scenario_directories`: whose files are scenarios, read again when they change.
+    `idle_worlds_seconds`: so long after its last call a world of such a database leaves memory.
     """
 
     host: str = DEFAULT_HOST
@@ -62,6 +63,7 @@ class Config:
     store: str | None = None
     advertise: str | None = None
     idle_worlds_seconds: float = 60.0
+    scenario_directories: tuple[Path, ...] = ()
 
 
 def make_config(
@@ -85,6 +87,7 @@ def make_config(
     store: str | None = None,
     advertise: str | None = None,
     idle_worlds: str = "60",
+    scenario_directories: tuple[str, ...] = (),
 ) -> Config:
     """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones.
 
@@ -133,7 +136,7 @@ def make_config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
         Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
         Path(state) if state else None, validated, store or None, advertise or None,
-        idle_worlds_seconds,
+        idle_worlds_seconds, tuple(map(Path, scenario_directories)),
     )  # fmt: skip
 
 

@@ -25,7 +25,9 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
+from simulator.scenario import folder as scenario_folder
 from simulator.scenario import loader
+from simulator.server import folders
 from simulator.server.app import Application, ConnectionLimits, Steering, Way
 from simulator.server.bases import BASES
 from simulator.server.hosts import Hosts, is_loopback
@@ -45,6 +47,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
     """
     config = config or Config()
     simulator = Simulator()
+    folder = _folder(simulator, config.scenario_directories)
     names = _scenarios(simulator, config)
     simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names)
     start_ms = inherited.start_ms(config.clock, wall_clock_ms())
@@ -73,6 +76,9 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
     if config.store is None:
         make_default()
     runtime = Runtime(simulator, transport, masker=Masker(known))
+    if folder is not None:
+        runtime.folder = folder
+        runtime.accompany(lambda: folders.follow(runtime, folder))
     if config.store is not None and not opening.is_shared(config.store):
         opening.keep(runtime, config, default, make_default)
     application = application_of(
@@ -159,9 +165,27 @@ def _restore(simulator: Simulator, path: Path) -> None:
         raise ConfigError([f"--state {path}: {error.message}"]) from None
 
 
-def scenario_problems(names: tuple[str, ...]) -> list[str]:
+def scenario_problems(names: tuple[str, ...], directories: tuple[str, ...] = ()) -> list[str]:
     """What is wrong with the scenarios a server is to begin with, one line each."""
-    return _resolve(Simulator(), names)[1] if names else []
+    if not names and not directories:
+        return []
+    simulator = Simulator()
+    try:
+        _folder(simulator, tuple(map(Path, directories)))
+    except ConfigError as error:
+        return error.problems
+    return _resolve(simulator, names)[1]
+
+
+def _folder(simulator: Simulator, directories: tuple[Path, ...]) -> scenario_folder.Folder | None:
+    """The directories of scenarios, read for the first time: then every file has to be valid. ConfigError."""
+    if not directories:
+        return None
+    folder = scenario_folder.Folder(directories, simulator.actions, simulator.library)
+    folder.look()
+    if folder.problems:
+        raise ConfigError([f"--scenarios: {scenario_folder.told(problem)}" for problem in folder.problems])
+    return folder
 
 
 def _scenarios(simulator: Simulator, config: Config) -> tuple[str, ...]:

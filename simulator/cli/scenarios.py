@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +17,6 @@ from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fai
 if TYPE_CHECKING:
     from simulator.scenario.files import FileProblem, ScenarioFile
     from simulator.scenario.results import RunResult
-
-
-_NAME = re.compile(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULTILINE)
 
 
 @click.group()
@@ -38,12 +34,12 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
     --strict it counts as a problem, as in CI.
     """
     from simulator.assembly import Simulator
-    from simulator.scenario.files import Library
+    from simulator.scenario.files import Library, names_in
     from simulator.scenario.loader import Loader, ScenarioError
     from simulator.scenario.shipped import shipped_directory
 
     loader = Loader(Simulator(library=Library()).actions)
-    known = _names_in([*sorted(shipped_directory().glob("*.yaml")), *files])
+    known = names_in([*sorted(shipped_directory().glob("*.yaml")), *files])
     problems = warned = 0
     for path in files:
         errors: list[FileProblem] = []
@@ -66,19 +62,6 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
     valid = "1 file is valid" if len(files) == 1 else f"{len(files)} files are valid"
     hint = f"; {warned} {'warning' if warned == 1 else 'warnings'} (--strict counts them as problems)" if warned else ""
     click.echo(valid + hint)
-
-
-def _names_in(paths: Iterable[Path]) -> list[str]:
-    """The names that files give to their scenarios, so that they may hand over to each other before all are valid."""
-    names = []
-    for path in paths:
-        try:
-            found = _NAME.search(path.read_text("utf-8-sig"))
-        except (OSError, UnicodeDecodeError):
-            continue
-        if found is not None:
-            names.append(found[1])
-    return names
 
 
 @scenario.command("list")

@@ -29,7 +29,7 @@ def serve(
     state: str | None, store: str | None, advertise: str | None, idle_worlds: str, control_token: str | None,
     control_tokens: str | None,
     allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
-    end_with_stdin: bool, **of_worlds: Any,
+    end_with_stdin: bool, scenarios: tuple[str, ...], **of_worlds: Any,
 ) -> None:  # fmt: skip
     """Serve until interrupted.
 
@@ -51,9 +51,10 @@ def serve(
                     is_loopback=is_loopback(host), allowed_hosts=allowed_host,
                     idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
                     assume=assume, store=store, advertise=advertise, idle_worlds=idle_worlds,
+                    scenario_directories=scenarios,
                 )  # fmt: skip
             except ConfigError as error:
-                _refuse([*error.problems, *scenario_problems(names)])
+                _refuse([*error.problems, *scenario_problems(names, scenarios)])
             try:
                 application = create_app(config)
             except ConfigError as error:

@@ -72,6 +72,14 @@ SERVE = (
         place=True,
     ),
     Setting(
+        "--scenarios",
+        "Directory of scenario files, known like those that ship and read again when they change; repeatable.",
+        otherwise="none",
+        sort="list",
+        metavar="DIR",
+        place=True,
+    ),
+    Setting(
         "--state",
         "File with the world to begin with, in place of the default one: what GET /_simulator/state gives, and what "
         "pytest keeps of a test.",

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation
 from simulator.kernel.journal import Cause, newest
 from simulator.scenario.document import UPLOAD
+from simulator.scenario.folder import FolderProblem
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.shapes import ScenarioEntry, ScenarioProgress, ScenarioWarning, StoppedScenario
 from simulator.wire.errors import ControlError
@@ -30,6 +31,11 @@ class ScenarioUploaded(ScenarioEntry, Warned): ...
 class ScenarioList(TypedDict):
     data: list[ScenarioEntry]
     """The scenarios that the world knows."""
+    problems: NotRequired[list[FolderProblem]]
+    """What is wrong with files in the server's directories of scenarios; left out when there is nothing.
+
+    What was read of them before stays in force.
+    """
 
 
 class ActiveNames(TypedDict):
@@ -46,7 +52,9 @@ class ActiveScenarios(Body):
 
 async def listing(call: ControlCall) -> ScenarioList:
     """Every scenario that the world knows: those that ship, and those that were uploaded to it."""
-    return {"data": newest(call.simulator.engine.listing(call.world), call.limit())}
+    folder = call.runtime.folder
+    told: ScenarioList = {"data": newest(call.simulator.engine.listing(call.world), call.limit())}
+    return {**told, "problems": folder.problems} if folder is not None and folder.problems else told
 
 
 async def upload(call: ControlCall) -> ScenarioUploaded:

@@ -7,9 +7,9 @@ exists from the first reader on, and goes when nobody came back for as long as a
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
@@ -27,6 +27,9 @@ from simulator.server.runtime import Runtime, Watcher
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.masking import Masker
 from simulator.wire.records import find_moved
+
+if TYPE_CHECKING:
+    from simulator.scenario.folder import FolderProblem
 
 PING_SECONDS = 15
 GRACE_SECONDS = 2.0
@@ -107,6 +110,9 @@ class Feed:
             elif isinstance(row, Delivery):
                 self._publish("delivery", dumps(webhooks.render_delivery(self.world, row)))
 
+    def tell_scenarios(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
+        self._publish("scenarios", dumps({"names": names, "problems": problems}))
+
     def _publish(self, name: str, data: bytes) -> None:
         data = self._masker.answer(data)
         self.channel.publish(lambda number: b"id: %d\r\nevent: %b\r\ndata: %b\r\n\r\n" % (number, name.encode(), data))
@@ -167,7 +173,8 @@ class EventStreams(Watcher):
 
         Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the
         clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired,
-        events were emitted and delivery attempts made.
+        events were emitted and delivery attempts made. When files of a directory of scenarios have changed,
+        `scenarios`: the names of those that did, and the problems of all files there.
         """
         from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
 
@@ -197,6 +204,10 @@ class EventStreams(Watcher):
             feed.attach(present)
         else:
             feed.look(self._runtime.driver.progress(world))
+
+    def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
+        for feed in self._feeds.values():
+            feed.tell_scenarios(names, problems)
 
     def stopping(self) -> None:
         """The server stops: all streams come to their end."""

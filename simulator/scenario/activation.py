@@ -6,6 +6,7 @@ Chapter "Scenarios" of the control interface. All of it happens inside the calle
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
@@ -18,6 +19,9 @@ from simulator.scenario.pending import PlannedStep, plan, steps_of
 from simulator.scenario.script import Span
 from simulator.wire.errors import ControlError
 from simulator.wire.in_force import FAULTS, put_in_force
+
+if TYPE_CHECKING:
+    from simulator.scenario.folder import Renewal
 
 ACTIVE = TableKey("scenario.active", list[str])
 """One row, `names`."""
@@ -66,6 +70,27 @@ def replace(context: Context, world: World, file: ScenarioFile) -> None:
         _set_up(context, world, file.name)
 
 
+def renew(context: Context, world: World, renewal: Renewal) -> bool:
+    """A file was read anew: what it says holds from now on in a world where it is active; whether it is.
+
+    What is planned stays planned, and the state that it laid down stays; its rules and their counts are new, and its
+    faults are replaced where they differ. One that is gone is taken out. An uploaded scenario of that name hides it.
+    """
+    name, before, after = renewal.name, renewal.before, renewal.after
+    if name not in active(world) or context.catalogue.is_uploaded(world, name):
+        return False
+    if after is None:
+        deactivate(world, name)
+        world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
+        return True
+    _forget_counts(world, name)
+    if before is None or before.script.faults != after.script.faults:
+        _end_faults(world, name)
+        for fault in after.script.faults:
+            put_in_force(world, fault, name)
+    return True
+
+
 def stop(world: World, name: str, part: str, place: str, reason: str) -> None:
     """Take a scenario out of the world until it is activated or uploaded again."""
     deactivate(world, name)
@@ -78,8 +103,19 @@ def deactivate(world: World, name: str) -> None:
     for timer in steps_of(world, name):
         world.agenda.cancel_key(timer.key)
     holding.forget(world, scenario=name)
+    _end_faults(world, name)
+
+
+def _end_faults(world: World, name: str) -> None:
     for row in [row for row in world.store[FAULTS].values() if row["scenario"] == name]:
         webhooks.end_fault(world, row["id"])
+
+
+def _forget_counts(world: World, name: str) -> None:
+    """Counts of objects bound to it (`name|rule|root`) go on: those were never under the list of active ones."""
+    counts = world.store[COUNTS]
+    for key in [key for key, _ in counts.items() if key.startswith(f"{name}|") and key.endswith("|")]:
+        counts.delete(key)
 
 
 def draw(world: World, name: str, span: Span) -> int:
@@ -92,10 +128,7 @@ def draw(world: World, name: str, span: Span) -> int:
 def _set_up(context: Context, world: World, name: str) -> None:
     """World state, faults and timeline of a scenario that becomes active; its counts begin anew."""
     file = context.catalogue.file(world, name)
-    counts = world.store[COUNTS]
-    # Counts of objects bound to it (`name|rule|root`) go on: those were never under the list of active ones.
-    for key in [key for key, _ in counts.items() if key.startswith(f"{name}|") and key.endswith("|")]:
-        counts.delete(key)
+    _forget_counts(world, name)
     _set_world(context, world, file)
     for fault in file.script.faults:
         put_in_force(world, fault, name)

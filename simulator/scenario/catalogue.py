@@ -172,6 +172,10 @@ class Catalogue:
     def knows(self, world: World, name: str) -> bool:
         return name in self._library or name in world.store[UPLOADED]
 
+    @staticmethod
+    def is_uploaded(world: World, name: str) -> bool:
+        return name in world.store[UPLOADED]
+
     def names(self, world: World) -> list[str]:
         """Every scenario of a world, those that ship first."""
         return list(dict.fromkeys([*self._library, *(name for name, _ in world.store[UPLOADED].items())]))

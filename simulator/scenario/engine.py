@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
@@ -30,6 +30,9 @@ from simulator.scenario.shapes import ScenarioEntry
 from simulator.scenario.stops import FAILURES, INSTANTS, STOPPED
 from simulator.wire.actions import ActionTable
 from simulator.wire.json import JsonObject
+
+if TYPE_CHECKING:
+    from simulator.scenario.folder import Renewal
 
 TABLES: tuple[TableKey[Any], ...] = (ACTIVE, BINDINGS, COUNTS, FAILURES, HELD, INSTANTS, LOG, STOPPED, UPLOADED)
 
@@ -62,6 +65,10 @@ class Engine:
     def upload(self, world: World, file: ScenarioFile) -> None:
         """Keep a scenario in the world, in place of one of the same name; inside a change. CannotActivate."""
         activation.replace(self._context, world, file)
+
+    def renew(self, world: World, renewal: Renewal) -> bool:
+        """Let a file that was read anew hold in a world; inside a change. Whether the scenario is active there."""
+        return activation.renew(self._context, world, renewal)
 
     # What is active
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from functools import cached_property
 from pathlib import Path
 from typing import NotRequired
@@ -83,6 +84,13 @@ class Library(MutableMapping[str, ScenarioFile]):
             found = self._files[name] = found()
         return found
 
+    def held(self, name: str) -> ScenarioFile | Callable[[], ScenarioFile]:
+        """A scenario as it lies here, read or not: for `put_back`. KeyError."""
+        return self._files[name]
+
+    def put_back(self, name: str, held: ScenarioFile | Callable[[], ScenarioFile]) -> None:
+        self._files[name] = held
+
     def __setitem__(self, name: str, file: ScenarioFile) -> None:
         self._files[name] = file
 
@@ -97,6 +105,22 @@ class Library(MutableMapping[str, ScenarioFile]):
 
     def __len__(self) -> int:
         return len(self._files)
+
+
+_NAME = re.compile(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULTILINE)
+
+
+def names_in(paths: Iterable[Path]) -> list[str]:
+    """The names that files give to their scenarios, so that they may hand over to each other before all are valid."""
+    names = []
+    for path in paths:
+        try:
+            found = _NAME.search(path.read_text("utf-8-sig"))
+        except (OSError, UnicodeDecodeError):
+            continue
+        if found is not None:
+            names.append(found[1])
+    return names
 
 
 def files_in(directory: Path) -> list[Path]:

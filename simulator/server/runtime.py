@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
 
 from simulator.assembly import Observer, Simulator
 from simulator.courier import transport as transports
@@ -21,6 +22,9 @@ from simulator.server.driver import Driver
 from simulator.server.meter import Meter
 from simulator.server.router import Router
 from simulator.wire.masking import Masker
+
+if TYPE_CHECKING:
+    from simulator.scenario.folder import Folder, FolderProblem
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +38,9 @@ class Watcher:
     def ended(self, world: World) -> None:
         """A world has ended: it was deleted, or replaced by another of its id."""
 
+    def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
+        """Files of directories of scenarios have changed: the scenarios that did, and all that is wrong there now."""
+
     def stopping(self) -> None:
         """The server stops: what would go on for ever has to end."""
 
@@ -42,7 +49,8 @@ class Runtime(Observer):
     """What keeps the worlds of a simulator going; the one object that control calls and the interface work with.
 
     `router` finds the operations of the interface, `meter` counts its calls. `keeper` keeps the worlds beyond the
-    process, if anybody does; `look_at` gives one as it is kept, to be shown alone, where worlds are shared.
+    process, if anybody does; `look_at` gives one as it is kept, to be shown alone, where worlds are shared. `folder`
+    has the directories from which scenarios are read, if there are any.
     """
 
     keeper: keeping.Keeper | None = None
@@ -63,6 +71,9 @@ class Runtime(Observer):
         self.ended_worlds = EndedWorlds(simulator.operations)
         self.router = Router(simulator.operations)
         self.meter = Meter()
+        self.folder: Folder | None = None
+        self._beside: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self._tasks: list[asyncio.Task[None]] = []
         self._watchers: list[Watcher] = []
         self._remembering: asyncio.Task[None] | None = None
         simulator.observe(self)
@@ -160,6 +171,11 @@ class Runtime(Observer):
     def watchers(self) -> tuple[Watcher, ...]:
         return tuple(self._watchers)
 
+    def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
+        """Tell that files of directories of scenarios have changed."""
+        for watcher in self.watchers:
+            watcher.scenarios_read(names, problems)
+
     def _tell_changed(self, world: World) -> None:
         for watcher in self.watchers:
             watcher.changed(world)
@@ -180,6 +196,11 @@ class Runtime(Observer):
             await self.keeper.start()
         else:
             self.start()
+        self._tasks = [asyncio.create_task(work()) for work in self._beside]
+
+    def accompany(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Let this go on as long as the server serves."""
+        self._beside.append(work)
 
     def start(self) -> None:
         """Running clocks run from now on. Without this each begins with the first call of its world."""
@@ -198,6 +219,8 @@ class Runtime(Observer):
             await self.keeper.drain()
 
     async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
         self.end_streams()
         self.driver.close()
         await self.courier.close()
