@@ -1,4 +1,4 @@
-"""What is in the wheel and in the sdist: everything that is used when it is installed, and nothing of what lies about."""
+"""What is in the wheel and the sdist: everything that is used when installed, and nothing of what lies about."""
 
 from __future__ import annotations
 
