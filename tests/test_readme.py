@@ -63,7 +63,7 @@ def test_one_line_alone_says_where_the_server_is() -> None:
 @needs_a_shell
 def test_the_first_test_and_its_installation_are_those_of_the_page_of_the_test_kit() -> None:
     section = README[README.index("## In your tests") : README.index("## Steering")]
-    page = (ROOT / "tests/integrators/README.md").read_text("utf-8")
+    page = (ROOT / "simulator/docs/how-to/in-your-tests.md").read_text("utf-8")
     first, installing = (
         next(block.text for block in blocks() if block.text in section and block.language == language)
         for language in ("python", "bash")
