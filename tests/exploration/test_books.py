@@ -18,7 +18,8 @@ from tests.exploration.suite import explore
 
 pytestmark = pytest.mark.slow
 
-PAGE = Path(__file__).parents[2].joinpath("simulator/docs/how-to/explore.md").read_text("utf-8").partition("## Your books")[2].partition("\n## ")[0]
+EXPLORE = Path(__file__).parents[2] / "simulator/docs/how-to/explore.md"
+PAGE = EXPLORE.read_text("utf-8").partition("## Your books")[2].partition("\n## ")[0]
 SHOP = """
 from types import SimpleNamespace
 import pytest
