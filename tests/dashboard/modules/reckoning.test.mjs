@@ -8,6 +8,8 @@ const at = (name) => import(`../../../simulator/dashboard/page/js/${name}.js`);
 const { balanceOver, text, units } = await at("decimal");
 const { header, hmac, shellLine, verdict } = await at("signature");
 const { sortOf, valueOf } = await at("schema");
+const { about, effect, often, texts, PRESETS } = await at("faults");
+const { marks, place, ticks } = await at("axis");
 
 const KEY = "whk_key", BODY = '{"name":"it\'s Ünal","n":1}', SENT = 1_767_600_000_000;
 const signed = (timestamp, body = BODY) => createHmac("sha256", KEY).update(`${timestamp}.${body}`).digest("hex");
@@ -62,4 +64,29 @@ test("a text may mean a flag or a number where several sorts are allowed", () =>
   assert.deepEqual(["true", "data.0.status", ""].map((one) => valueOf(path, one)), [true, "data.0.status", undefined]);
   assert.deepEqual(["2s", "1.5"].map((one) => valueOf(span, one)), ["2s", 1.5]);
   assert.deepEqual(valueOf({ type: "array", items: { type: "string" } }, "one, two three"), ["one", "two", "three"]);
+});
+
+test("a fault is said in words", () => {
+  const lost = { match: { method: "POST", path: "/quotes" }, drop: true, after_commit: true, times: 1 };
+  assert.equal(`${about(lost)} ${effect(lost)}, ${often(lost)}`, "POST /quotes loses its answer, after the work is done, once");
+  const late = { webhook: { event: "quote.expired" }, deliver: { delay: "10m", copies: 2 }, probability: 0.5, skip: 2 };
+  assert.equal(`${about(late)}: ${effect(late)}, ${often(late)}`, "deliveries of quote.expired: is held back 10m of simulated time, is sent 2 times, after 2 untouched, every time, with probability 0.5");
+  assert.equal(`${about({ match: {} })} ${effect({ match: {}, unknown_enum: true })}`, "every call has an unknown enum");
+  for (const [name, , fault] of [...PRESETS.calls, ...PRESETS.deliveries]) assert.doesNotMatch(effect(fault), /nothing/, name);
+});
+
+test("a fault fills a form and comes back from it", () => {
+  assert.deepEqual(texts({ match: { path: "/quotes" }, respond: { status: 503 }, drop: true }), { "match.path": "/quotes", "respond.status": "503", drop: "true" });
+});
+
+test("on the axis of time the present is in the middle, and what is near together is one mark", () => {
+  const day = 86_400_000;
+  assert.equal(place(5, 5, day), 50);
+  assert.equal(place(day, 0, day), 98);
+  assert.equal(place(-day, 0, day), 2);
+  assert.ok(place(1000, 0, day) > 52, "a second ahead is seen beside a day");
+  const found = marks([{ at: 60_000 }, { at: 60_010 }, { at: day }], (row) => row.at, 0, day);
+  assert.deepEqual(found.map((one) => one.rows.length), [2, 1]);
+  const shown = ticks(day);
+  assert.deepEqual([shown.length % 2, shown[(shown.length - 1) / 2].text, shown.at(-1).text], [1, "now", "+1 d"]);
 });

@@ -30,7 +30,7 @@ export function Chart({ label, series, until, pick }) {
       tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), "UTC"),
       legend: { live: false },
       cursor: { drag: { x: true, y: false } },
-      axes: [axis, { ...axis, size: 70 }],
+      axes: [{ ...axis, space: 90, values: (_, seconds, axisNumber, space, step) => seconds.map((one) => moment(one, step)) }, { ...axis, size: 80 }],
       series: [{}, ...series.map((one, index) => ({ label: one.name, stroke: colour(COLOURS[index % COLOURS.length], element), width: 2, dash: index ? [6 - index, 3] : undefined, paths: UPlot.paths.stepped({ align: 1 }), points: { show: true, size: 6 }, spanGaps: true }))],
     };
     const chart = new UPlot(options, data, element);
@@ -46,6 +46,12 @@ export function Chart({ label, series, until, pick }) {
     };
   }, [key]);
   return html`<div class="chart" role="img" aria-label=${label} ref=${place}></div>`;
+}
+
+/** A tick of the axis of time: the hour within a day, else the day. */
+function moment(seconds, step) {
+  const at = new Date(seconds * 1000).toISOString();
+  return step >= 86_400 || at.slice(11, 19) === "00:00:00" ? at.slice(0, 10) : at.slice(11, step < 60 ? 19 : 16);
 }
 
 /** The points of all series over the moments of all: each keeps its value until its next point. */

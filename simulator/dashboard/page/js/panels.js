@@ -6,6 +6,10 @@ import * as events from "./panels/events.js";
 import * as deliveries from "./panels/deliveries.js";
 import * as inbox from "./panels/inbox.js";
 import * as emails from "./panels/emails.js";
+import * as balances from "./panels/balances.js";
+import * as rates from "./panels/rates.js";
+import * as clock from "./panels/clock.js";
+import * as faults from "./panels/faults.js";
 
 /** {id: the first word of its address, title, group, View, key?: goes there after `g`}. */
 export const PANELS = [
@@ -16,4 +20,8 @@ export const PANELS = [
   { id: "deliveries", title: "Deliveries", group: "Seeing", key: "d", View: deliveries.View },
   { id: "inbox", title: "Inboxes", group: "Seeing", key: "i", View: inbox.View },
   { id: "emails", title: "E-mails", group: "Seeing", View: emails.View },
+  { id: "balances", title: "Balances", group: "Seeing", key: "b", View: balances.View },
+  { id: "rates", title: "Rates", group: "Seeing", View: rates.View },
+  { id: "clock", title: "Clock and timers", group: "Steering", key: "t", View: clock.View },
+  { id: "faults", title: "Faults", group: "Steering", key: "f", View: faults.View },
 ];

@@ -162,7 +162,7 @@ export async function doing(does) {
 }
 
 /** A button that does something. `asks`: a question that is put once before. It keeps its focus. */
-export function Act({ does, asks, danger = Boolean(asks), label, title, className = "", children }) {
+export function Act({ does, asks, danger = Boolean(asks), label, title, className = "", place, children }) {
   const [busy, setBusy] = useState(false);
   const work = async () => {
     setBusy(true);
@@ -174,7 +174,7 @@ export function Act({ does, asks, danger = Boolean(asks), label, title, classNam
     if (asks) ask({ title: asks, send: work, ok: children, danger: true });
     else work();
   };
-  return html`<button type="button" class=${`${danger ? "danger" : ""} ${className}`.trim() || null} aria-disabled=${busy ? "true" : null} aria-busy=${busy ? "true" : null} aria-label=${label} title=${title} onClick=${click}>${children}</button>`;
+  return html`<button type="button" class=${`${danger ? "danger" : ""} ${className}`.trim() || null} aria-disabled=${busy ? "true" : null} aria-busy=${busy ? "true" : null} aria-label=${label} title=${title} style=${place} onClick=${click}>${children}</button>`;
 }
 
 const asking = store(null);

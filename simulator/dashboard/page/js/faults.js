@@ -1,0 +1,83 @@
+// Faults in words, and the usual ones to begin with. No document is needed here, so Node tests it.
+import { words } from "./format.js";
+
+/** What a fault acts on: "POST /quotes", "every call", "every delivery of quote.expired to wh_…". */
+export function about(fault) {
+  if (fault.webhook) return `${fault.webhook.event ? `deliveries of ${fault.webhook.event}` : "every delivery"}${fault.webhook.endpoint_id ? ` to ${fault.webhook.endpoint_id}` : ""}`;
+  const { method, path, public_key: key } = fault.match || {};
+  const what = method || path ? `${method || "calls to"} ${path || "everything"}` : "every call";
+  return `${what}${key ? ` of ${key}` : ""}`;
+}
+
+const EFFECTS = {
+  respond: (value) => `is answered ${value.status} ${value.code}`,
+  delay: (value, fault) => (fault.webhook ? `is held back ${value} of simulated time` : `is held back ${value}`),
+  answer_delay: (value) => `is answered ${value} late`,
+  act: (value) => `finds that ${words(value.action)} has just happened`,
+  drop: (value, fault) => (fault.webhook ? "is lost" : fault.after_commit ? "loses its answer" : "is cut off"),
+  malformed: (value) => (value === "truncate" ? "gets half of the body" : "gets a body that is no JSON"),
+  key_forgotten: () => "finds its Idempotency-Key forgotten",
+  copies: (value) => `is sent ${value} times`,
+  reorder: () => "is overtaken by the next one",
+  hold: (value) => (value === "terminal" ? "waits until the end of its object was told" : `is overtaken by ${value} others`),
+  before_answer: () => "comes before the answer of the call that causes it",
+  two_at_once: () => "is sent twice at the same time",
+  acknowledgement_lost: () => "loses its acknowledgement",
+  corrupt_signature: () => "has a wrong signature",
+  stale_timestamp: () => "has a timestamp 10 minutes old",
+  alter_body: () => "has another body than was signed",
+  slow: (value) => `is sent ${value} late by the wall clock`,
+};
+
+/** What it does: "is answered 503 service_unavailable, after the work is done". */
+export function effect(fault) {
+  const given = fault.webhook ? fault.deliver : fault, found = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null || value === false || value === undefined) continue;
+    if (EFFECTS[name]) found.push(EFFECTS[name](value, fault));
+    else if (/^(unknown|extra|missing)_/.test(name)) found.push(`has ${name.startsWith("u") ? "an" : name.startsWith("e") ? "an" : "a"} ${words(name)}${value === true ? "" : ` (${value})`}`);
+  }
+  const after = fault.after_commit ? ", after the work is done" : "";
+  return `${found.join(", ") || "does nothing"}${after}`;
+}
+
+/** How often: "the next 2 times", "with probability 0.5", "every time". */
+export function often(fault) {
+  const parts = [fault.skip ? `after ${fault.skip} untouched` : "", fault.times ? `${fault.times === 1 ? "once" : `${fault.times} times`}` : "every time", fault.probability === undefined || fault.probability === null ? "" : `with probability ${fault.probability}`, fault.first_per_key ? `the first ${fault.first_per_key} under each key` : ""];
+  return parts.filter(Boolean).join(", ");
+}
+
+/** The texts of a form that mean an object: {respond: {status: 503}} is {"respond.status": "503"}. */
+export function texts(value, prefix = "") {
+  const found = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== null && typeof member === "object" && !Array.isArray(member)) Object.assign(found, texts(member, `${prefix}${name}.`));
+    else found[prefix + name] = String(member);
+  }
+  return found;
+}
+
+const CONFIRM = { method: "POST", path: "/quotes/*/confirm" };
+
+/** The usual ones: [name, what it shows, the fault]. */
+export const PRESETS = {
+  calls: [
+    ["Not available", "A 503; trying again is right.", { match: CONFIRM, respond: { status: 503, code: "service_unavailable" }, times: 1 }],
+    ["Answer lost", "The work is done, the answer never comes: trying again without a key pays twice.", { match: CONFIRM, drop: true, after_commit: true, times: 1 }],
+    ["Connection cut", "Nothing was done, but who knows that?", { match: CONFIRM, drop: true, times: 1 }],
+    ["Slow", "Longer than most clients wait.", { match: CONFIRM, delay: "30s", times: 1 }],
+    ["Too many calls", "A 429 with Retry-After.", { match: CONFIRM, respond: { status: 429, code: "rate_limited", retry_after: 2 }, times: 1 }],
+    ["Half an answer", "The body is cut in the middle.", { match: CONFIRM, malformed: "truncate", times: 1 }],
+    ["Unknown status", "A word that your code has never seen.", { match: { method: "GET", path: "/transactions/*" }, unknown_enum: true, times: 1 }],
+  ],
+  deliveries: [
+    ["Twice", "Every webhook comes two times.", { webhook: {}, deliver: { copies: 2 } }],
+    ["Lost", "The next one never comes, and is not tried again.", { webhook: {}, deliver: { drop: true }, times: 1 }],
+    ["Late", "10 minutes of simulated time.", { webhook: {}, deliver: { delay: "10m" }, times: 1 }],
+    ["Out of order", "The next one is overtaken by the one after it.", { webhook: {}, deliver: { reorder: true }, times: 1 }],
+    ["End told first", "What came before the end of an object comes after it.", { webhook: {}, deliver: { hold: "terminal" } }],
+    ["Forged", "A signature that is wrong.", { webhook: {}, deliver: { corrupt_signature: true }, times: 1 }],
+    ["Replayed", "Validly signed, 10 minutes old.", { webhook: {}, deliver: { stale_timestamp: true }, times: 1 }],
+    ["Acknowledgement lost", "Your 2xx does not arrive, so it comes again.", { webhook: {}, deliver: { acknowledgement_lost: true }, times: 1 }],
+  ],
+};

@@ -1,0 +1,57 @@
+// What has happened and what is to come on one axis of simulated time; a click on a timer goes there.
+import { Act, Empty, Id, More, Shown, Table, Time } from "../ui.js";
+import { clock, useRead } from "../live.js";
+import { count, distance, fullTime, words } from "../format.js";
+import { html, useState, useStore } from "../lib.js";
+import { marks, ticks, place } from "../axis.js";
+import { put, post, withQuery } from "../api.js";
+import { SchemaForm } from "../forms.js";
+import { href } from "../routes.js";
+import { useContract, withMembers } from "../contract.js";
+
+/** Move the clock to a moment, and say what happened on the way. */
+async function jump(to) {
+  const done = await post("/clock/advance?wait=true", { to });
+  return `It is ${fullTime(done.now)} now: ${count(done.fired, "timer")} fired, ${count(done.events.length, "event")}, ${done.deliveries} delivery ${done.deliveries === 1 ? "attempt" : "attempts"}.`;
+}
+
+export function View() {
+  const [limit, setLimit] = useState(100), state = useStore(clock), contract = useContract();
+  const timers = useRead(withQuery("/timers", { limit }), ["state", "event", "delivery", "clock", "own"]);
+  const events = useRead("/events?limit=100", ["event"]);
+  return html`<section class="card"><h2>Clock and timers</h2>
+    ${state ? html`<p><strong>${fullTime(state.now)}</strong> <span class="muted">${state.mode}${state.mode === "scaled" ? `, ${state.rate} times as fast` : ""}</span></p>` : ""}
+    ${state && timers.value ? html`<${Timeline} now=${state.now} timers=${timers.value.data} events=${events.value?.data || []} />` : ""}
+    <h3>To come</h3>
+    <${Shown} reading=${timers}>${({ data }) => html`<${Table} label="Timers" rows=${data.map((row, index) => ({ ...row, index }))} id=${(row) => row.index} columns=${COLUMNS}
+      empty=${html`<${Empty} title="No timer is set."><p>Quotes expire, payers pay, payouts arrive, webhooks are retried: each of them sets one. Make a quote to see some.</p><//>`} />
+      <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="timers" />`}<//>
+    <h3>How time passes</h3>
+    ${contract && state ? html`<${SchemaForm} key=${`${state.mode} ${state.rate}`} schema=${withMembers(contract.schema("ClockBody"), { mode: { enum: ["real", "manual", "scaled"] } })} resolve=${contract.resolve} first=${{ mode: state.mode }} send=${(body) => put("/clock?wait=true", body)} ok="Set" />` : ""}</section>`;
+}
+
+const COLUMNS = [
+  { title: "When", cell: (row) => (row.due_at ? html`<${Time} at=${row.due_at} far />` : html`waits for ${row.waiting_for.join(", ")}`) },
+  { title: "What", className: "grow", cell: (row) => row.text },
+  { title: "For", cell: (row) => row.target && html`<${Id} id=${row.target} copy=${false} />` },
+  { title: "", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Go to ${fullTime(row.due_at)}: ${row.text}`}>Go there<//>` },
+];
+
+function Timeline({ now, timers, events }) {
+  const nowMs = Date.parse(now), due = timers.filter((row) => row.due_at);
+  const furthest = Math.max(60_000, ...due.map((row) => Date.parse(row.due_at) - nowMs), ...events.map((row) => nowMs - Date.parse(row.created_at)));
+  const when = (row) => Date.parse(row.due_at || row.created_at);
+  return html`<div class="timeline" role="group" aria-label="Events and timers around the present">
+    ${ticks(furthest).map((one) => html`<span key=${one.text} class="tick" style=${{ left: `${one.at}%` }}>${one.text}</span>`)}
+    ${marks(events, when, nowMs, furthest).map((one) => html`<a key=${one.rows[0].id} class="past" style=${{ left: `${one.at}%` }} href=${href("events", one.rows.at(-1).id)}
+      title=${said(one.rows, (row) => row.type, now)} aria-label=${said(one.rows, (row) => row.type, now)}>${one.rows.length > 1 ? one.rows.length : ""}</a>`)}
+    ${marks(due, when, nowMs, furthest).map((one, index) => html`<${Act} key=${index} className="coming" place=${{ left: `${one.at}%` }} does=${() => jump(one.rows[0].due_at)} label=${`Go there: ${said(one.rows, (row) => row.text, now)}`} title=${said(one.rows, (row) => row.text, now)}>${one.rows.length > 1 ? one.rows.length : ""}<//>`)}
+  </div>`;
+}
+
+/** "quote expired, 3 min ago": what a mark stands for. */
+function said(rows, what, now) {
+  const texts = [...new Set(rows.map((row) => words(what(row))))];
+  const more = texts.length > 3 ? ` and ${texts.length - 3} more` : "";
+  return `${texts.slice(0, 3).join("; ")}${more}, ${distance(rows[0].due_at || rows[0].created_at, now)}`;
+}

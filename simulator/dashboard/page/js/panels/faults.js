@@ -1,0 +1,116 @@
+// Faults: what is to go wrong on the wire, made by forms, with their hits as they happen.
+import { Act, Empty, Facts, Failure, Id, Json, Shown, Split, Table, toast } from "../ui.js";
+import { PRESETS, about, effect, often, texts } from "../faults.js";
+import { changedAll, useRead } from "../live.js";
+import { del, post, world } from "../api.js";
+import { html, useState, useStore } from "../lib.js";
+import { useContract, withMembers } from "../contract.js";
+import { SchemaForm } from "../forms.js";
+import { count } from "../format.js";
+import { go } from "../navigation.js";
+import { href } from "../routes.js";
+
+const doubts = new Map(); // the id of a fault -> why it may never be hit, as the server said when it was made
+
+export function View({ rest: [id], query }) {
+  const reading = useRead("/faults", ["request", "delivery", "own"]);
+  const list = html`
+    <h2>Faults</h2>
+    <div class="buttons"><a class="button main" href=${href("faults", "new")}>New fault</a>
+      ${reading.value?.data.length ? html`<${Act} asks="End all faults? Those of scenarios end, too." does=${async () => { await del("/faults"); go("faults"); return "No fault is in force any more."; }}>End all<//>` : ""}</div>
+    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Faults" rows=${data} id=${(row) => row.id} selected=${id} open=${(row) => href("faults", row.id)} columns=${COLUMNS}
+      empty=${html`<${Empty} title="Nothing goes wrong."><p>A fault answers calls with errors, loses answers, sends webhooks twice, late or forged. Make one, then let your application run into it.</p><//>`} />`}<//>`;
+  const chosen = reading.value?.data.find((row) => row.id === id);
+  const detail = id === "new" ? html`<${NewFault} key=${query.kind} kind=${query.kind || "calls"} />` : id && (chosen ? html`<${Detail} fault=${chosen} />` : html`<${Empty} title="This fault has ended." />`);
+  return html`<${Split} list=${list} back=${href("faults")} detail=${detail} />`;
+}
+
+const hits = (row) => html`${count(row.hits, "hit")}${row.times_left === null ? "" : row.times_left === 0 ? ", used up" : `, ${row.times_left} left`}`;
+
+const COLUMNS = [
+  { title: "Fault", className: "grow", cell: (row) => html`<a href=${href("faults", row.id)}>${about(row)}</a><div class="muted">${effect(row)}</div>` },
+  { title: "Hits", cell: (row) => html`<span class="hits" data-hit=${row.hits ? "" : null}>${hits(row)}</span>` },
+  { title: "Of", cell: (row) => row.scenario || "by hand" },
+];
+
+function Detail({ fault }) {
+  const { id, hits: many, times_left, scenario, ...given } = fault, why = doubts.get(id) || [];
+  const end = async () => {
+    await del(`/faults/${encodeURIComponent(id)}`);
+    go("faults");
+    return "The fault has ended; what it held back goes now.";
+  };
+  return html`<h3>${about(fault)} ${effect(fault)}</h3>
+    ${why.length ? html`<div class="failure" role="note"><p>It may never be hit:</p><ul>${why.map((one) => html`<li>${one}</li>`)}</ul></div>` : ""}
+    <${Facts} rows=${[["How often", often(fault)], ["Hits", hits(fault)], ["Put in force", scenario ? html`by the scenario <a href=${href("scenarios", scenario)}>${scenario}</a>` : "by hand"], ["Id", html`<${Id} id=${id} to=${null} />`]]} />
+    ${many ? "" : html`<p class="muted">It has not been hit yet. It waits for ${about(fault)}${fault.match?.path ? "; the path is a glob below the base, /v1" : ""}.</p>`}
+    <div class="buttons"><${Act} does=${end} danger>End it<//><button type="button" onClick=${() => again(given)}>Make one like it</button></div>
+    <h4>As it was given</h4><${Json} value=${given} name="The fault" links=${false} />`;
+}
+
+let like = null; // what the next form begins with
+
+function again(fault) {
+  like = fault;
+  go("faults", "new", { kind: fault.webhook ? "deliveries" : "calls", like: Date.now() });
+}
+
+const KINDS = { calls: "Calls", deliveries: "Webhook deliveries", json: "As JSON" };
+
+function NewFault({ kind }) {
+  const [first, setFirst] = useState(() => { const taken = like; like = null; return taken; }), [version, setVersion] = useState(0);
+  const begin = (fault) => {
+    setFirst(fault);
+    setVersion(version + 1);
+  };
+  const send = async (fault) => {
+    const made = await post("/faults", fault);
+    doubts.set(made.id, made.warnings);
+    toast(made.warnings.length ? "The fault is in force, but it may never be hit." : "The fault is in force.");
+    go("faults", made.id);
+    changedAll();
+  };
+  return html`<h3>New fault</h3>
+    <div class="tabs" role="group" aria-label="Kind of fault">${Object.entries(KINDS).map(([name, title]) => html`<a key=${name} href=${href("faults", "new", { kind: name })} aria-current=${name === kind ? "true" : null}>${title}</a>`)}</div>
+    ${PRESETS[kind] ? html`<p class="muted">Begin with a usual one, then say when it acts:</p>
+      <div class="presets">${PRESETS[kind].map(([name, what, fault]) => html`<div key=${name}><button type="button" aria-pressed=${first === fault ? "true" : "false"} onClick=${() => begin(fault)}>${name}</button> <span class="muted">${what}</span></div>`)}</div>` : ""}
+    ${kind === "json" ? html`<${AsJson} send=${send} first=${first} />` : kind === "deliveries" ? html`<${OfDeliveries} key=${version} first=${first} send=${send} />` : html`<${OfCalls} key=${version} first=${first} send=${send} />`}`;
+}
+
+function OfCalls({ first, send }) {
+  const contract = useContract(), present = useRead(`/worlds/${encodeURIComponent(useStore(world))}`).value;
+  const operations = useRead("/coverage").value?.operations || [], actions = useRead("/actions").value?.data || [];
+  if (!contract) return null;
+  const fault = contract.schema("InterfaceFault"), part = (name) => contract.resolve(fault.properties[name].$ref || fault.properties[name].anyOf[0].$ref);
+  const paths = [...new Set(operations.map((one) => one.path.replace(/\{[^}]*\}/g, "*")))];
+  const keys = Object.values(present?.credentials || {}).map((one) => one.public_key);
+  const match = withMembers(part("match"), { method: { enum: ["GET", "POST", "PUT", "PATCH", "DELETE"] }, path: { suggestions: paths }, public_key: { enum: keys } });
+  const act = withMembers(part("act"), { action: { enum: actions.filter((one) => !one.targets.length).map((one) => one.name) } });
+  const { match: _, respond, delay, answer_delay, drop, malformed, after_commit, times, ...rest } = fault.properties;
+  const ordered = { match: { ...match, description: fault.properties.match.description }, times, respond, delay, answer_delay, drop, after_commit, malformed, ...rest, act: { ...act, description: fault.properties.act.description } };
+  return html`<${SchemaForm} schema=${{ ...fault, properties: ordered }} resolve=${contract.resolve} first=${first ? texts(first) : {}} send=${(made) => send({ match: {}, ...made })} ok="Put in force" cancel=${() => go("faults")} />`;
+}
+
+function OfDeliveries({ first, send }) {
+  const contract = useContract(), endpoints = useRead("/resources?type=webhook&limit=200", ["state"]).value?.data || [];
+  if (!contract) return null;
+  const fault = contract.schema("WebhookFault"), { webhook, deliver, times, ...rest } = fault.properties;
+  const which = withMembers(contract.resolve(webhook.$ref), { event: { enum: Object.keys(contract.events), "x-enum-descriptions": contract.events }, endpoint_id: { suggestions: endpoints.map((one) => one.id) } });
+  const ordered = { webhook: { ...which, description: webhook.description }, times, deliver, ...rest };
+  return html`<${SchemaForm} schema=${{ ...fault, properties: ordered }} resolve=${contract.resolve} first=${first ? texts(first) : {}} send=${(made) => send({ webhook: {}, deliver: {}, ...made })} ok="Put in force" cancel=${() => go("faults")} />`;
+}
+
+function AsJson({ send, first }) {
+  const [text, setText] = useState(JSON.stringify(first || PRESETS.calls[0][2], null, 2)), [error, setError] = useState(null);
+  const submit = async (event) => {
+    event.preventDefault();
+    try {
+      await send(JSON.parse(text));
+    } catch (refusal) {
+      setError(refusal);
+    }
+  };
+  return html`<form class="form" onSubmit=${submit}><div class="field"><label for="fault-json">The fault</label>
+    <textarea id="fault-json" rows="12" spellcheck="false" value=${text} onInput=${(event) => setText(event.target.value)}></textarea></div>
+    ${error ? html`<${Failure} error=${error} />` : ""}<div class="buttons"><button class="main">Put in force</button></div></form>`;
+}
