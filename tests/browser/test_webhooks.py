@@ -23,3 +23,38 @@ def test_an_event_is_sent_again_with_the_same_bytes(screen: Screen) -> None:
     expect(screen.said("1 delivery attempt")).to_be_visible()
     first, again = _received(screen, "transaction.completed")
     assert first == again
+
+
+def test_a_delivery_verifies_and_a_forged_one_does_not(screen: Screen) -> None:
+    subscribe(screen.world)
+    onramp(screen.world, "order-1")
+    screen.world.advance(by="1h")
+    page = screen.open("#/deliveries")
+    page.get_by_role("link", name="transaction.completed").click()
+    expect(page.locator(".verdict .status")).to_have_text("verifies")
+    screen.button("Send with a fault").click()
+    screen.button("Forged signature", screen.dialog()).click()
+    expect(screen.said("Sent again: 1 attempt")).to_be_visible()
+    page.locator("main tr", has_text="fault").get_by_role("link").first.click()
+    expect(page.locator(".verdict .status")).to_have_text("does not verify")
+    assert len(_received(screen, "transaction.completed")) == 2
+
+
+def test_an_inbox_is_made_and_told_to_fail_and_what_failed_is_sent_again(screen: Screen) -> None:
+    page, name = screen.open("#/inbox"), f"{screen.world.world['id']}-shop"
+    page.get_by_label("Name").fill(name)
+    screen.button("Make and subscribe").click()
+    page.get_by_label("It answers").fill("500 200")
+    screen.button("Set").click()
+    expect(screen.said("answers that from now on")).to_be_visible()
+    onramp(screen.world, "order-1")
+    screen.world.control("POST", "/settle")
+    screen.go("#/deliveries")
+    page.get_by_role("combobox", name="Status", exact=True).select_option("failed")
+    page.locator("[data-row] a").first.click()
+    expect(screen.state()).to_have_text("failed")
+    expect(page.get_by_role("list", name="Attempts").get_by_text("next")).to_be_visible()
+    screen.button("Send again").click()
+    expect(screen.said("Sent again: 1 attempt")).to_be_visible()
+    page.get_by_role("combobox", name="Status", exact=True).select_option("succeeded")
+    expect(page.locator("[data-row]").first).to_be_visible()

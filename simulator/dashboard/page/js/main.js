@@ -16,6 +16,8 @@ function Page() {
   const present = PANELS.find((one) => one.id === panel);
   const worldId = useStore(world);
   useEffect(() => { document.title = `${present?.title || "Not found"} · ${worldId} · Simulator`; }, [present, worldId]);
+  // On a phone the rail is a strip that may be longer than the screen.
+  useEffect(() => document.querySelector(".rail [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [present]);
   return html`
     <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>To the content</a>
     <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${ClockBar} key=${worldId} /><${Connection} /><${SchemeChoice} /></header>
