@@ -59,6 +59,7 @@ class ControlClient:
         except ForeignHost as error:
             raise Unreachable(str(error)) from None
         self.url = url.rstrip("/")
+        self.world = world
         self._timeout_seconds = timeout_seconds
         self._opener = build_opener(ProxyHandler({}), NoRedirect)
         self._headers = {"Accept": "application/json"}
@@ -80,6 +81,13 @@ class ControlClient:
     def put(self, path: str, body: Mapping[str, Any]) -> Any:
         return self.call("PUT", path, body)
 
+    def delete(self, path: str) -> None:
+        self.call("DELETE", path)
+
+    def send(self, method: str, path: str, raw: bytes, media_type: str) -> Any:
+        """The parsed answer to a body that is sent as it is. CallRefused, Unreachable."""
+        return self._parsed(self._read(method, path, raw, media_type))
+
     def text(self, path: str, /, **query: Any) -> str:
         """GET of what is no JSON; query parameters that are None are left out. CallRefused, Unreachable."""
         given = {name: str(value) for name, value in query.items() if value is not None}
@@ -87,7 +95,9 @@ class ControlClient:
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """The parsed answer, None when it has no body; `path` is below /_simulator."""
-        raw = self._read(method, path, body)
+        return self._parsed(self._read(method, path, None if body is None else json.dumps(body).encode()))
+
+    def _parsed(self, raw: bytes) -> Any:
         if not raw:
             return None
         try:
@@ -95,9 +105,9 @@ class ControlClient:
         except ValueError:
             raise Unreachable(f"what answers at {self.url} is not a simulator") from None
 
-    def _read(self, method: str, path: str, body: Mapping[str, Any] | None) -> bytes:
+    def _read(self, method: str, path: str, data: bytes | None, media_type: str = "application/json") -> bytes:
         try:
-            with self._open(method, path, body) as response:
+            with self._open(method, path, data, media_type) as response:
                 raw: bytes = response.read()
         except (OSError, HTTPException) as error:
             raise Unreachable(f"{self.url} broke off in the middle of its answer ({_words(error)})") from None
@@ -119,9 +129,8 @@ class ControlClient:
                         yield name, data
                     name, data = "message", ""
 
-    def _open(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        headers = self._headers if data is None else {**self._headers, "Content-Type": "application/json"}
+    def _open(self, method: str, path: str, data: bytes | None, media_type: str = "application/json") -> Any:
+        headers = self._headers if data is None else {**self._headers, "Content-Type": media_type}
         if urlsplit(self.url).scheme not in ("http", "https"):
             raise Unreachable(f"{self.url!r} is not a URL like {DEFAULT_URL}")
         try:

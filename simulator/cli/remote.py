@@ -57,7 +57,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
     for setting in reversed(settings.CLIENT):
         choice = {"type": click.Choice(["sandbox", "production"])} if setting.name == "environment" else {}
         run = setting.option(**choice)(run)
-    decorated: Callable[..., None] = settings.settings_file_option(run)
+    decorated: Callable[..., None] = settings.settings_file_option(settings.CLIENT)(run)
     return decorated
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.cli import uploading
 from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, refuse_foreign
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def scenario() -> None:
-    """Check, list, run and begin scenario files; needs no running server."""
+    """Check, list, run and begin scenario files, which needs no running server; `upload` and `activate` them in one."""
 
 
 @scenario.command()
@@ -155,6 +156,10 @@ def _report(results: Sequence[RunResult]) -> str:
     """One JUnit document of all runs."""
     suites = [result.junit().partition("\n")[2].strip() for result in results]
     return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', "<testsuites>", *suites, "</testsuites>", ""])
+
+
+scenario.add_command(uploading.upload)
+scenario.add_command(uploading.activate)
 
 
 @scenario.command()

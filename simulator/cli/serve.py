@@ -17,7 +17,7 @@ from simulator.cli.remote import EXIT_USAGE, fail
 def _options(command: Any) -> Any:
     for setting in reversed(settings.SERVE):
         command = setting.option(is_eager=setting.name == "end_with_stdin")(command)
-    return settings.settings_file_option(command)
+    return settings.settings_file_option(settings.SERVE)(command)
 
 
 @click.command(

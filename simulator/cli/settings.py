@@ -5,7 +5,7 @@ A flag goes before its variable, a variable before the settings file, and that b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
 from typing import Any, Literal, NamedTuple
 
 import click
@@ -189,21 +189,25 @@ CLIENT = (
 CONFIG = Setting(
     "--config",
     "Settings file; none for none.",
-    otherwise="rampsim.toml, or [tool.rampsim] of pyproject.toml, here or above, up to the repository's root",
+    otherwise="the nearest rampsim.toml, or [tool.rampsim] of pyproject.toml",
     metavar="FILE",
     keyed=False,
 )
 
 
-def settings_file_option(command: Any) -> Any:
-    """The option that names the settings file. It is read before the other options are looked at, and they obey it."""
-    return CONFIG.option(is_eager=True, expose_value=False, callback=_obey_file)(command)
+def settings_file_option(rows: Sequence[Setting]) -> Callable[[Any], Any]:
+    """The option that names the settings file. It is read before the other options, and these settings obey the file."""
+
+    def obey(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
+        _obey_file(context, given, {row.name for row in rows})
+
+    return CONFIG.option(is_eager=True, expose_value=False, callback=obey)
 
 
 _FILE = "rampsim.settings-file"
 
 
-def _obey_file(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
+def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> None:
     from simulator.cli import settings_file
 
     if context.resilient_parsing:
@@ -219,7 +223,7 @@ def _obey_file(context: click.Context, parameter: click.Parameter, given: str | 
 
             fail(error.problems, EXIT_USAGE)
         context.meta[_FILE] = known
-    context.default_map = dict(known.values)
+    context.default_map = {name: value for name, value in known.values.items() if name in names}
 
 
 def file_of(context: click.Context) -> Any:

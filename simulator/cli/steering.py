@@ -146,63 +146,6 @@ def trigger(client: clients.ControlClient, event: str, target: str | None) -> No
     show(client.post("/trigger?wait=true", {"event": event} | ({"target": target} if target is not None else {})))
 
 
-class _OrId(click.Group):
-    """A group of which a word that names none of its commands is the id of a world."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
-
-
-@click.group(cls=_OrId, invoke_without_command=True, subcommand_metavar="[ID | COMMAND]")
-@remote
-@click.pass_context
-def worlds(context: click.Context, client: clients.ControlClient) -> None:
-    """Show all worlds, or one: its keys, clock, scenarios and settings."""
-    if context.invoked_subcommand is None:
-        show(client.get("/worlds")["data"])
-
-
-@worlds.command("show", hidden=True)
-@click.argument("world_id", metavar="ID")
-@remote
-def show_world(client: clients.ControlClient, world_id: str) -> None:
-    """Show one world."""
-    show(client.get(f"/worlds/{clients.segment(world_id)}"))
-
-
-@worlds.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@remote
-def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
-    """What each world holds, and when it was last used."""
-    rows = client.get("/usage")["data"]
-    if as_json:
-        show(rows)
-        return
-    for row in rows:
-        click.echo(f"{row['last_used_at']}  {row['objects']:>8} objects  {row['journal_bytes']:>10} bytes  {row['id']}")
-
-
-@worlds.command()
-@click.option("--idle", required=True, metavar="DURATION", help="End those that nobody has used for so long: 7d, 12h.")
-@click.option("--dry-run", is_flag=True, help="Only say which they are.")
-@remote
-def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
-    """End worlds that nobody uses, with their snapshots; never the world default.
-
-    A call about a world is a use of it; what it does by itself is none.
-
-    \b
-    rampsim worlds prune --idle 7d --dry-run
-    """
-    ended = client.post("/prune", {"idle": idle, "dry_run": dry_run})["ended"]
-    for world_id in ended:
-        click.echo(world_id)
-    click.echo(f"{len(ended)} worlds {'would end' if dry_run else 'have ended'}.", err=True)
-
-
 @click.command()
 @remote
 def reset(client: clients.ControlClient) -> None:

@@ -17,7 +17,7 @@ _EVERY_SECONDS = 0.1
 @click.option("--timeout", type=click.FloatRange(0), default=30, show_default=True, help="Seconds to wait at most.")
 @click.option("--quiet", is_flag=True, help="Print nothing when it is ready.")
 @settings.CLIENT[0].option()
-@settings.settings_file_option
+@settings.settings_file_option(settings.CLIENT)
 def wait(timeout: float, quiet: bool, url: str | None) -> None:
     """Wait until a server is ready to take calls; exit code 3, with the reason, when it is not in time.
 

@@ -1,0 +1,213 @@
+"""`rampsim faults`: what is to go wrong on the wire. The options of `add` are made from the models of faults."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import click
+
+from simulator import client as clients
+from simulator.cli.parameters import parameters_of
+from simulator.cli.remote import remote, show
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "refused-429": {"respond": {"status": 429, "code": "rate_limited", "retry_after": 1}},
+    "refused-500": {"respond": {"status": 500, "code": "internal_error"}},
+    "refused-503": {"respond": {"status": 503, "code": "service_unavailable"}},
+    "answer-lost-after-commit": {"after_commit": True, "drop": True},
+    "answer-lost-before-work": {"drop": True},
+    "answer-late": {"answer_delay": "6s"},
+    "answer-garbled": {"malformed": "truncate"},
+    "answer-unknown-enum": {"unknown_enum": True},
+    "answer-extra-field": {"extra_field": True},
+    "webhook-doubled": {"deliver": {"copies": 3}},
+    "webhook-late": {"deliver": {"delay": "6h"}},
+    "webhook-after-final": {"deliver": {"hold": "terminal"}},
+    "webhook-reordered": {"deliver": {"reorder": True}},
+    "webhook-lost": {"deliver": {"drop": True}},
+    "webhook-acknowledgement-lost": {"deliver": {"acknowledgement_lost": True}},
+    "webhook-two-at-once": {"deliver": {"two_at_once": True}},
+    "webhook-before-answer": {"deliver": {"before_answer": True}},
+    "webhook-forged": {"deliver": {"corrupt_signature": True}},
+    "webhook-stale": {"deliver": {"stale_timestamp": True}},
+    "webhook-unknown-type": {"deliver": {"unknown_type": True}},
+    "webhook-unknown-enum": {"deliver": {"unknown_enum": True}},
+}
+"""Faults by the names that `rampsim explore --faults` has for them; here they strike until they are removed."""
+
+
+class _Member(NamedTuple):
+    """A member of a fault as an option: where it lies, what it takes, and what it means."""
+
+    within: str
+    schema: Mapping[str, Any]
+    meaning: str
+
+
+class _Add(click.Command):
+    """A command whose options are the members of faults; they are read when somebody asks for them."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        if not any(param.name == "times" for param in self.params):
+            self.params[2:2] = _options()  # behind its own, before those of the server
+        return super().get_params(ctx)
+
+
+@click.group(invoke_without_command=True)
+@remote
+@click.pass_context
+def faults(context: click.Context, client: clients.ControlClient) -> None:
+    """Show the faults in force; `add`, `remove` and `clear` change them, `presets` names ready ones."""
+    if context.invoked_subcommand is None:
+        show(client.get("/faults")["data"])
+
+
+@faults.command("list")
+@remote
+def list_faults(client: clients.ControlClient) -> None:
+    """Show the faults in force, those of scenarios too, and how often each was hit."""
+    show(client.get("/faults")["data"])
+
+
+@faults.command(cls=_Add)
+@click.argument("preset", required=False)
+@click.option("--webhook", metavar="EVENT", help="A fault of webhooks: of this event type, or '*' for all.")
+@remote
+def add(client: clients.ControlClient, preset: str | None, webhook: str | None, **given: Any) -> None:
+    """Put a fault in force: a PRESET, or what the options say; both together mean that preset, where they say.
+
+    A fault is one of calls, unless --webhook or the preset makes it one of webhooks.
+
+    \b
+    rampsim faults add refused-503 --path /quotes --times 1
+    rampsim faults add --method POST --path '/quotes/*/confirm' --status 422 --code quote_expired
+    rampsim faults add webhook-doubled
+    rampsim faults add --webhook transaction.completed --delay 10m --times 1
+    """
+    body: dict[str, Any] = {**_preset(preset)}
+    is_webhook = webhook is not None or "deliver" in body
+    texts = {name: value for name, value in given.items() if value not in (None, False)}
+    members = _members(is_webhook)
+    if (strange := next((name for name in texts if name not in members), None)) is not None:
+        hint = "is of webhooks: add --webhook EVENT" if not is_webhook else "is of calls, and this is one of webhooks"
+        raise click.UsageError(f"--{strange.replace('_', '-')} {hint}")
+    schema = {"properties": {name: member.schema for name, member in members.items()}}
+    values = parameters_of(
+        schema, {name: None if _is_true(value, members[name].schema) else value for name, value in texts.items()}
+    )
+    for name, value in values.items():
+        within = members[name].within
+        if within:
+            body[within] = {**body.get(within, {}), name: value}
+        else:
+            body[name] = value
+    if is_webhook:
+        event = {} if webhook in (None, "*") else {"event": webhook}
+        body["webhook"] = {**event, **body.get("webhook", {})}
+    else:
+        body.setdefault("match", {})
+    made = client.post("/faults", body)
+    show(made)
+    for warning in made.get("warnings", ()):
+        click.echo(f"rampsim: it may never be hit: {warning}", err=True)
+
+
+def _is_true(value: Any, schema: Mapping[str, Any]) -> bool:
+    return value is True or (value == "true" and {"type": "boolean"} in schema.get("anyOf", ()))
+
+
+def _preset(name: str | None) -> Mapping[str, Any]:
+    if name is None:
+        return {}
+    if name not in PRESETS:
+        from simulator.wire.strict import did_you_mean
+
+        raise click.UsageError(
+            f"there is no preset {name!r}{did_you_mean(name, PRESETS)}; `rampsim faults presets` lists them"
+        )
+    return PRESETS[name]
+
+
+@faults.command()
+@click.argument("fault_id", metavar="ID")
+@remote
+def remove(client: clients.ControlClient, fault_id: str) -> None:
+    """End one fault."""
+    client.delete(f"/faults/{clients.segment(fault_id)}")
+
+
+@faults.command()
+@remote
+def clear(client: clients.ControlClient) -> None:
+    """End all faults, those of scenarios too."""
+    client.delete("/faults")
+
+
+@faults.command()
+def presets() -> None:
+    """List the presets and what each stands for; they are named as `rampsim explore` names them."""
+    import json
+
+    width = max(map(len, PRESETS))
+    for name, body in PRESETS.items():
+        click.echo(f"{name:<{width}}  {json.dumps(body)}")
+
+
+def _members(is_webhook: bool) -> dict[str, _Member]:
+    """What a fault of calls, or of webhooks, can have, by names that are unique among them."""
+    from simulator.wire import faults as models
+
+    model = models.WebhookFault if is_webhook else models.InterfaceFault
+    parts: Mapping[str, Any] = (
+        {"webhook": models.WebhookMatch, "deliver": models.Deliver}
+        if is_webhook
+        else {"match": models.Match, "respond": models.Respond, "act": models.Happening}
+    )
+    document = model.model_json_schema()
+    found: dict[str, _Member] = {}
+    for within, part in parts.items():
+        found |= dict(_of(part, document["$defs"][part.__name__]["properties"], within))
+    own = {name: schema for name, schema in document["properties"].items() if name not in parts}
+    found |= dict(_of(model, own, ""))
+    return {name: member for name, member in found.items() if name != "event"}
+
+
+def _of(model: Any, properties: Mapping[str, Any], within: str) -> Iterator[tuple[str, _Member]]:
+    meanings = _meanings(model)
+    for name, schema in properties.items():
+        yield name, _Member(within, schema, meanings.get(name, ""))
+
+
+def _meanings(model: type) -> dict[str, str]:
+    """The first sentence beneath each field of a model in its source."""
+    found: dict[str, str] = {}
+    for cls in reversed([one for one in model.__mro__ if one.__module__ == model.__module__]):
+        (defined,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+        assert isinstance(defined, ast.ClassDef)
+        for node, below in zip(defined.body, defined.body[1:], strict=False):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(below, ast.Expr):
+                text = ast.literal_eval(below.value)
+                found[node.target.id] = " ".join(str(text).partition("\n\n")[0].split())
+    return found
+
+
+def _options() -> Iterator[click.Option]:
+    """An option for each member; one that both sorts of fault have says what it means for each."""
+    calls, webhooks = _members(is_webhook=False), _members(is_webhook=True)
+    for name in dict.fromkeys((*calls, *webhooks)):
+        both = [side[name] for side in (calls, webhooks) if name in side]
+        told = list(dict.fromkeys(member.meaning for member in both))
+        words = told[0] if len(told) == 1 else f"Calls: {told[0]}  Webhooks: {told[1]}"
+        if name not in calls:
+            words = f"Webhooks: {words}"
+        is_flag = all(member.schema.get("type") == "boolean" for member in both)
+        flag = f"--{name.replace('_', '-')}"
+        # What may be true or a word needs no value.
+        more: dict[str, Any] = {"is_flag": True} if is_flag else {"metavar": "VALUE"}
+        if any({"type": "boolean"} in member.schema.get("anyOf", ()) for member in both):
+            more |= {"is_flag": False, "flag_value": "true", "metavar": "[VALUE]"}
+        yield click.Option([flag], help=words, **more)

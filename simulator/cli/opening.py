@@ -1,0 +1,30 @@
+"""`rampsim open`: the dashboard in a browser."""
+
+from __future__ import annotations
+
+import sys
+from urllib.parse import urlencode
+
+import click
+
+from simulator import client as clients
+from simulator.address import CONTROL_BASE
+from simulator.cli.remote import remote
+
+
+@click.command("open")
+@click.argument("resource_id", metavar="[ID]", required=False)
+@click.option("--print", "only_print", is_flag=True, help="Only print its address.")
+@click.option("--docs", is_flag=True, help="The documentation instead.")
+@remote
+def open_dashboard(client: clients.ControlClient, resource_id: str | None, only_print: bool, docs: bool) -> None:
+    """Print the address of the dashboard and open it in a browser, at a terminal; with ID at that resource."""
+    client.get("/health")
+    url = f"{client.url}{CONTROL_BASE}/docs/" if docs else f"{client.url}{CONTROL_BASE}/dashboard"
+    if not docs and client.world:
+        url += f"?{urlencode({'world': client.world})}"
+    if not docs and resource_id is not None:
+        url += f"#/resources/{clients.segment(resource_id)}"
+    click.echo(url)
+    if not only_print and sys.stdout.isatty():
+        click.launch(url)
