@@ -196,7 +196,7 @@ CONFIG = Setting(
 
 
 def settings_file_option(rows: Sequence[Setting]) -> Callable[[Any], Any]:
-    """The option that names the settings file. It is read before the other options, and these settings obey the file."""
+    """The option that names the settings file. It is read before the other options, and these obey it."""
 
     def obey(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
         _obey_file(context, given, {row.name for row in rows})
