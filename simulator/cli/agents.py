@@ -17,7 +17,7 @@ _URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for nam
     otherwise="that of the server that was started here, else one that is started now and ends with it"
 ).option()
 @_TOKEN.option()
-@settings.settings_file_option
+@settings.settings_file_option(settings.CLIENT)
 def mcp(url: str | None, control_token: str | None) -> None:
     """Serve tools for coding agents over the Model Context Protocol, on standard input and output.
 
