@@ -156,12 +156,15 @@ def _scenario(given: str) -> Any:
     path = Path(given)
     if not path.is_file():
         return given
-    import yaml
+    from simulator.scenario import document
 
     try:
-        return yaml.safe_load(path.read_text("utf-8-sig"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        read = document.read(path.read_text("utf-8-sig"))
+    except (OSError, ValueError) as error:
         fail([f"--scenario: {given} cannot be read: {error}"], EXIT_USAGE)
+    if read.problems:
+        fail([f"{given}:{one.line}:{one.column}: {one.message}" for one in read.problems], EXIT_USAGE)
+    return read.value
 
 
 @worlds.command()
