@@ -20,7 +20,7 @@ How a person, a test or a dashboard steers the simulator and sees inside. No par
 loopback address it needs no token; elsewhere it needs the control token. An action has the same name and parameters \
 here, in scenario files and on the command line."""
 
-_ERRORS = {
+ERRORS = {
     "400": "Missing or malformed: invalid_request, missing_parameter, invalid_parameter, invalid_scenario.",
     "401": "The control token is missing or wrong: unauthorized.",
     "403": "Another host or origin than the server's own: forbidden.",
@@ -68,7 +68,7 @@ def build(rows: Iterable[ControlOperation], table: ActionTable) -> Schema:
                     "description": text,
                     "content": {"application/json": {"schema": {"$ref": f"{REF}ControlError"}}},
                 }
-                for status, text in _ERRORS.items()
+                for status, text in ERRORS.items()
             },
             "schemas": components.schemas,
         },

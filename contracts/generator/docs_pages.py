@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import simulator
-from contracts.generator import assumptions
+from contracts.generator import assumptions, rules
 
 DIRECTORY = Path(simulator.__file__).parent / "docs"
 
@@ -15,7 +15,10 @@ MADE = "<!-- Made from the code by `python -m contracts.generator write`; do not
 
 def pages() -> Mapping[str, bytes]:
     """Every such page by its path below `simulator/docs/`."""
-    made = {"reference/assumptions": assumptions.docs_page()}
+    made = {
+        "reference/rules": rules.page(),
+        "reference/assumptions": assumptions.docs_page(),
+    }
     return {f"{path}.md": (MADE + text).encode() for path, text in made.items()}
 
 

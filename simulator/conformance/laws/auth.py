@@ -78,7 +78,7 @@ def _bare(bench: Bench, operation: str, token: str) -> Answer:
     return bench.call(operation, None if operation.startswith(("GET", "DELETE")) else {}, token=token, path=ids)
 
 
-@law("auth.required", clause="Endpoints: common rules")
+@law("auth.required", clause="Endpoints: Authorization on every call")
 def required(bench: Bench) -> None:
     """Every operation but the token exchange answers 401 unauthorized without a token."""
     for operation in _operations(bench):

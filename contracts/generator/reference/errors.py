@@ -1,0 +1,76 @@
+"""`reference/errors.md`: every code with its status, what it means, what to do, and what shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from contracts.generator.control import ERRORS as CONTROL_ERRORS
+from contracts.generator.decisions import data_of
+from contracts.generator.reference.text import place_of, table
+from simulator.assembly import ROOMS
+from simulator.contract.files import contract_file
+from simulator.docs.library import DIRECTORY
+from simulator.wire.errors import CATALOGUE, ErrorCode
+from simulator.wire.json import JsonObject, loads
+
+_HEAD = """\
+# Errors
+
+Every refusal of the interface has this form, and a header `X-Request-Id` with the same id:
+
+```json
+{"error": {"code": "quote_expired", "message": "The quote is older than 30 minutes.", "request_id": "req_0123456789abcdef"}}
+```
+
+`param` names the field that is meant, where one is. Branch on `code`. Try 429, 500 and 503 again, with backoff and the
+same `Idempotency-Key`; nothing else gets better by being repeated ([what may be retried](rules.md#retry-what)).
+
+"""
+
+_FAULT = """
+## Get one on purpose
+
+Every code can be had by asking for it. This has the next call to `/quotes` answer `rate_limited`:
+
+```bash
+curl -sS -o /dev/null -X POST http://127.0.0.1:8642/_simulator/faults -H 'Content-Type: application/json' \\
+  -d '{"match": {"path": "/quotes"}, "respond": {"status": 429, "code": "rate_limited", "retry_after": 2}, "times": 1}'
+```
+"""
+
+
+def page() -> str:
+    """The page as Markdown."""
+    todo: Mapping[str, str] = data_of(DIRECTORY / "errors.yaml")
+    if missing := CATALOGUE.keys() ^ todo.keys():
+        raise ValueError(f"errors.yaml and the catalogue differ in {', '.join(sorted(missing))}")
+    codes = sorted(CATALOGUE.values(), key=lambda code: code.status)
+    short = table(("code", "status", "meaning"), ((f"[{one.code}](#{one.code})", one.status, one.cause) for one in codes))
+    evidence: JsonObject = loads(contract_file("reference.json"))
+    lines = [_HEAD + "\n".join(short), _FAULT.rstrip(), "", "## Every code"]
+    for one in codes:
+        lines += ["", *_code(one, todo[one.code], evidence["codes"][one.code])]
+    return "\n".join([*lines, "", *_control()]) + "\n"
+
+
+def _code(one: ErrorCode, todo: str, scenarios: list[str]) -> list[str]:
+    operations = [
+        f"`{operation.method} {operation.path}`"
+        for room in ROOMS
+        for operation in room.operations
+        if one.code in operation.errors
+    ]
+    lines = [f"### {one.code}", "", f"**{one.status}**: {one.cause}.", "", todo, ""]
+    if one.basis != "specified":
+        lines.append(f"- Assumed: {place_of(one.basis)}")
+    if operations:
+        lines.append(f"- Answered by: {', '.join(operations)}")
+    if scenarios:
+        lines.append(f"- Shown by: {', '.join(f'`rampsim scenario run {name}`' for name in scenarios[:2])}")
+    return lines
+
+
+def _control() -> list[str]:
+    lines = ["## Refusals of the control interface", ""]
+    lines += ["The calls below `/_simulator` answer the same envelope, with codes of their own beside those above.", ""]
+    return lines + table(("status", "when"), CONTROL_ERRORS.items())
