@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import simulator
-from contracts.generator import assumptions, rules
+from contracts.generator import assumptions
+from contracts.generator.reference import control, errors, rules, webhooks
 
 DIRECTORY = Path(simulator.__file__).parent / "docs"
 
@@ -16,6 +17,11 @@ MADE = "<!-- Made from the code by `python -m contracts.generator write`; do not
 def pages() -> Mapping[str, bytes]:
     """Every such page by its path below `simulator/docs/`."""
     made = {
+        "reference/control": control.page(),
+        "reference/actions": control.actions_page(),
+        "reference/webhooks": webhooks.page(),
+        "reference/verifiers": webhooks.verifiers(),
+        "reference/errors": errors.page(),
         "reference/rules": rules.page(),
         "reference/assumptions": assumptions.docs_page(),
     }

@@ -83,7 +83,7 @@ def test_every_page_is_served_with_the_address_of_its_server_and_no_inline_code(
     answer = asked(application, f"/{'' if path == INDEX else path}")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert "default-src 'none'; script-src 'self'; style-src 'self'" in answer.headers["content-security-policy"]
-    assert "127.0.0.1:8642" not in answer.text
+    assert "http://127.0.0.1:8642" not in answer.text
     assert re.search(r"<(?:script(?! src)|style)|\son\w+=|javascript:", answer.text) is None
     assert f"<title>{rendered(path).title.replace('&', '&amp;')}" in answer.text
 

@@ -19,7 +19,7 @@ _HEAD = """\
 Every refusal of the interface has this form, and a header `X-Request-Id` with the same id:
 
 ```json
-{"error": {"code": "quote_expired", "message": "The quote is older than 30 minutes.", "request_id": "req_0123456789abcdef"}}
+{"error": {"code": "quote_expired", "message": "The quote has expired.", "request_id": "req_0123456789abcdef"}}
 ```
 
 `param` names the field that is meant, where one is. Branch on `code`. Try 429, 500 and 503 again, with backoff and the
@@ -45,7 +45,9 @@ def page() -> str:
     if missing := CATALOGUE.keys() ^ todo.keys():
         raise ValueError(f"errors.yaml and the catalogue differ in {', '.join(sorted(missing))}")
     codes = sorted(CATALOGUE.values(), key=lambda code: code.status)
-    short = table(("code", "status", "meaning"), ((f"[{one.code}](#{one.code})", one.status, one.cause) for one in codes))
+    short = table(
+        ("code", "status", "meaning"), ((f"[{one.code}](#{one.code})", one.status, one.cause) for one in codes)
+    )
     evidence: JsonObject = loads(contract_file("reference.json"))
     lines = [_HEAD + "\n".join(short), _FAULT.rstrip(), "", "## Every code"]
     for one in codes:

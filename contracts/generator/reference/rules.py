@@ -60,10 +60,10 @@ def chapters() -> Mapping[str, tuple[str, tuple[Clause, ...]]]:
 
 def cited() -> Iterator[tuple[str, str, str]]:
     """Everything that cites clauses: (who, name, clause), in order."""
-    for one in (*LAWS, *ALWAYS):
-        yield "conform", one.rule.name, one.rule.basis
-    for rule in RULES:
-        yield "certify", rule.name, rule.clause
+    for played in (*(one.rule for one in LAWS), *(one.rule for one in ALWAYS)):
+        yield "conform", played.name, played.basis
+    for examined in RULES:
+        yield "certify", examined.name, examined.clause
     for name, kind in KINDS.items():
         yield "advice", name, kind.clause
     for name, advice in ADVICE.items():

@@ -22,5 +22,6 @@ def place_of(basis: str) -> str:
     places = places_of(basis)
     names = [part.strip() for part in basis.split(";")]
     return ", ".join(
-        f"[{name}]({page.removeprefix('reference/')}.md#{anchor})" for name, (page, anchor) in zip(names, places, strict=True)
+        f"[{name}]({page.removeprefix('reference/')}.md#{anchor})"
+        for name, (page, anchor) in zip(names, places, strict=True)
     )

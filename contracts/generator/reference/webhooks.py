@@ -40,9 +40,9 @@ are told by. `livemode` is true in the (simulated) production.
 
 ## Signature
 
-`X-Signature` is the HMAC-SHA256, under the webhook key, of `X-Timestamp`, a dot, and the bytes of the body as they came.
-A receiver refuses (401) what lacks a header, what does not match, and what is more than five minutes off its clock
-([rule](rules.md#signature)).
+`X-Signature` is the HMAC-SHA256, under the webhook key, of `X-Timestamp`, a dot, and the bytes of the body as they
+came. A receiver refuses (401) what lacks a header, what does not match, and what is more than five minutes off its
+clock ([rule](rules.md#signature)).
 
 ```python
 import hashlib
@@ -66,8 +66,8 @@ assert not is_genuine("whk_test_simulator", headers, body + b" ", 1767600000000)
 assert not is_genuine("whk_test_simulator", headers, body, 1767600000000 + 300_001)
 ```
 
-[In other languages](verifiers.md). `rampsim certify URL` sends a receiver genuine and forged events and says what it does
-wrong; [webhook-vectors.json](../../../contracts/webhook-vectors.json) has such requests as data.
+[In other languages](verifiers.md). `rampsim certify URL` sends a receiver genuine and forged events and says what it
+does wrong; [webhook-vectors.json](../../../contracts/webhook-vectors.json) has such requests as data.
 
 """
 
@@ -93,8 +93,8 @@ def page() -> str:
 
 def _retries() -> list[str]:
     lines = [
-        "An answer other than 2xx, or none within 10 seconds, is a failure ([rule](rules.md#acknowledge-in-10-seconds)). "
-        f"There are {len(RETRY_DELAYS_MS) + 1} attempts; the delays are those that this simulator makes "
+        "An answer other than 2xx, or none within 10 seconds, is a failure "
+        f"([rule](rules.md#acknowledge-in-10-seconds)). There are {len(RETRY_DELAYS_MS) + 1} attempts; the delays are those that this simulator makes "
         "([W5](assumptions.md#W5)):",
         "",
     ]
@@ -130,5 +130,13 @@ def verifiers() -> str:
     ]
     for name, language, file in LANGUAGES:
         code = (VERIFIERS / file).read_text("utf-8").strip()
-        lines += ["", f"## {name}", "", "<!-- not run: it is tested where the vectors are -->", f"```{language}", code, "```"]
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            "<!-- not run: it is tested where the vectors are -->",
+            f"```{language}",
+            code,
+            "```",
+        ]
     return "\n".join(lines) + "\n"

@@ -1,0 +1,198 @@
+"""`reference/control.md` and `reference/actions.md`: the control interface for people, made from its contract."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from contracts.generator import control
+from contracts.generator.provenance import pascal
+from contracts.generator.reference.calls import Example, examples
+from contracts.generator.reference.fields import link, listed, shapes_in
+from simulator.assembly import Simulator
+from simulator.contract.fields import Field, Reader
+from simulator.contract.serving import CONTRACT_ROWS
+from simulator.control.operation import TAGS
+from simulator.control.rows import control_rows
+from simulator.wire.actions import ActionTable
+
+_HEAD = """\
+# Control interface
+
+How a person, a test or a dashboard steers the simulator and sees inside. It is no part of the simulated service and
+lies below `/_simulator`. The same as a contract: [control.yaml](../../../contracts/control.yaml).
+
+- **Who may call.** On loopback everybody on the machine. Elsewhere a call needs `Authorization: Bearer` and the control
+  token of the server.
+- **Which world.** The header `X-Simulator-World` names it; without one it is `default`. A call below `/_worlds/ID/` is
+  about that world too.
+- **Which environment.** Where a call applies to one, `X-Simulator-Environment` is `sandbox` (without it) or
+  `production`.
+- **Lists** answer `{"data": [...]}`: the newest `limit`, oldest first.
+- **Refusals** have the form of [the interface's](errors.md#refusals-of-the-control-interface).
+
+Most of these calls have a command ([command line](commands.md)), and all of them a method of the test kit. The examples
+below were really made; long answers are cut short, which `…` shows.
+"""
+
+
+@cache
+def _document() -> Mapping[str, Any]:
+    return control.build(control_rows(CONTRACT_ROWS), Simulator().actions)
+
+
+@cache
+def _reader() -> Reader:
+    return Reader(_document())
+
+
+def page() -> str:
+    """The page of the calls as Markdown."""
+    lines = [_HEAD]
+    used: dict[str, None] = {}
+    operations = [
+        (method, path, operation) for path, item in _document()["paths"].items() for method, operation in item.items()
+    ]
+    for tag, about in TAGS.items():
+        lines += [f"## {tag}", "", about, ""]
+        for method, path, operation in operations:
+            if operation["tags"] == [tag]:
+                told, shapes = _call(method.upper(), path, operation)
+                lines += [*told, ""]
+                used |= dict.fromkeys(shapes)
+    lines += ["## Shapes", "", "What several calls take or answer.", "", *_shapes(used)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _call(method: str, path: str, operation: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """One call, and the shapes that it refers to."""
+    name = operation["operationId"]
+    lines = [f"### {operation['summary']}", "", f'<a id="{name}"></a>`{method} {path}`', ""]
+    if "description" in operation:
+        lines += [operation["description"], ""]
+    fields: list[Field] = []
+    parameters = [_reader().follow(one) for one in operation.get("parameters", ())]
+    own = [one for one in parameters if one["in"] != "header"]
+    if own:
+        shown = [_parameter(one) for one in own]
+        lines += ["**Path and query**", "", *listed(shown), ""]
+        fields += shown
+    if "requestBody" in operation and "{action}" not in path:
+        media = operation["requestBody"]["content"]
+        shown = _members(next(iter(media.values()))["schema"])
+        lines += [f"**Body**, {' or '.join(f'`{kind}`' for kind in media)}", "", *_told(shown), ""]
+        fields += shown
+    if "{action}" in path:
+        lines += ["**Body**: the target and the parameters of [the action](actions.md).", ""]
+    status, success = next((status, one) for status, one in operation["responses"].items() if status.startswith("2"))
+    media = success.get("content", {})
+    shown = _members(next(iter(media.values()))["schema"]) if media else []
+    text = {"application/json": "JSON"}
+    kinds = " or ".join(text.get(kind, f"`{kind}`") for kind in media)
+    lines += [f"**Answer {status}**{f', {kinds}' if kinds else ', no body'}", "", *_told(shown)]
+    if shown:
+        lines.append("")
+    fields += shown
+    if name in examples():
+        lines += _example(method, examples()[name])
+    return lines[:-1] if not lines[-1] else lines, list(shapes_in(fields))
+
+
+def _parameter(parameter: Mapping[str, Any]) -> Field:
+    schema = {"description": parameter.get("description", ""), **parameter["schema"]}
+    return _reader().field(parameter["name"], schema, is_required=parameter.get("required", False))
+
+
+def _members(schema: Mapping[str, Any]) -> list[Field]:
+    """The members of a body or an answer; what is a choice between shapes is one field without a name."""
+    members = _reader().members(schema)
+    is_choice = any(word in _reader().follow(schema) for word in ("anyOf", "oneOf"))
+    return list(members) if members and not is_choice else [_reader().field("", schema)]
+
+
+def _told(fields: Iterable[Field]) -> Iterator[str]:
+    for field in fields:
+        if field.name:
+            yield from listed([field])
+        elif field.parts:
+            yield f"{field.kind.capitalize()}: {', '.join(link(part.name) for part in field.parts)}."
+        elif field.text or field.kind != "any":
+            yield " ".join(f"{field.kind.capitalize()}. {field.text}".split())
+
+
+def _example(method: str, example: Example) -> list[str]:
+    lines = ["```http", f"{method} {example.path}"]
+    if example.body is not None:
+        lines += ["Content-Type: application/json", "", json.dumps(example.body, indent=2, ensure_ascii=False)]
+    lines += ["```", ""]
+    if example.answer is not None and not isinstance(example.answer, str):
+        lines += ["```json", json.dumps(example.answer, indent=2, ensure_ascii=False), "```", ""]
+    return lines
+
+
+def _shapes(used: Iterable[str]) -> Iterator[str]:
+    """Every shape that is referred to, and what these refer to, in order of their names."""
+    waiting, found = list(used), dict[str, list[str]]()
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            schema = _document()["components"]["schemas"][name]
+            fields = _members(schema)
+            text = [schema["description"], ""] if "description" in schema else []
+            found[name] = [f'<a id="shape-{name}"></a>**{name}**', "", *text, *_told(fields), ""]
+            waiting += shapes_in(fields)
+    for name in sorted(found):
+        yield from found[name]
+
+
+_ACTIONS = """\
+# Actions
+
+What the outside world does: a payer pays, a network goes down, an account is suspended. An action has the same name and
+the same parameters everywhere: `POST /_simulator/actions/NAME`, `rampsim action NAME TARGET --parameter value`, the
+`action` of a scenario, `world.act("NAME", target)` in a test, a button on the dashboard.
+
+One that is not possible now is refused with 409 `invalid_transition`, and `error.allowed` says what is.
+
+```bash
+rampsim action set_network --network celo --status degraded
+rampsim action set_network --network celo --status operational
+```
+
+"""
+
+
+def actions_page() -> str:
+    """The page of the actions as Markdown."""
+    table: ActionTable = Simulator().actions
+    lines = [_ACTIONS.rstrip()]
+    used: dict[str, None] = {}
+    for name in sorted(table.rows):
+        rows = table.rows[name]
+        kinds = [kind for row in rows for kind in row.kinds]
+        schema = _document()["components"]["schemas"][f"{pascal(name)}Action"]
+        fields = [field for field in _parameters(schema) if field.name != "target"]
+        used |= dict.fromkeys(shapes_in(fields))
+        lines += ["", f"## {name}", "", *(f"{row.does[:1].upper()}{row.does[1:]}." for row in _different(rows)), ""]
+        lines += [
+            f"Target: {' or '.join(dict.fromkeys(kinds))}." if kinds else "No target: it acts on the environment.",
+            "",
+        ]
+        lines += [*listed(fields), ""] if fields else []
+        while lines[-1] == "":
+            lines.pop()
+    lines += ["", "## Shapes", "", *_shapes(used)] if used else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _parameters(schema: Mapping[str, Any]) -> list[Field]:
+    """The parameters of an action, those of all its variants together."""
+    variants = schema.get("anyOf") or schema.get("oneOf") or [schema]
+    found = {field.name: field for one in variants for field in _reader().members(one)}
+    return list(found.values())
+
+
+def _different(rows: Iterable[Any]) -> list[Any]:
+    return list({row.does: row for row in rows}.values())

@@ -1,0 +1,45 @@
+"""Fields of a contract as lists of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from simulator.contract.fields import Field
+
+
+def listed(fields: Iterable[Field], depth: int = 0) -> Iterator[str]:
+    """The fields as a list, the members of each below it."""
+    for field in fields:
+        yield f"{'  ' * depth}- {_told(field)}"
+        yield from listed(field.fields, depth + 1)
+
+
+def shapes_in(fields: Iterable[Field]) -> Iterator[str]:
+    """The names of the shapes that fields refer to."""
+    for field in fields:
+        yield from (part.name for part in field.parts)
+        yield from shapes_in(field.fields)
+
+
+def link(shape: str) -> str:
+    """A shape by its name, as a link to where it is told."""
+    return f"[{shape}](#shape-{shape})"
+
+
+def _told(field: Field) -> str:
+    kind = [field.kind, *field.limits, *(["required"] if field.is_required else [])]
+    text = f"`{field.name}` ({', '.join(kind)})"
+    if field.text:
+        text += f": {' '.join(field.text.split())}"
+    if field.values:
+        values = (f"`{value}`{f' ({_small(meaning)})' if meaning else ''}" for value, meaning in field.values)
+        text += f"{'' if field.text else ':'} One of {', '.join(values)}{', or others' if field.is_open else ''}."
+    if field.parts:
+        text += f"{'' if field.text else ':'} See {', '.join(link(part.name) for part in field.parts)}."
+    return text
+
+
+def _small(meaning: str) -> str:
+    """A sentence as part of another."""
+    text = meaning.rstrip(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
