@@ -7,7 +7,7 @@ from pathlib import Path
 
 import simulator
 from contracts.generator import assumptions
-from contracts.generator.reference import control, errors, rules, webhooks
+from contracts.generator.reference import commands, control, errors, faults, rules, webhooks
 
 DIRECTORY = Path(simulator.__file__).parent / "docs"
 
@@ -18,6 +18,8 @@ def pages() -> Mapping[str, bytes]:
     """Every such page by its path below `simulator/docs/`."""
     made = {
         "reference/control": control.page(),
+        "reference/commands": commands.page(),
+        "reference/faults": faults.page(),
         "reference/actions": control.actions_page(),
         "reference/webhooks": webhooks.page(),
         "reference/verifiers": webhooks.verifiers(),

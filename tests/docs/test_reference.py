@@ -1,0 +1,54 @@
+"""The pages that are made from the code: up to date, and with examples that are true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contracts.generator import docs_pages
+from contracts.generator.reference import faults as fault_pages
+from contracts.generator.reference.calls import examples
+from simulator.assembly import Simulator
+from simulator.cli import COMMANDS
+from simulator.control.rows import control_rows
+from simulator.docs.library import pages_by_path
+from simulator.wire.errors import CATALOGUE
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.faults import InterfaceFault, Service, WebhookFault, check_fault
+
+WITHOUT_EXAMPLE = {"metrics", "put_state", "cancel_advance", "coverage_page", "stream"}
+"""Control calls whose answers are no JSON, or that need what an example does not have."""
+
+
+@pytest.mark.slow
+def test_the_pages_are_those_that_the_code_makes() -> None:
+    assert docs_pages.differences(docs_pages.pages()) == [], "run: python -m contracts.generator write"
+
+
+@pytest.mark.slow
+def test_every_control_call_has_an_example_that_was_really_made() -> None:
+    named = {row.name for row in control_rows()}
+    assert named - examples().keys() == WITHOUT_EXAMPLE
+    assert all(example.status < 300 for example in examples().values())
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "fault"),
+    [(part, name, fault) for part, rows in fault_pages.examples().items() for name, fault in rows.items()],
+)
+def test_every_example_of_a_fault_can_be_put_in_force_and_has_the_member(part: str, name: str, fault: Any) -> None:
+    simulator = Simulator()
+    service = Service(simulator.operations, simulator.wiring.kinds.values(), simulator.actions.of_world)
+    checked = check_fault(fault, service)
+    assert isinstance(checked, WebhookFault if part == "deliveries" else InterfaceFault)
+    assert name in fault or name in fault["deliver"]
+
+
+def test_every_name_has_its_heading() -> None:
+    errors, webhooks, commands = (
+        pages_by_path()[f"reference/{name}"].source for name in ("errors", "webhooks", "commands")
+    )
+    assert [code for code in CATALOGUE if f"\n### {code}\n" not in errors] == []
+    assert [name for name in EVENT_TYPES if f'<a id="{name}"></a>' not in webhooks] == []
+    assert [name for name in COMMANDS if f"\n## rampsim {name}\n" not in commands] == []
