@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.recipes import recipes
+from simulator.cli import recipes
 from tests.judges import tools
 
 SCHEMAS = {
@@ -18,7 +18,7 @@ SCHEMAS = {
     "compose.yaml": "vendor.compose-spec",
 }
 FILES = [
-    recipe.folder / file for recipe in recipes().values() for file in recipe.files if Path(file).name in SCHEMAS
+    recipe.folder / file for recipe in recipes.recipes().values() for file in recipe.files if Path(file).name in SCHEMAS
 ] + [tools.ROOT / "tests" / "trust" / "deploy" / "compose.yaml"]
 NAMES = [path.relative_to(tools.ROOT).as_posix() for path in FILES]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from simulator.cli import main
+from simulator.cli import main, recipes
 from tests.judges import tools, typescript
 
 
@@ -90,7 +90,5 @@ def test_a_project_takes_it_out_of_the_package_and_its_first_tests_pass(tmp_path
 
 
 def test_every_file_of_the_package_is_in_its_recipe() -> None:
-    from simulator.cli.recipes import recipes
-
     files = set(typescript.made_files(typescript.CLIENT)) | {"package.json", "README.md"}
-    assert set(recipes()["typescript"].files) == files
+    assert set(recipes.recipes()["typescript"].files) == files
