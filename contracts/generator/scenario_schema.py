@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pydantic.json_schema import JsonSchemaValue
 
 from contracts.generator.schemas import unmarked
+from contracts.generator.texts import explained
 from simulator.scenario.parameters import names_of
 from simulator.scenario.schema import Scenario
 from simulator.scenario.script import CREATED, REQUEST
-from simulator.wire.actions import ActionTable
+from simulator.wire.actions import Action, ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import dumps, loads
@@ -16,7 +19,7 @@ from simulator.wire.json import dumps, loads
 
 def json_schema(actions: ActionTable) -> JsonSchemaValue:
     """The JSON Schema of scenario files, with the actions and their parameters in it."""
-    schema = unmarked(_published(Scenario.model_json_schema(by_alias=True)))
+    schema = unmarked(_published(Scenario.model_json_schema(by_alias=True, schema_generator=explained({}))))
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario",
@@ -25,14 +28,14 @@ def json_schema(actions: ActionTable) -> JsonSchemaValue:
     }
     definitions = schema["$defs"]
     events = {"enum": [*EVENT_TYPES, CREATED, REQUEST]}
-    definitions["Rule"]["properties"]["on"] = {"anyOf": [events, {"type": "array", "items": events}]}
-    definitions["ExpectEvent"]["properties"]["event"] = {"enum": list(EVENT_TYPES)}
-    definitions["ExpectDelivery"]["properties"]["delivery"] = {"enum": list(EVENT_TYPES)}
+    _narrow(definitions["Rule"], "on", {"anyOf": [events, {"type": "array", "items": events}]})
+    _narrow(definitions["ExpectEvent"], "event", {"enum": list(EVENT_TYPES)})
+    _narrow(definitions["ExpectDelivery"], "delivery", {"enum": list(EVENT_TYPES)})
     members = definitions["Fault"]["properties"]
     for name in ("skip", "times", "probability"):  # what faults of both sorts have stands last
         members[name] = members.pop(name)
-    definitions["AnswerInstead"]["properties"]["code"] = {"enum": list(CATALOGUE)}
-    definitions["Call"]["properties"]["code"] = {"anyOf": [{"enum": list(CATALOGUE)}, {"type": "null"}]}
+    _narrow(definitions["AnswerInstead"], "code", {"enum": list(CATALOGUE)})
+    _narrow(definitions["Call"], "code", {"anyOf": [{"enum": list(CATALOGUE)}, {"type": "null"}]})
     for name in ("Step", "TimelineStep", "DriveAction"):
         _add_actions(definitions[name], actions)
     return schema
@@ -53,14 +56,32 @@ def _published(schema: JsonSchemaValue) -> JsonSchemaValue:
     return {**found, "$defs": dict(sorted(names.items()))}
 
 
+def _narrow(definition: JsonSchemaValue, name: str, values: JsonSchemaValue) -> None:
+    """Let a member have these values alone; what it means stays."""
+    member = definition["properties"][name]
+    definition["properties"][name] = {**values, "description": member["description"]}
+
+
 def _add_actions(definition: JsonSchemaValue, actions: ActionTable) -> None:
     names = {"enum": list(actions.rows)}
     optional = "anyOf" in definition["properties"]["action"]
-    definition["properties"]["action"] = {"anyOf": [names, {"type": "null"}]} if optional else names
+    _narrow(definition, "action", {"anyOf": [names, {"type": "null"}]} if optional else names)
     definition["allOf"] = [
         {
             "if": {"properties": {"action": {"const": name}}, "required": ["action"]},
-            "then": {"properties": {parameter: {} for row in rows for parameter in names_of(row.parameters())}},
+            "then": {"properties": _parameters(rows)},
         }
         for name, rows in actions.rows.items()
     ]
+
+
+def _parameters(rows: Iterable[Action]) -> JsonSchemaValue:
+    """The parameters of an action with what they mean; any value, for a step may name one that is not known yet."""
+    found: JsonSchemaValue = {}
+    for row in rows:
+        shown = row.parameters().model_json_schema(by_alias=True, schema_generator=explained({}))
+        for name in names_of(row.parameters()):
+            text = shown["properties"][name].get("description", "")
+            said = found.get(name, {}).get("description", "")
+            found[name] = {"description": f"{said} Or: {text}" if said and said != text else text}
+    return found

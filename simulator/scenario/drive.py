@@ -20,16 +20,27 @@ class DriveCall(Part):
     """An interface call of the drive; exactly one method, its value the path below the base."""
 
     get: str | None = None
+    """Call GET: the path below the base, with its query."""
     post: str | None = None
+    """Call POST: the path below the base. It goes with an Idempotency-Key, the same for each try."""
     put: str | None = None
+    """Call PUT: the path below the base."""
     patch: str | None = None
+    """Call PATCH: the path below the base."""
     delete: str | None = None
+    """Call DELETE: the path below the base."""
     body: Any = None
+    """The body; texts in it may name what earlier steps brought: `${quote.id}`."""
     headers: dict[str, str] = {}
+    """Headers besides those that every call has."""
     environment: Environment = "sandbox"
-    retry: Annotated[bool | None, Field(description="false: 429 and 503 are not tried again")] = None
-    status: Annotated[int | None, Field(description="the status that is expected; without it any 2xx")] = None
-    code: Annotated[str | None, Field(description="the error code that is expected along with `status`")] = None
+    """Which keys and base to call with."""
+    retry: bool | None = None
+    """Whether 429 and 503 are tried again, five times at most; as the whole file says when left out."""
+    status: int | None = None
+    """The status that is expected; without it any 2xx."""
+    code: str | None = None
+    """The error code that is expected along with `status`."""
 
     @property
     def method(self) -> str:
@@ -44,6 +55,7 @@ class Advance(Part):
     """Move the simulated clock."""
 
     advance: DurationMs
+    """How far; everything that is due on the way happens, webhooks too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +78,11 @@ class DriveAction(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
 
     action: str
+    """What happens in the outside world; its parameters stand beside it."""
     target: str | None = None
+    """The id of what it acts on: `${transaction.id}`; left out by actions on the world as a whole."""
     environment: Environment = "sandbox"
+    """Where an action without a target applies."""
 
     @property
     def parameters(self) -> JsonObject:
@@ -75,16 +90,15 @@ class DriveAction(BaseModel):
 
 
 class ReceiverAnswers(Part):
-    respond: Annotated[
-        list[Annotated[int, Field(ge=200, le=599)]],
-        Field(min_length=1, description="statuses, one after another; the last one stays"),
-    ]
+    respond: Annotated[list[Annotated[int, Field(ge=200, le=599)]], Field(min_length=1)]
+    """Statuses, one after another; the last one stays."""
 
 
 class Receiver(Part):
     """What the run's own webhook receiver answers from now on; its endpoint is `${receiver.id}`."""
 
     receiver: ReceiverAnswers
+    """What it answers."""
 
 
 def action(name: str, target: str | None = None, **parameters: Any) -> DriveAction:
@@ -144,36 +158,47 @@ class ExpectEvent(Part):
     """An event of this type whose object fits `where` was emitted: at least once, or exactly `times`."""
 
     event: str
+    """The type of the event."""
     where: Where = {}
+    """What must hold of its `data.object`, by dotted paths."""
     times: Annotated[int | None, Field(ge=0)] = None
+    """How often exactly; at least once when left out, never when 0."""
 
 
 class ExpectResource(Part):
     """A resource fits `where` now."""
 
     resource: str
+    """The id of the resource: `${transaction.id}`."""
     where: Where
+    """What must hold of it as the interface shows it, by dotted paths."""
 
 
 class ExpectAnswer(Part):
     """The answer to a named step of the drive fits `where`."""
 
     answer: str
+    """The name of the step."""
     where: Where
+    """What must hold of the body of its answer, by dotted paths."""
 
 
 class ExpectDelivery(Part):
     """A webhook attempt for an event of this type fits `where`: at least one does, or exactly `times`."""
 
     delivery: str
+    """The type of the event."""
     where: Where = {}
+    """What must hold of the attempt: `attempt`, `status`, `response_status`, `error` and the others of a delivery."""
     times: Annotated[int | None, Field(ge=0)] = None
+    """How often exactly; at least once when left out, never when 0."""
 
 
 class ExpectWebhooks(Part):
     """Every webhook of this run got its 2xx."""
 
     webhooks: Literal["delivered"]
+    """Every event of the sandbox was acknowledged by every endpoint that wants it."""
 
 
 def _expect_tag(value: Any) -> str:

@@ -14,7 +14,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Discriminator,
-    Field,
     PlainValidator,
     StringConstraints,
     Tag,
@@ -43,7 +42,13 @@ _SPAN_SCHEMA: JsonSchemaValue = {
         {
             "type": "object",
             "properties": {
-                "between": {"type": "array", "items": DURATION_SCHEMA, "minItems": 2, "maxItems": 2},
+                "between": {
+                    "type": "array",
+                    "items": DURATION_SCHEMA,
+                    "minItems": 2,
+                    "maxItems": 2,
+                    "description": "The shortest and the longest; which one it is, is drawn from the world's seed.",
+                },
             },
             "required": ["between"],
             "additionalProperties": False,
@@ -108,19 +113,23 @@ class Tests(Part):
     """What a value must pass; all members that are given must hold."""
 
     starts_with: str | None = None
+    """The text begins so."""
     ends_with: str | None = None
-    matches: Annotated[
-        Regex | None, Field(description="a regular expression as RE2 knows them; its named groups serve in steps")
-    ] = None
+    """The text ends so."""
+    matches: Regex | None = None
+    """A regular expression, as RE2 knows them, found in the text; its named groups serve in the rule's steps."""
     gt: Bound | None = None
+    """The number, or the amount written as text, is greater."""
     gte: Bound | None = None
+    """It is greater or equal."""
     lt: Bound | None = None
+    """It is less."""
     lte: Bound | None = None
+    """It is less or equal."""
     exists: bool | None = None
-    names_scenario: Annotated[
-        bool | None,
-        Field(description="whether the value, or the group `name` of `matches`, is the name of a scenario"),
-    ] = None
+    """true: it is there and not null; false: it is null or not there."""
+    names_scenario: bool | None = None
+    """Whether the text, or the group `name` of `matches`, is the name of a scenario."""
 
     @property
     def given(self) -> JsonObject:
