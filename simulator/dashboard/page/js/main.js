@@ -8,6 +8,9 @@ import { href } from "./routes.js";
 import { route } from "./navigation.js";
 import { ClockBar } from "./clockbar.js";
 import { SchemeChoice } from "./scheme.js";
+import { SearchBox } from "./searchbox.js";
+import { Tour } from "./tour.js";
+import { listenToKeys, showKeys } from "./keyboard.js";
 
 if (window.top !== window) throw new Error("The dashboard is not shown inside other pages.");
 
@@ -20,13 +23,13 @@ function Page() {
   useEffect(() => document.querySelector(".rail [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [present]);
   return html`
     <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>To the content</a>
-    <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${ClockBar} key=${worldId} /><${Connection} /><${SchemeChoice} /></header>
+    <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${SearchBox} /><${ClockBar} key=${worldId} /><${Connection} /><${SchemeChoice} /><button type="button" class="icon" aria-label="Keys" title="Keys (?)" onClick=${showKeys}>?</button></header>
     <nav class="rail" aria-label="Panels">${groups().map(([group, panels]) => html`<section aria-label=${group || null}>${group ? html`<h2>${group}</h2>` : ""}<ul>${panels.map(
       (one) => html`<li><a href=${href(one.id)} aria-current=${one === present ? "page" : null}>${one.title}</a></li>`)}</ul></section>`)}</nav>
     <main id="content" tabindex="-1">${present
       ? html`<${present.View} key=${`${worldId} ${panel}`} rest=${rest} query=${query} />`
       : html`<${Empty} title="There is no such page."><p><a href=${href("")}>To the overview</a></p><//>`}</main>
-    <${Dialogs} /><${Toasts} /><${TokenQuestion} />`;
+    <${Dialogs} /><${Toasts} /><${Tour} /><${TokenQuestion} />`;
 }
 
 function groups() {
@@ -71,6 +74,7 @@ function TokenQuestion() {
     ${wrong ? html`<p role="alert">${wrong}</p>` : ""}<div class="buttons"><button class="main">Go on</button></div></form></div>`;
 }
 
+listenToKeys();
 world.follow(follow);
 follow();
 const root = document.getElementById("page");

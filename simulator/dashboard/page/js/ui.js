@@ -76,7 +76,7 @@ export function Json({ value, name = "JSON", links = true }) {
 }
 
 /** Names and values, as a list of definitions: rows=${[["Status", html`…`], …]}; rows without a value are left out. */
-export const Facts = ({ rows }) => html`<dl class="facts">${rows.filter(([, value]) => value !== null && value !== undefined && value !== "").map(
+export const Facts = ({ rows }) => html`<dl class="facts">${rows.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false).map(
   ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 
 export const Loading = () => html`<p class="loading" role="status">Loading.</p>`;

@@ -1,21 +1,60 @@
-// The first thing that is seen: what this world is, and what to do first in a fresh one.
-import { Copy, Facts, Id, Shown } from "../ui.js";
+// The first thing that is seen: what this world is, what to do first in a fresh one, and what happened lately in any other.
+import { Copy, Facts, Id, Shown, Status, Table, Time } from "../ui.js";
+import { TourOffer, beginTour } from "../tour.js";
+import { href } from "../routes.js";
 import { html, useStore } from "../lib.js";
+import { quoted } from "../curl.js";
+import { showKeys } from "../keyboard.js";
 import { useRead } from "../live.js";
+import { words } from "../format.js";
 import { world } from "../api.js";
+
+const LATELY = 8;
 
 export function View() {
   const id = useStore(world);
   const reading = useRead(`/worlds/${encodeURIComponent(id)}`, ["own"]);
-  return html`<h2>World ${id}</h2><${Shown} reading=${reading}>${(shown) => html`<${First} keys=${shown.credentials.sandbox} />`}<//>`;
+  const calls = useRead(`/requests?limit=${LATELY}`, ["request"]), resources = useRead(`/resources?limit=${LATELY}`, ["state"]);
+  return html`<h2>World ${id}</h2><${TourOffer} />
+    <${Shown} reading=${reading}>${(shown) => html`<${Begin} keys=${shown.credentials.sandbox} isFresh=${calls.value?.data.length === 0} />`}<//>
+    ${calls.value?.data.length ? html`<h3><a href=${href("requests")}>Latest calls</a></h3><${Table} label="Latest calls" rows=${calls.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("requests", row.id)} columns=${CALLS} />` : ""}
+    ${resources.value?.data.length ? html`<h3><a href=${href("resources")}>Latest resources</a></h3><${Table} label="Latest resources" rows=${resources.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("resources", row.id)} columns=${RESOURCES} />` : ""}
+    <h3>More</h3>
+    <ul class="related"><li><a href="docs">Documentation</a></li><li><a href=${`reference.html?world=${encodeURIComponent(id)}`}>The interface, operation by operation</a></li><li><a href=${`coverage.html?world=${encodeURIComponent(id)}`}>What your traffic has exercised</a></li>
+      <li><button type="button" onClick=${beginTour}>The tour</button> <button type="button" onClick=${showKeys}>The keys</button></li></ul>`;
 }
 
-function First({ keys }) {
-  const line = `curl -sS -X POST ${keys.base_url}/auth/token -H 'Content-Type: application/json' -d '${JSON.stringify({ public_key: keys.public_key, secret_key: keys.secret_key })}'`;
-  return html`<h3>Begin here</h3>
+const CALLS = [
+  { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
+  { title: "Call", className: "grow", cell: (row) => html`<a href=${href("requests", row.id)}><b>${row.method}</b> <code>${row.path}</code></a>` },
+  { title: "At", cell: (row) => html`<${Time} at=${row.at} />` },
+];
+const RESOURCES = [
+  { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
+  { title: "Reference", className: "grow", cell: (row) => html`<a href=${href("resources", row.id)}>${row.reference || row.name || html`<code>${row.id}</code>`}</a>` },
+  { title: "Kind", cell: (row) => words(row.kind) },
+];
+
+function Begin({ keys, isFresh }) {
+  const asked = JSON.stringify({ public_key: keys.public_key, secret_key: keys.secret_key });
+  const token = `TOKEN=$(curl -sS -X POST ${quoted(`${keys.base_url}/auth/token`)} -H 'Content-Type: application/json' -d ${quoted(asked)} | sed -E 's/.*"access_token":"([^"]+)".*/\\1/')`;
+  const call = `curl -sS ${quoted(`${keys.base_url}/profile`)} -H "Authorization: Bearer $TOKEN"`;
+  const inside = html`
     <${Facts} rows=${[
       ["Base URL", html`<${Id} id=${keys.base_url} to=${null} />`],
       ["Public key", html`<${Id} id=${keys.public_key} to=${null} />`],
+      ["Secret key", html`<${Secret} value=${keys.secret_key} name="the secret key" />`],
+      ["Webhook key", html`<${Secret} value=${keys.webhook_key} name="the webhook key" />`],
     ]} />
-    <p>A first call gets a token:</p><div class="json"><${Copy} text=${line} what="the first call" /><pre tabindex="0">${line}</pre></div>`;
+    <p>Point your application at the base URL with these keys; they open this simulation and nothing else. Or make a first call from a shell:</p>
+    <div class="json"><${Copy} text=${`${token}\n${call}`} what="the first call" /><pre tabindex="0" role="region" aria-label="The first call">${shielded(token, keys.secret_key)}${"\n"}${call}</pre></div>
+    <p class="muted">It then shows under <a href=${href("requests")}>Requests</a>. Add webhooks with <code>POST /webhooks</code>, or take a built-in <a href=${href("inbox")}>inbox</a>.</p>`;
+  return isFresh ? html`<h3>Begin here</h3>${inside}` : html`<details><summary>Keys, base URL and a first call</summary>${inside}</details>`;
 }
+
+const isWellKnown = (key) => key.endsWith("_simulator");
+const shortened = (key) => (isWellKnown(key) ? key : `${key.slice(0, 9)}…`);
+const shielded = (text, key) => text.replaceAll(key, shortened(key));
+
+/** A key that is not shown in full, in case somebody looks over a shoulder; copying gets all of it. */
+const Secret = ({ value, name }) => html`<span class="id"><code>${shortened(value)}</code><${Copy} text=${value} what=${name} /></span>`;

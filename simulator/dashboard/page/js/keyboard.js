@@ -1,0 +1,80 @@
+// The keys of the page. They are off while somebody types, and with Ctrl, Alt or Meta, which belong to the browser.
+import { PANELS } from "./panels.js";
+import { advance } from "./clockbar.js";
+import { ask, closeDialog, doing } from "./ui.js";
+import { go, route } from "./navigation.js";
+import { html } from "./lib.js";
+
+const AFTER_G_MS = 1500;
+
+/** What the keys do, for the dialog that shows them. */
+const HELP = [
+  ["/", "search everything"],
+  ["j k", "down and up in the list"],
+  ["Enter", "open what is chosen"],
+  ["Esc", "close what is open, leave a field"],
+  [".", "advance the clock to the next timer"],
+  ["?", "show these keys"],
+];
+
+export function showKeys() {
+  ask({ title: "Keys", body: () => html`<dl class="keys">${[...HELP, ...PANELS.filter((panel) => panel.key).map((panel) => [`g ${panel.key}`, `go to ${panel.title}`])].map(
+    ([keys, does]) => html`<div><dt>${keys.split(" ").map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${does}</dd></div>`)}</dl>` });
+}
+
+const isTyping = (element) => element?.matches?.("input, textarea, select, [contenteditable]");
+const rows = () => [...document.querySelectorAll("main [data-row]")].filter((row) => row.offsetParent !== null);
+
+function step(by) {
+  const all = rows();
+  if (!all.length) return;
+  const present = all.findIndex((row) => row.contains(document.activeElement)), open = all.findIndex((row) => row.getAttribute("aria-current") === "true");
+  const from = present >= 0 ? present : open;
+  const next = all[from < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(from + by, 0), all.length - 1)];
+  (next.querySelector("a") || next).focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+/** Close what is open: a detail. Dialogs close themselves. */
+function leave() {
+  const { panel, rest, query } = route.get();
+  if (rest.length) go(panel, [], query);
+}
+
+let afterG = 0;
+/** What a key does, a function; null for a key that does nothing here. */
+function meant(key, wallMs) {
+  if (wallMs - afterG < AFTER_G_MS) {
+    afterG = 0;
+    const panel = PANELS.find((one) => one.key === key);
+    return panel ? () => go(panel.id) : null;
+  }
+  const keys = {
+    "/": () => document.getElementById("search")?.focus(),
+    j: () => step(1),
+    k: () => step(-1),
+    Escape: leave,
+    ".": () => doing(() => advance({ to_next_timer: true })),
+    "?": showKeys,
+    g: () => { afterG = wallMs; },
+  };
+  return keys[key] || null;
+}
+
+export function listenToKeys() {
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (document.querySelector("dialog[open], .cover")) {
+      if (event.key === "Escape" && document.querySelector("dialog[open]")) closeDialog();
+      return;
+    }
+    if (isTyping(event.target)) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const does = meant(event.key, Date.now());
+    if (!does) return;
+    event.preventDefault();
+    does();
+  });
+}

@@ -1,0 +1,49 @@
+// A tour of five steps for the first visit: it can be skipped, is remembered, and can be begun again from the overview.
+import { html, store, useEffect, useStore } from "./lib.js";
+
+const REMEMBERED = "rampsim-tour";
+const STEPS = [
+  ["#search", "Find anything", "Your own reference, an id, an amount, a phone number: type it here. The key / brings you here from everywhere."],
+  [".clock", "Time is yours", "Simulated time moves when you say so, or runs. The key . goes on to the next timer, and what fires then is told at the corner."],
+  [".rail a[href='#/resources']", "Every object has a story", "Open one: why it stands where it does, what caused each move, what comes next, and buttons for what the world outside can do to it now."],
+  [".rail a[href='#/requests']", "Every call is kept", "With its body and answer, what it changed, as curl, and to be made again. Events and their deliveries stand beside it."],
+  [".world", "Worlds are apart", "Each has its own clock, keys and objects. A test takes one for itself and leaves nothing behind."],
+];
+
+const step = store(-1);
+/** Whether somebody has taken or refused the tour in this browser. */
+export const wasOffered = () => {
+  try { return Boolean(localStorage.getItem(REMEMBERED)); } catch { return true; }
+};
+export const offered = store(wasOffered());
+
+export function endTour() {
+  try { localStorage.setItem(REMEMBERED, "done"); } catch { /* then it is offered again */ }
+  offered.set(true);
+  step.set(-1);
+}
+export const beginTour = () => step.set(0);
+
+/** What the overview offers to whoever is here for the first time. */
+export function TourOffer() {
+  const known = useStore(offered), at = useStore(step);
+  if (known || at >= 0) return null;
+  return html`<aside class="offer" aria-label="A tour"><p><strong>New here?</strong> Five steps show what is where; it takes half a minute.</p>
+    <div class="buttons"><button type="button" class="main" onClick=${beginTour}>Show me</button><button type="button" onClick=${endTour}>No, thank you</button></div></aside>`;
+}
+
+export function Tour() {
+  const at = useStore(step);
+  useEffect(() => {
+    const target = at < 0 ? null : document.querySelector(STEPS[at][0]);
+    target?.classList.add("pointed-at");
+    target?.scrollIntoView({ block: "nearest" });
+    return () => target?.classList.remove("pointed-at");
+  }, [at]);
+  if (at < 0) return null;
+  const [, title, text] = STEPS[at], isLast = at === STEPS.length - 1;
+  return html`<section class="tour" role="dialog" aria-labelledby="tour-title" aria-describedby="tour-text">
+    <p class="muted">${at + 1} of ${STEPS.length}</p><h2 id="tour-title">${title}</h2><p id="tour-text">${text}</p>
+    <div class="buttons"><button type="button" class="main" onClick=${() => (isLast ? endTour() : step.set(at + 1))}>${isLast ? "Begin" : "Next"}</button>
+      ${at ? html`<button type="button" onClick=${() => step.set(at - 1)}>Back</button>` : ""}${isLast ? "" : html`<button type="button" onClick=${endTour}>Skip</button>`}</div></section>`;
+}
