@@ -10,6 +10,11 @@ import * as balances from "./panels/balances.js";
 import * as rates from "./panels/rates.js";
 import * as clock from "./panels/clock.js";
 import * as faults from "./panels/faults.js";
+import * as scenarios from "./panels/scenarios.js";
+import * as actions from "./panels/actions.js";
+import * as keeping from "./panels/keeping.js";
+import * as worlds from "./panels/worlds.js";
+import * as advice from "./panels/advice.js";
 
 /** {id: the first word of its address, title, group, View, key?: goes there after `g`}. */
 export const PANELS = [
@@ -22,6 +27,14 @@ export const PANELS = [
   { id: "emails", title: "E-mails", group: "Seeing", View: emails.View },
   { id: "balances", title: "Balances", group: "Seeing", key: "b", View: balances.View },
   { id: "rates", title: "Rates", group: "Seeing", View: rates.View },
+  { id: "advice", title: "Advice", group: "Seeing", key: "a", View: advice.View },
   { id: "clock", title: "Clock and timers", group: "Steering", key: "t", View: clock.View },
   { id: "faults", title: "Faults", group: "Steering", key: "f", View: faults.View },
+  { id: "scenarios", title: "Scenarios", group: "Steering", key: "s", View: scenarios.View },
+  { id: "actions", title: "Actions", group: "Steering", key: "x", View: actions.View },
+  { id: "trigger", title: "Trigger", group: "Steering", View: actions.Trigger },
+  { id: "snapshots", title: "Snapshots", group: "Worlds", View: keeping.Snapshots },
+  { id: "recording", title: "Recording", group: "Worlds", View: keeping.Recording },
+  { id: "worlds", title: "Worlds", group: "Worlds", key: "w", View: worlds.View },
+  { id: "settings", title: "Settings", group: "Worlds", View: worlds.Settings },
 ];

@@ -34,7 +34,7 @@ const COLUMNS = [
   { title: "When", cell: (row) => (row.due_at ? html`<${Time} at=${row.due_at} far />` : html`waits for ${row.waiting_for.join(", ")}`) },
   { title: "What", className: "grow", cell: (row) => row.text },
   { title: "For", cell: (row) => row.target && html`<${Id} id=${row.target} copy=${false} />` },
-  { title: "", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Go to ${fullTime(row.due_at)}: ${row.text}`}>Go there<//>` },
+  { title: "Do", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Go to ${fullTime(row.due_at)}: ${row.text}`}>Go there<//>` },
 ];
 
 function Timeline({ now, timers, events }) {

@@ -1,0 +1,139 @@
+// Scenarios: what the outside world does by itself. Which are active and in what order, what each has done, and own ones.
+import { Act, Empty, Facts, Failure, Json, Shown, Split, Status, Table, Time, toast } from "../ui.js";
+import { api, put, world } from "../api.js";
+import { changedAll, useRead } from "../live.js";
+import { count, words } from "../format.js";
+import { html, useRef, useState, useStore } from "../lib.js";
+import { Thing } from "../things.js";
+import { filter, go } from "../navigation.js";
+import { href } from "../routes.js";
+
+export function View({ rest: [name], query }) {
+  const reading = useRead("/scenarios", ["own"]), present = useRead(`/worlds/${encodeURIComponent(useStore(world))}`, ["own"]).value;
+  const active = present?.scenarios || [], words_ = (query.text || "").toLowerCase();
+  const order = (row) => (row.active ? active.indexOf(row.name) : Infinity);
+  const list = html`
+    <h2>Scenarios</h2>
+    <p class="muted">Active, the last one wins: ${active.length ? active.join(", ") : "none, nothing moves but by law"}.</p>
+    <div class="buttons"><a class="button main" href=${href("scenarios", [], { ...query, editor: "new" })}>New scenario</a></div>
+    <form class="filters" role="search" aria-label="Filter" onSubmit=${(event) => event.preventDefault()}><label>Name or description <input type="search" value=${query.text || ""} autocomplete="off" onInput=${(event) => filter("text", event.target.value)} /></label></form>
+    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Scenarios" id=${(row) => row.name} selected=${name} open=${(row) => href("scenarios", row.name, { text: query.text })} columns=${COLUMNS(active, query)}
+      rows=${data.filter((row) => `${row.name} ${row.description}`.toLowerCase().includes(words_)).toSorted((one, other) => order(one) - order(other))}
+      empty=${html`<${Empty} title="No scenario has these words." />`} />`}<//>`;
+  const detail = query.editor ? html`<${Editor} key=${query.editor} of=${query.editor} />` : name && html`<${Detail} key=${name} name=${name} active=${active} />`;
+  return html`<${Split} list=${list} back=${href("scenarios", [], { text: query.text })} detail=${detail} />`;
+}
+
+const choose = (names) => put("/scenarios/active", { names });
+
+/** Later names win, so what is switched on comes last. */
+const Switch = ({ row, active }) => html`<${Act} label=${`${row.active ? "Switch off" : "Switch on"} ${row.name}`} className="switch" does=${async () => {
+  await choose(row.active ? active.filter((one) => one !== row.name) : [...active, row.name]);
+  return `${row.name} is ${row.active ? "off" : "active"}.`;
+}}>${row.active ? "Switch off" : "Switch on"}<//>`;
+
+const COLUMNS = (active, query) => [
+  { title: "Scenario", className: "grow", cell: (row) => html`<a href=${href("scenarios", row.name, { text: query.text })}>${row.name}</a><div class="muted">${row.description}</div>` },
+  { title: "State", cell: (row) => html`<${Status} value=${row.stopped ? "stopped" : row.active ? "active" : "off"} tone=${row.stopped ? "bad" : undefined} />` },
+  { title: "Do", cell: (row) => html`<${Switch} row=${row} active=${active} />` },
+];
+
+function Detail({ name, active }) {
+  const reading = useRead(`/scenarios/${encodeURIComponent(name)}`, ["state", "event", "clock", "own"]);
+  const at = active.indexOf(name);
+  const moved = (by) => {
+    const names = active.filter((one) => one !== name);
+    names.splice(at + by, 0, name);
+    return choose(names).then(() => `The order is ${names.join(", ")} now.`);
+  };
+  return html`<${Shown} reading=${reading}>${(row) => {
+    const { source, active: isActive, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document } = row;
+    return html`<h3>${name} <${Status} value=${isActive ? "active" : "off"} /></h3><p>${row.description}</p>
+      ${stopped.map((one) => html`<div class="failure" role="note"><p>It was stopped ${html`<${Time} at=${one.at} />`}: ${one.reason}</p></div>`)}
+      <${Facts} rows=${[["From", source], ["Place", isActive && `${at + 1} of ${active.length}; the last one wins`]]} />
+      <div class="buttons"><${Switch} row=${row} active=${active} />
+        ${isActive && at > 0 ? html`<${Act} does=${() => moved(-1)}>Earlier<//>` : ""}${isActive && at < active.length - 1 ? html`<${Act} does=${() => moved(1)}>Later, so that it wins<//>` : ""}
+        <a class="button" href=${href("scenarios", [], { editor: name })}>Edit a copy</a></div>
+      <${Log} title="Still to do" rows=${pending} when=${(one) => (one.due_at ? html`<${Time} at=${one.due_at} far />` : `waits for ${one.waiting_for.join(", ")}`)} />
+      <${Log} title="Failed" rows=${failed} tone="bad" /><${Log} title="Skipped" rows=${skipped} tone="waiting" />
+      <${Log} title="Done" rows=${steps_done} /><${Log} title="Rules that fired" rows=${rules_fired} />
+      ${[rules_fired, steps_done, skipped, failed, pending].every((one) => !one.length) ? html`<p class="muted">It has done nothing in this world yet${isActive ? "" : ": it is off"}.</p>` : ""}
+      ${truncated ? html`<p class="muted">${dropped} older entries were dropped.</p>` : ""}
+      <h4>As it is written</h4><${Json} value=${document} name="The scenario" links=${false} />`;
+  }}<//>`;
+}
+
+/** What rules and steps did, the newest first. */
+function Log({ title, rows, when = (one) => html`<${Time} at=${one.at} />`, tone }) {
+  if (!rows.length) return null;
+  const shown = rows.slice(-50).reverse();
+  return html`<details open=${title !== "Rules that fired"}><summary>${title} (${rows.length})</summary><ul class="log">${shown.map((one, index) => html`<li key=${index} data-tone=${tone}>${when(one)}
+    <span>${one.action ? words(one.action) : one.part} ${one.object ? html`<${Thing} id=${one.object} />` : ""}${one.reason ? html` <span class="muted">${one.reason}</span>` : ""} <code class="muted">${one.place}</code></span></li>`)}</ul>
+    ${rows.length > shown.length ? html`<p class="muted">The newest ${shown.length}.</p>` : ""}</details>`;
+}
+
+const EXAMPLE = `name: my-scenario
+description: Payers take two minutes, and every payout fails.
+rules:
+  - on: transaction.awaiting_payment
+    do:
+      - {after: 2m, action: payment_arrives}
+  - on: transaction.processing
+    where: {type: offramp}
+    do:
+      - {after: 1m, action: fail, failure_code: payout_failed}
+`;
+
+/** A scenario as text; what is wrong with it stands at its line. */
+function Editor({ of }) {
+  const source = useRead(of === "new" ? null : `/scenarios/${encodeURIComponent(of)}`);
+  if (of === "new") return html`<${Text} first=${EXAMPLE} />`;
+  return html`<${Shown} reading=${source}>${({ source: _, active, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document }) => html`<${Text} first=${JSON.stringify({ ...document, name: `${document.name}-copy` }, null, 2)} />`}<//>`;
+}
+
+function Text({ first }) {
+  const [text, setText] = useState(first), [error, setError] = useState(null), [sent, setSent] = useState(""), area = useRef(null);
+  const upload = async (isActive) => {
+    try {
+      const made = await api("POST", "/scenarios", { text, type: "application/yaml" });
+      setError(null);
+      if (isActive) {
+        const present = (await api("GET", `/worlds/${encodeURIComponent(world.get())}`)).scenarios;
+        await choose([...present.filter((one) => one !== made.name), made.name]);
+      }
+      toast(`${made.name} is kept in this world${isActive ? " and active" : ""}.${made.warnings ? ` ${count(made.warnings.length, "warning")}: ${made.warnings.map((one) => `line ${one.line}: ${one.message}`).join(" ")}` : ""}`, Boolean(made.warnings));
+      changedAll();
+      go("scenarios", made.name);
+    } catch (refusal) {
+      setSent(text);
+      setError(refusal);
+    }
+  };
+  const take = async (event) => {
+    const [file] = event.target.files;
+    if (file) setText(await file.text());
+  };
+  const goTo = (line, column) => {
+    const lines = area.current.value.split("\n"), start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0) + column - 1;
+    area.current.focus();
+    area.current.setSelectionRange(start, start + Math.max(1, (lines[line - 1] || "").length - column + 1));
+  };
+  return html`<h3>A scenario of your own</h3>
+    <form class="form" onSubmit=${(event) => { event.preventDefault(); upload(true); }}>
+      <div class="field"><label for="scenario-file">From a file</label><input id="scenario-file" type="file" accept=".yaml,.yml,.json" onChange=${take} /></div>
+      <div class="field"><label for="scenario-text">YAML or JSON</label><textarea id="scenario-text" class="code" ref=${area} rows="18" spellcheck="false" value=${text} aria-invalid=${error ? "true" : null} aria-describedby=${error ? "scenario-errors" : null} onInput=${(event) => setText(event.target.value)}></textarea>
+        <p class="about">The same name replaces. It belongs to this world, and goes with it.</p></div>
+      ${error ? html`<div id="scenario-errors" role="alert"><h4>${error.errors ? count(error.errors.length, "thing").replace(/$/, " to mend") : "It was not taken"}</h4>
+        ${error.errors ? html`<${Marked} text=${sent} errors=${error.errors} goTo=${goTo} />` : html`<${Failure} error=${error} />`}</div>` : ""}
+      <div class="buttons"><button class="main">Upload and activate</button><button type="button" onClick=${() => upload(false)}>Only upload</button><button type="button" onClick=${() => go("scenarios")}>Cancel</button></div>
+    </form>`;
+}
+
+/** The lines around what is wrong, with each error beneath its line. */
+function Marked({ text, errors, goTo }) {
+  const lines = text.split("\n"), at = new Map();
+  for (const one of errors) at.set(one.line, [...(at.get(one.line) || []), one]);
+  const shown = lines.map((line, index) => [index + 1, line]).filter(([number]) => [...at.keys()].some((line) => Math.abs(line - number) <= 2));
+  return html`<ol class="source">${shown.map(([number, line]) => html`<li key=${number} data-wrong=${at.has(number) ? "" : null}><span class="muted">${number}</span> <code>${line || " "}</code>
+    ${(at.get(number) || []).map((one) => html`<p class="wrong"><button type="button" onClick=${() => goTo(one.line, one.column)}>Line ${one.line}, column ${one.column}</button> ${one.message} <code class="muted">${one.path}</code></p>`)}</li>`)}</ol>`;
+}

@@ -1,0 +1,112 @@
+// Worlds: isolated simulations side by side, and the settings of the one that is shown.
+import { Act, Copy, Empty, Facts, Shown, Split, Status, Table, Time, toast } from "../ui.js";
+import { changedAll, useRead } from "../live.js";
+import { chooseWorld, del, patch, post, world } from "../api.js";
+import { fullTime, words } from "../format.js";
+import { html, useState, useStore } from "../lib.js";
+import { useContract, withMembers } from "../contract.js";
+import { SchemaForm } from "../forms.js";
+import { href } from "../routes.js";
+import { go } from "../navigation.js";
+import { texts } from "../faults.js";
+
+export function View({ rest: [id] }) {
+  const reading = useRead("/worlds", ["own", "clock"]), here = useStore(world);
+  const list = html`<h2>Worlds</h2>
+    <p class="muted">Each has its own clock, keys, money, resources and scenarios. Tests make one each.</p>
+    <div class="buttons"><a class="button main" href=${href("worlds", "+new")}>New world</a></div>
+    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Worlds" rows=${data} id=${(row) => row.id} selected=${id} open=${(row) => href("worlds", row.id)} columns=${COLUMNS(here)} />`}<//>`;
+  const chosen = reading.value?.data.find((row) => row.id === id);
+  const detail = id === "+new" ? html`<${NewWorld} />` : id && (chosen ? html`<${World} key=${id} one=${chosen} here=${here} />` : html`<${Empty} title="There is no such world." />`);
+  return html`<${Split} list=${list} back=${href("worlds")} detail=${detail} />`;
+}
+
+const COLUMNS = (here) => [
+  { title: "World", className: "grow", cell: (row) => html`<a href=${href("worlds", row.id)}>${row.id}</a>${row.id === here ? html` <span class="mark">shown</span>` : ""}` },
+  { title: "Clock", cell: (row) => html`<${Status} value=${row.clock.mode} tone="plain" />` },
+  { title: "Its time", cell: (row) => html`<${Time} at=${row.clock.now} />` },
+];
+
+function World({ one, here }) {
+  const end = async () => {
+    await del(`/worlds/${encodeURIComponent(one.id)}`);
+    if (one.id === here) chooseWorld("default");
+    else go("worlds");
+    return `The world ${one.id} has ended.`;
+  };
+  const reset = async () => {
+    await post("/reset");
+    return `${one.id} is as at its beginning.`;
+  };
+  return html`<h3>${one.id}</h3>
+    <${Facts} rows=${[["Its time", `${fullTime(one.clock.now)}, ${one.clock.mode}`], ["Seed", one.seed], ["Began", fullTime(one.created_at)], ["Scenarios", one.scenarios.join(", ") || "none"], ["Other users", one.platform_users.map((user) => `${user.email} (${user.phone_number})`).join(", ")]]} />
+    <div class="buttons">${one.id === here ? html`<${Act} asks=${`Reset the world ${one.id}? Its resources, events and requests are lost.`} does=${reset}>Reset it<//><a class="button" href=${href("settings")}>Settings</a>` : html`<button type="button" class="main" onClick=${() => chooseWorld(one.id)}>Show it</button>`}
+      ${one.id === "default" ? "" : html`<${Act} asks=${`End the world ${one.id} with all it holds?`} does=${end}>End it<//>`}</div>
+    <h4>Keys</h4><p class="muted">They open this simulation and nothing else.</p><${Keys} credentials=${one.credentials} />`;
+}
+
+/** The keys of a world, each with a button that copies it; secrets of made worlds show their beginning only. */
+export function Keys({ credentials }) {
+  const shown = (name, value) => (/secret|webhook/.test(name) && !value.endsWith("_simulator") ? `${value.slice(0, 9)}…` : value);
+  return Object.entries(credentials).map(([environment, keys]) => html`<h5>${environment}</h5>
+    <${Facts} rows=${Object.entries(keys).map(([name, value]) => [words(name), html`<code>${shown(name, value)}</code> <${Copy} text=${value} what=${`the ${words(name)} of ${environment}`} />`])} />`);
+}
+
+function NewWorld() {
+  const contract = useContract(), scenarios = useRead("/scenarios").value?.data || [];
+  if (!contract) return null;
+  const names = scenarios.filter((row) => !/upload/.test(row.source)).map((row) => row.name);
+  const schema = withMembers(contract.schema("WorldBody"), {
+    from_snapshot: null,
+    settings: null,
+    replace: {},
+    scenarios: { type: "array", items: { type: "string" }, description: `Names, later ones winning; those of the server when left out. There are: ${names.join(", ")}.` },
+  });
+  const send = async (body) => {
+    const made = await post("/worlds", body);
+    toast(`This is the world ${made.id} now.`);
+    chooseWorld(made.id);
+  };
+  return html`<h3>New world</h3><${SchemaForm} schema=${schema} resolve=${contract.resolve} send=${send} ok="Make it and show it" cancel=${() => go("worlds")} />`;
+}
+
+/** The settings of the world, and what it assumes otherwise. */
+export function Settings() {
+  const reading = useRead("/settings", ["own"]), contract = useContract(), here = useStore(world);
+  return html`<section class="card"><h2>Settings of ${here}</h2>
+    <${Shown} reading=${reading}>${(present) => (contract ? html`<${SettingsForm} key=${JSON.stringify(present)} present=${present} contract=${contract} />` : "")}<//>
+    <h2>Assumptions</h2><p class="muted">Where the written description is silent, the simulator assumes what is likeliest. Switch a point to try the other answer.</p>
+    <${Assumptions} /></section>`;
+}
+
+function SettingsForm({ present, contract }) {
+  const schema = withMembers(contract.schema("Settings"), { assumptions: null });
+  const { assumptions, ...settable } = present;
+  const first = texts(Object.fromEntries(Object.entries(settable).filter(([, value]) => value !== null)));
+  const send = async (given) => {
+    const changes = Object.keys(schema.properties).filter((name) => (given[name] ?? null) !== (settable[name] ?? null));
+    if (!changes.length) return toast("Nothing has changed.");
+    await patch("/settings", Object.fromEntries(changes.map((name) => [name, given[name] ?? null])));
+    toast(`Changed: ${changes.map(words).join(", ")}.`);
+    return changedAll();
+  };
+  return html`<${SchemaForm} schema=${schema} resolve=${contract.resolve} first=${first} send=${send} ok="Change" />`;
+}
+
+function Assumptions() {
+  const reading = useRead("/assumptions", ["own"]), [text, setText] = useState("");
+  return html`<${Shown} reading=${reading}>${({ data }) => {
+    const chosen = Object.fromEntries(data.filter((row) => row.in_force).map((row) => [row.id, row.in_force]));
+    const set = async (id, name) => {
+      const { [id]: _, ...rest } = chosen;
+      await patch("/settings", { assumptions: name ? { ...rest, [id]: name } : rest });
+      return name ? `${id}: ${words(name)} from now on.` : `${id} is as usual again.`;
+    };
+    const fits = data.filter((row) => `${row.id} ${row.assumed} ${row.question}`.toLowerCase().includes(text.toLowerCase()));
+    return html`<form class="filters" role="search" aria-label="Filter assumptions" onSubmit=${(event) => event.preventDefault()}><label>Words <input type="search" value=${text} onInput=${(event) => setText(event.target.value)} /></label></form>
+      <p>${Object.keys(chosen).length ? `Otherwise than usual: ${Object.entries(chosen).map(([id, name]) => `${id} ${words(name)}`).join(", ")}.` : "Everything is as usual."}</p>
+      <ul class="assumptions">${fits.map((row) => html`<li key=${row.id}><h3>${row.id} ${row.in_force ? html`<${Status} value="otherwise" tone="waiting" />` : ""}</h3><p>${row.assumed}</p>
+        <ul>${row.alternatives.map((one) => html`<li key=${one.name}>${row.in_force === one.name ? html`<${Act} does=${() => set(row.id, "")} label=${`${row.id}: as usual again`}>As usual again<//>` : html`<${Act} does=${() => set(row.id, one.name)} label=${`${row.id}: ${words(one.name)}`}>Try<//>`} <b>${words(one.name)}</b> <span>${one.changes}</span></li>`)}</ul>
+        <details><summary>How to find out</summary><p>${row.question}</p><p class="muted">${row.call}</p></details></li>`)}</ul>`;
+  }}<//>`;
+}
