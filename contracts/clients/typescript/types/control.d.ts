@@ -516,6 +516,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_simulator/states": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The state table of every kind
+         * @description The state table of every kind of resource: its states with what they mean, and the moves between them.
+         */
+        get: operations["list_states"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_simulator/trigger": {
         parameters: {
             query?: never;
@@ -768,26 +788,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/_simulator/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Every delivery attempt
-         * @description The delivery attempts by event, endpoint and status; the newest `limit`, oldest first.
-         */
-        get: operations["deliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/_simulator/emails": {
         parameters: {
             query?: never;
@@ -828,6 +828,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_simulator/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One call of the interface, and what followed
+         * @description A call of the interface by the id that its answer carried, with all that it changed; 404 when none is kept.
+         */
+        get: operations["get_request"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_simulator/events/{id}/resend": {
         parameters: {
             query?: never;
@@ -842,6 +862,66 @@ export interface paths {
          * @description Send an event again to every endpoint now enabled and subscribed (decision W11), or to one of them. With `deliver` it goes with that fault, once. What orders first attempts (`reorder`, `hold`, `before_answer`) is 400 there, an endpoint that does not get the event 409 invalid_state.
          */
         post: operations["resend_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_simulator/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every delivery attempt
+         * @description The delivery attempts by event, endpoint, status and event type; the newest `limit`, oldest first.
+         */
+        get: operations["deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_simulator/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One attempt and its schedule
+         * @description One attempt, and the schedule that it is part of; 404 for an id that there is not.
+         */
+        get: operations["get_delivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_simulator/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find anything by what is known of it
+         * @description Find by reference, id, amount, phone number, e-mail address, endpoint, event type, status or path. Resources, calls, events, deliveries, e-mails and scenarios are looked through, the newest first. Capitals make no difference, nor what stands between the digits of a number.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -957,7 +1037,7 @@ export interface paths {
         };
         /**
          * What happens, as server-sent events
-         * @description GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send. Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired, events were emitted and delivery attempts made.
+         * @description GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send. Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired, events were emitted and delivery attempts made. When files of a directory of scenarios have changed, `scenarios`: the names of those that did, and the problems of all files there.
          */
         get: operations["stream"];
         put?: never;
@@ -1733,6 +1813,46 @@ export interface components {
             /** @description The hash of the on-chain transaction; one is made up when absent. */
             tx_hash?: string | null;
         };
+        /** CallEvent */
+        CallEvent: {
+            /** @description The event's id. */
+            id: string;
+            /** @description What it tells. */
+            type: string;
+            /** @description What it is about. */
+            object_id: string;
+        };
+        /** CallMove */
+        CallMove: {
+            /** @description The resource that moved. */
+            id: string;
+            /** @description Its kind; "" when it is not there any more. */
+            kind: string;
+            /** @description The state that the call brought it into. */
+            state: string;
+            /** @description Whether the call made it. */
+            is_new: boolean;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+        };
+        /** CallStory */
+        CallStory: {
+            /** @description The call as the journal has it; of calls with one id, which are replays, the first. */
+            request: components["schemas"]["JournalEntry"];
+            /** @description The headers of its answer. */
+            answer_headers: {
+                [key: string]: string;
+            };
+            /** @description How many calls of this id the journal has: more than one where it was repeated with its idempotency key. */
+            calls: number;
+            /** @description What it made and moved, oldest first. */
+            moves: components["schemas"]["CallMove"][];
+            /** @description The events that it emitted, oldest first. */
+            events: components["schemas"]["CallEvent"][];
+        };
         /**
          * Cause
          * @description Why something happened.
@@ -1753,6 +1873,8 @@ export interface components {
             file?: string;
             /** @description The line of the rule in it, from 1; null where it is not known. */
             line?: number | null;
+            /** @description What the rule asks for, in words; left out where that is nothing, or the scenario is not there any more. */
+            condition?: string;
             /** @description The interface call, for a request that the journal still has. */
             request?: components["schemas"]["CauseRequest"];
             /** @description The control call, for an action that was asked for by one. */
@@ -2064,6 +2186,65 @@ export interface components {
         DeliveryList: {
             /** @description The attempts, oldest first. */
             data: components["schemas"]["RecordedDelivery"][];
+        };
+        /** DeliveryStory */
+        DeliveryStory: {
+            /** @description Names the attempt. */
+            id: string;
+            /**
+             * @description What came of it.
+             * @enum {string}
+             */
+            status: "succeeded" | "failed";
+            /** @description The event that was sent: its envelope's id. */
+            event_id: string;
+            /**
+             * @description What the event tells.
+             * @enum {string}
+             */
+            event_type: "transaction.created" | "transaction.awaiting_payment" | "transaction.awaiting_deposit" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.expired" | "transaction.refunded" | "wallet.created" | "deposit.detected" | "deposit.confirmed" | "deposit.failed" | "lightning.invoice_paid" | "lightning.invoice_expired" | "quote.expired" | "beneficiary.created" | "beneficiary.deleted" | "kyc.approved" | "kyc.action_required" | "kyc.rejected" | "network.status_changed" | "webhook.test" | "recurring_payment.activated" | "recurring_payment.run_upcoming" | "recurring_payment.run_succeeded" | "recurring_payment.run_failed" | "recurring_payment.paused" | "recurring_payment.completed" | "recurring_payment.restarted" | "recurring_payment.deleted";
+            /** @description The endpoint that it was sent to. */
+            endpoint_id: string;
+            /** @description The URL that it was sent to, as it was then. */
+            url: string;
+            /** @description Which attempt for this event and endpoint it was, counted from 1. */
+            attempt: number;
+            /** @description The HTTP status that the receiver answered; null when there was no answer. */
+            response_status: number | null;
+            /** @description Why the attempt failed, for people; null when it succeeded. */
+            error: string | null;
+            /** @description How long the receiver took, in milliseconds. */
+            duration_ms: number;
+            /**
+             * Format: date-time
+             * @description When the attempt was made.
+             */
+            attempted_at: string;
+            /**
+             * Format: date-time
+             * @description When it is tried again; null when it is not.
+             */
+            next_attempt_at: string | null;
+            /** @description The headers that were sent, the signature among them. */
+            request_headers: {
+                [key: string]: string;
+            };
+            /** @description The body that was sent. */
+            request_body: string;
+            /** @description The headers of the answer; null when there was none. */
+            response_headers: {
+                [key: string]: string;
+            } | null;
+            /** @description The body of the answer, its first 64 KiB; null when there was none. */
+            response_body: string | null;
+            /** @description What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should. */
+            faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
+            /** @description The fault that acted on the attempt; null where none did. */
+            fault_id: string | null;
+            /** @description All attempts of its event at its endpoint: those made, and the retries to come. */
+            schedule: components["schemas"]["ScheduledAttempt"][];
+            /** @description Whether the endpoint gets events now: its status. */
+            endpoint_status: string;
         };
         /**
          * DepositArrivesAction
@@ -2474,6 +2655,47 @@ export interface components {
             world: string;
         };
         /**
+         * FolderProblem
+         * @description What is wrong with a file of a directory of scenarios; lines and columns from 1.
+         */
+        FolderProblem: {
+            /** @description The file. */
+            file: string;
+            /** @description The place in the document; empty for the file as a whole. */
+            path: string;
+            /** @description Its line, from 1. */
+            line: number;
+            /** @description Its column, from 1. */
+            column: number;
+            /** @description What is wrong. */
+            message: string;
+        };
+        /** Found */
+        Found: {
+            /** @description Its id; a scenario's name. */
+            id: string;
+            /** @description The status of a resource or delivery, the HTTP status of a call; null for what has none. */
+            status: string | null;
+            /**
+             * @description What sort of thing it is.
+             * @enum {string}
+             */
+            sort: "resource" | "request" | "event" | "delivery" | "email" | "scenario";
+            /** @description The kind of the resource, the operation called, or the type of the event. */
+            kind: string;
+            /** @description What a person knows it by: its reference or name where it has one, else its id. */
+            title: string;
+            /**
+             * Format: date-time
+             * @description When it last changed, or happened; null for a scenario.
+             */
+            at: string | null;
+            /** @description Why it was found. */
+            matched: components["schemas"]["Match-Output"];
+            /** @description Where the control interface shows it. */
+            path: string;
+        };
+        /**
          * Happening
          * @description What happens in the outside world just before a call is dealt with.
          */
@@ -2582,7 +2804,7 @@ export interface components {
             /** @description Leaves out the member at this path, one that may be absent or null; with true the first that is there. */
             missing_field?: boolean | string | null;
             /** @description Which calls: all that is named must fit. */
-            match: components["schemas"]["Match"];
+            match: components["schemas"]["Match-Input"];
             /** @description The error to answer instead of the true answer. */
             respond?: components["schemas"]["Respond"] | null;
             /** @description How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds. */
@@ -2668,6 +2890,8 @@ export interface components {
             advice: string[];
             /** @description The fields and query parameters that the operation does not know. */
             unknown_fields: string[];
+            /** @description The fault that acted on it; null where none did. */
+            fault_id: string | null;
         };
         /** JournalList */
         JournalList: {
@@ -2846,16 +3070,36 @@ export interface components {
             warnings: string[];
         };
         /**
-         * Match
+         * Match-Input
          * @description Which calls: all that are named must fit.
          */
-        Match: {
+        "Match-Input": {
             /** @description Only calls by this method. */
             method?: string | null;
             /** @description Only calls to paths that fit this glob, below the base: `/quotes/*\/confirm`. */
             path?: string | null;
             /** @description Only calls of this key pair. */
             public_key?: string | null;
+        };
+        /** Match-Output */
+        "Match-Output": {
+            /** @description The member that has it, as a dotted path; `request.` before those of the request that made the resource. */
+            field: string;
+            /** @description What stands there. */
+            value: string;
+        };
+        /** MoveEntry */
+        MoveEntry: {
+            /** @description The state that it leaves; null where it makes the resource. */
+            from: string | null;
+            /** @description The call, action or timer that makes the move. */
+            on: string;
+            /** @description The case in which it does; "" in every one. */
+            when: string;
+            /** @description The state that it leads to. */
+            to: string;
+            /** @description The types of the events that tell of it. */
+            events: string[];
         };
         /**
          * MoveRatesAction
@@ -3177,6 +3421,8 @@ export interface components {
             response_body: string | null;
             /** @description What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should. */
             faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
+            /** @description The fault that acted on the attempt; null where none did. */
+            fault_id: string | null;
         };
         /** ReferenceCurrency */
         ReferenceCurrency: {
@@ -3282,6 +3528,8 @@ export interface components {
             environment: "sandbox" | "production";
             /** @description Its state in its state table, shown by the interface or not. */
             state: string;
+            /** @description Why it stands where it does, in a sentence: what its state means, what brought it there, what comes next. */
+            why: string;
             /** @description Whether it has been deleted. */
             deleted: boolean;
             /** @description What made it. */
@@ -3347,6 +3595,8 @@ export interface components {
         ScenarioList: {
             /** @description The scenarios that the world knows. */
             data: components["schemas"]["ScenarioEntry"][];
+            /** @description What is wrong with files in the server's directories of scenarios; left out when there is nothing. What was read of them before stays in force. */
+            problems?: components["schemas"]["FolderProblem"][];
         };
         /** ScenarioProgress */
         ScenarioProgress: {
@@ -3406,6 +3656,34 @@ export interface components {
             column: number;
             /** @description What is probably not meant. */
             message: string;
+        };
+        /** ScheduledAttempt */
+        ScheduledAttempt: {
+            /** @description The delivery that it became; null for one to come. */
+            id: string | null;
+            /**
+             * @description What came of it.
+             * @enum {string}
+             */
+            status: "succeeded" | "failed" | "planned";
+            /** @description Its number; null for one to come. */
+            attempt: number | null;
+            /**
+             * Format: date-time
+             * @description When it was made; of one to come, when it will be if those before it fail at once.
+             */
+            at: string;
+            /** @description What the receiver answered; null when it did not, or has not yet. */
+            response_status: number | null;
+        };
+        /** SearchAnswer */
+        SearchAnswer: {
+            /** @description What was found: what is exactly what was asked for first, then what begins with it, and the newest first. */
+            data: components["schemas"]["Found"][];
+            /** @description How many things were looked at. */
+            looked_at: number;
+            /** @description Whether there are older ones that were not. */
+            truncated: boolean;
         };
         /**
          * SetBalanceAction
@@ -3703,6 +3981,13 @@ export interface components {
             /** @description The journal of interface calls. */
             requests: unknown[];
         };
+        /** StateEntry */
+        StateEntry: {
+            /** @description The state, as statuses name it. */
+            state: string;
+            /** @description What it says to an integrator; "" where the state itself says it. */
+            means: string;
+        };
         /** StateItem */
         StateItem: {
             /** @description What was to be exercised. */
@@ -3717,6 +4002,22 @@ export interface components {
             state: string;
             /** @description How many came into it. */
             hits: number;
+        };
+        /** StateTable */
+        StateTable: {
+            /** @description The kind of resource. */
+            kind: string;
+            /** @description What its state table is called. */
+            name: string;
+            /** @description Its states, in the order of the table. */
+            states: components["schemas"]["StateEntry"][];
+            /** @description The ways between them. */
+            moves: components["schemas"]["MoveEntry"][];
+        };
+        /** StateTables */
+        StateTables: {
+            /** @description The tables, one for each kind. */
+            data: components["schemas"]["StateTable"][];
         };
         /**
          * Statuses
@@ -3879,6 +4180,8 @@ export interface components {
             kind: string;
             /** @description What it is for, by id; null where it is for no resource. */
             target: string | null;
+            /** @description What it does, in words. */
+            text: string;
             /** @description The networks that it waits for; left out when it waits for none. */
             waiting_for?: string[];
         };
@@ -5200,6 +5503,39 @@ export interface operations {
             507: components["responses"]["Error507"];
         };
     };
+    list_states: {
+        parameters: {
+            query?: {
+                /** @description The newest that many, oldest first. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: {
+                /** @description The world this call is about. */
+                "X-Simulator-World"?: components["parameters"]["World"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state table of every kind */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateTables"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
     trigger: {
         parameters: {
             query?: {
@@ -5723,45 +6059,6 @@ export interface operations {
             507: components["responses"]["Error507"];
         };
     };
-    deliveries: {
-        parameters: {
-            query?: {
-                /** @description Only attempts to deliver this event. */
-                event_id?: string;
-                /** @description Only attempts to deliver to this endpoint. */
-                endpoint_id?: string;
-                /** @description Only attempts that ended like this. */
-                status?: "succeeded" | "failed";
-                /** @description The newest that many, oldest first. */
-                limit?: components["parameters"]["Limit"];
-            };
-            header?: {
-                /** @description The world this call is about. */
-                "X-Simulator-World"?: components["parameters"]["World"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Every delivery attempt */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeliveryList"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            503: components["responses"]["Error503"];
-            507: components["responses"]["Error507"];
-        };
-    };
     list_emails: {
         parameters: {
             query?: {
@@ -5828,6 +6125,39 @@ export interface operations {
             507: components["responses"]["Error507"];
         };
     };
+    get_request: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The world this call is about. */
+                "X-Simulator-World"?: components["parameters"]["World"];
+            };
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One call of the interface, and what followed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallStory"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
     resend_event: {
         parameters: {
             query?: {
@@ -5857,6 +6187,115 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeliveryCount"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    deliveries: {
+        parameters: {
+            query?: {
+                /** @description Only attempts to deliver this event. */
+                event_id?: string;
+                /** @description Only attempts to deliver to this endpoint. */
+                endpoint_id?: string;
+                /** @description Only attempts that ended like this. */
+                status?: "succeeded" | "failed";
+                /** @description Only attempts to deliver events of this type. */
+                event_type?: "transaction.created" | "transaction.awaiting_payment" | "transaction.awaiting_deposit" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.expired" | "transaction.refunded" | "wallet.created" | "deposit.detected" | "deposit.confirmed" | "deposit.failed" | "lightning.invoice_paid" | "lightning.invoice_expired" | "quote.expired" | "beneficiary.created" | "beneficiary.deleted" | "kyc.approved" | "kyc.action_required" | "kyc.rejected" | "network.status_changed" | "webhook.test" | "recurring_payment.activated" | "recurring_payment.run_upcoming" | "recurring_payment.run_succeeded" | "recurring_payment.run_failed" | "recurring_payment.paused" | "recurring_payment.completed" | "recurring_payment.restarted" | "recurring_payment.deleted";
+                /** @description The newest that many, oldest first. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: {
+                /** @description The world this call is about. */
+                "X-Simulator-World"?: components["parameters"]["World"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every delivery attempt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    get_delivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The world this call is about. */
+                "X-Simulator-World"?: components["parameters"]["World"];
+            };
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One attempt and its schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryStory"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    search: {
+        parameters: {
+            query?: {
+                /** @description What to search for: a reference, an id, an amount, a number, an address, … */
+                q?: string;
+                /** @description The newest that many, oldest first. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: {
+                /** @description The world this call is about. */
+                "X-Simulator-World"?: components["parameters"]["World"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Find anything by what is known of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchAnswer"];
                 };
             };
             400: components["responses"]["Error400"];
