@@ -99,8 +99,9 @@ class EmailList(TypedDict):
 
 
 async def requests(call: ControlCall) -> Raw[JournalList]:
-    """The journal of interface calls by method, path (a glob) and status; the newest `limit`, oldest first."""
+    """The journal of interface calls by method, path (a glob), status and text; the newest `limit`, oldest first."""
     method, path = (call.query.get(name) or None for name in ("method", "path"))
+    text = call.query.get("text", "").lower().encode()
     status = call.whole("status")
     journal = call.world.journal
     dropped, rows = journal.requests_dropped, list(reversed(journal.requests))
@@ -110,6 +111,7 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
             (method is None or row.method == method.upper())
             and (path is None or _lies_at(row.path.partition("?")[0], path))
             and (status is None or row.status == status)
+            and (not text or any(text in part.lower() for part in (row.path.encode(), row.body, row.response)))
         )
 
     found = await first_of(rows, wanted, call.limit())
@@ -279,6 +281,7 @@ _REQUESTS: Query = {
     "method": any_text("Only calls by this method."),
     "path": any_text("Only calls to paths that fit this glob, in full or below the base."),
     "status": {**WHOLE, "description": "Only calls that were answered with this status."},
+    "text": any_text("Only calls whose path, body or answer has this text; capitals make no difference."),
     **LIMIT,
 }
 _EVENTS: Query = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.http.test_story import story
 from tests.http.test_trigger import onramp
 from tests.remote import Remote
-from tests.support import QUOTE
+from tests.support import CELO, QUOTE
 
 
 def test_a_call_tells_what_it_made_moved_and_emitted(world: Remote) -> None:
@@ -56,3 +56,13 @@ def test_every_move_of_a_story_is_in_the_state_table_of_its_kind(autopilot_world
     states = {row["state"]: row["means"] for row in table["states"]}
     assert states["completed"] == "The crypto has been delivered."
     assert {row["to"] for row in table["moves"]} == set(states)
+
+
+def test_calls_are_found_by_what_was_sent_and_answered(world: Remote) -> None:
+    mine = onramp(world)
+    onramp(world)
+    found = world.control("GET", "/requests", params={"text": mine["id"].upper()}).body["data"]
+    assert [row["path"] for row in found] == [f"/v1/quotes/{mine['quote_id']}/confirm"]
+    by_body = world.control("GET", "/requests", params={"text": CELO, "method": "POST"}).body["data"]
+    assert [row["operation"] for row in by_body] == ["confirm_quote", "confirm_quote"]
+    assert world.control("GET", "/requests", params={"text": "nowhere"}).body["data"] == []

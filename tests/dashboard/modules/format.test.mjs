@@ -74,3 +74,16 @@ test("a form sends what its schema says", () => {
   assert.throws(() => valueOf({ type: "array" }, "{", "list"), /list is not valid JSON/);
   assert.throws(() => valueOf({ type: "integer" }, "many", "times"), /times: many is no number/);
 });
+
+test("a call is made again with what it had, but for the world, its token and perhaps its key", async () => {
+  globalThis.location = new URL("http://127.0.0.1/_simulator/dashboard");
+  globalThis.sessionStorage = { getItem: () => null };
+  const { headersOf, keyOf, whyNot } = await at("replay");
+  const row = { operation: "create_quote", headers: { host: "h", "Content-Type": "application/json", "idempotency-key": "k", "X-Simulator-World": "w", "x-simulator-scenario": "s", authorization: "Bearer ***" } };
+  assert.equal(keyOf(row), "k");
+  assert.deepEqual(headersOf(row, "t", "k"), { "Content-Type": "application/json", "x-simulator-scenario": "s", Authorization: "Bearer t", "Idempotency-Key": "k" });
+  assert.equal("Idempotency-Key" in headersOf(row, "t", null), false);
+  assert.equal(whyNot(row), "");
+  assert.match(whyNot({ operation: "create_token", headers: {} }), /keys/);
+  assert.match(whyNot({ operation: null, headers: {} }), /path/);
+});

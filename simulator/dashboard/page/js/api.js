@@ -75,3 +75,13 @@ export function withQuery(path, query) {
   const named = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
   return named.length ? `${path}?${new URLSearchParams(named)}` : path;
 }
+
+/**
+ * One call of the simulated interface, as the partner's application makes it; {status, value}. Not for reading what happened:
+ * it shows in the journal, takes of the rate limit, and may do something.
+ */
+export async function callInterface(method, path, { headers: given = {}, body } = {}) {
+  const answer = await fetch(BASE.slice(0, -"/_simulator".length) + path, { method, headers: given, body });
+  const text = await answer.text();
+  try { return { status: answer.status, value: JSON.parse(text) }; } catch { return { status: answer.status, value: text }; }
+}

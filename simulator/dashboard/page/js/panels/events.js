@@ -1,21 +1,29 @@
-// Every event that was emitted, what it says, and sending it again.
-import { Act, Empty, Filters, Id, Json, More, Shown, Split, Table, Time } from "../ui.js";
+// Every event that was emitted, what it says, who was told of it, and sending it again.
+import { Act, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time } from "../ui.js";
 import { count } from "../format.js";
 import { filter } from "../navigation.js";
 import { href } from "../routes.js";
 import { html, useState } from "../lib.js";
 import { post, withQuery } from "../api.js";
+import { useContract } from "../contract.js";
 import { useRead } from "../live.js";
 
 export function View({ rest: [id], query }) {
-  const [limit, setLimit] = useState(100);
-  const reading = useRead(withQuery("/events", { type: query.type, object_id: query.object_id, limit }), ["event"]);
+  const [limit, setLimit] = useState(100), contract = useContract();
+  const { type, object_id, environment } = query;
+  const reading = useRead(withQuery("/events", { type, object_id, environment, limit }), ["event"]);
   const list = html`
     <h2>Events</h2>
-    <${Filters} values=${query} change=${filter} fields=${[{ name: "type", label: "Type", placeholder: "transaction.completed" }, { name: "object_id", label: "Object", placeholder: "an id" }]} />
+    <${Filters} values=${query} change=${filter} fields=${[
+      { name: "type", label: "Type", choices: Object.keys(contract?.events || {}) },
+      { name: "object_id", label: "Object", placeholder: "its whole id" },
+      { name: "environment", label: "Environment", choices: ["sandbox", "production"] },
+    ]} />
     <${Shown} reading=${reading}>${({ data }) => html`
       <${Table} label="Events" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("events", row.id, query)} columns=${COLUMNS(query)}
-        empty=${html`<${Empty} title="No such event."><p>Events show here as they are emitted, whether anybody subscribed to them or not.</p><//>`} />
+        empty=${type || object_id || environment
+          ? html`<${Empty} title="No event fits."><p>Take a filter away to see more.</p><//>`
+          : html`<${Empty} title="No event was emitted yet."><p>They show here as they are, whether anybody subscribed to them or not.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="events" />`}<//>`;
   return html`<${Split} list=${list} back=${href("events", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }
@@ -28,9 +36,19 @@ const COLUMNS = (query) => [
 
 function Detail({ id }) {
   const reading = useRead(`/events/${encodeURIComponent(id)}`);
+  const deliveries = useRead(withQuery("/deliveries", { event_id: id, limit: 50 }), ["delivery"]);
   const again = async () => `Sent again: ${count((await post(`/events/${encodeURIComponent(id)}/resend?wait=true`)).deliveries, "delivery attempt")}.`;
   return html`<${Shown} reading=${reading}>${(event) => html`
     <h3>${event.type}</h3>
-    <div class="buttons"><${Act} does=${again}>Send again<//></div>
+    <${Facts} rows=${[
+      ["Id", html`<${Id} id=${event.id} to=${null} />`],
+      ["About", event.data?.object?.id && html`<${Id} id=${event.data.object.id} />`],
+      ["At", html`<${Time} at=${event.created_at} far />`],
+    ]} />
+    <div class="buttons"><${Act} does=${again} title="To every endpoint that is enabled and subscribed">Send again<//></div>
+    <h4>Deliveries</h4>
+    <${Shown} reading=${deliveries}>${({ data }) => data.length
+      ? html`<ul class="related">${data.map((row) => html`<li key=${row.id}><${Status} value=${row.status} /> <a href=${href("deliveries", row.id)}>attempt ${row.attempt}</a> <span class="muted">${row.url}</span></li>`)}</ul>`
+      : html`<p class="muted">None: no endpoint was subscribed to it when it was emitted.</p>`}<//>
     <h4>Payload</h4><${Json} value=${event} name="The event" />`}<//>`;
 }

@@ -1,7 +1,7 @@
 // Rates over simulated time. They stand still until something pins or moves them, so every step of the chart has a cause.
 import { Filters, Shown, Table, Time } from "../ui.js";
 import { html, useStore } from "../lib.js";
-import { ActionButton } from "./resources.js";
+import { ActionButton } from "./story.js";
 import { Chart } from "../chart.js";
 import { clock, useRead } from "../live.js";
 import { filter } from "../navigation.js";

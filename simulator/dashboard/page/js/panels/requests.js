@@ -1,54 +1,104 @@
-// The journal of interface calls: what the partner's application asked for and got, and how to do it again.
-import { Copy, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time } from "../ui.js";
+// The journal of interface calls: what the partner's application asked for and got, what it changed, and how to do it again.
+import { Copy, Empty, Facts, Failure, Filters, Id, Json, More, Shown, Split, Status, Table, Time, ask, closeDialog } from "../ui.js";
+import { changedAll, useRead } from "../live.js";
 import { html, useState } from "../lib.js";
-import { withQuery } from "../api.js";
-import { href } from "../routes.js";
-import { filter } from "../navigation.js";
-import { useRead } from "../live.js";
+import { keyOf, replay, whyNot } from "../replay.js";
 import { curl } from "../curl.js";
+import { filter } from "../navigation.js";
+import { href } from "../routes.js";
+import { withQuery } from "../api.js";
+import { words } from "../format.js";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const STATUSES = [200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 422, 429, 500, 502, 503, 504];
 
 export function View({ rest: [id], query }) {
   const [limit, setLimit] = useState(100);
-  const { method, path, status } = query;
-  const reading = useRead(withQuery("/requests", { method, path: path ? `*${path}*` : "", status, limit }), ["request"]);
+  const { method, path, status, text } = query;
+  const reading = useRead(withQuery("/requests", { method, path: path ? `*${path}*` : "", status, text, limit }), ["request"]);
   const list = html`
     <h2>Requests</h2>
     <${Filters} values=${query} change=${filter} fields=${[
       { name: "method", label: "Method", choices: METHODS },
-      { name: "path", label: "Path", placeholder: "/quotes" },
       { name: "status", label: "Status", choices: STATUSES },
+      { name: "path", label: "Path", placeholder: "/quotes" },
+      { name: "text", label: "Text", placeholder: "in body or answer" },
     ]} />
     <${Shown} reading=${reading}>${({ data, dropped }) => html`
       <${Table} label="Requests" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("requests", row.id, query)} columns=${COLUMNS(query)}
-        empty=${html`<${Empty} title="No such request."><p>Calls of the interface show here as they come. The overview has a first one to copy.</p><//>`} />
+        empty=${method || path || status || text
+          ? html`<${Empty} title="No call fits."><p>Take a filter away to see more.</p><//>`
+          : html`<${Empty} title="Nobody has called yet."><p>Calls of the interface show here as they come. The <a href=${href("")}>overview</a> has a first one to copy.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="requests" />
       ${dropped ? html`<p class="muted">${dropped} older ones were dropped to bound the memory.</p>` : ""}`}<//>`;
-  return html`<${Split} list=${list} back=${href("requests", [], query)} detail=${id && html`<${Detail} id=${id} rows=${reading.value?.data || []} />`} />`;
+  return html`<${Split} list=${list} back=${href("requests", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }
 
 const COLUMNS = (query) => [
   { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
-  { title: "Call", className: "grow", cell: (row) => html`<a href=${href("requests", row.id, query)}><b>${row.method}</b> <code>${row.path}</code></a>` },
+  { title: "Call", className: "grow", cell: (row) => html`<a href=${href("requests", row.id, query)}><b>${row.method}</b> <code>${row.path}</code></a>${row.advice.length ? html` <span class="mark">advice</span>` : ""}${row.fault_id ? html` <span class="mark">fault</span>` : ""}` },
   { title: "At", cell: (row) => html`<${Time} at=${row.at} />` },
 ];
 
-function Detail({ id, rows }) {
-  const row = rows.find((one) => one.id === id);
-  if (!row) return html`<${Empty} title="This request is not among those listed."><p>Choose one of the list, or show more of them.</p><//>`;
-  return html`<h3><${Status} value=${row.status} /> ${row.method} <code>${row.path}${row.query ? `?${row.query}` : ""}</code></h3>
+function Detail({ id }) {
+  const reading = useRead(`/requests/${encodeURIComponent(id)}`), advice = useRead("/advice", ["request"]);
+  return html`<${Shown} reading=${reading}>${({ request: row, answer_headers, calls, moves, events }) => html`
+    <h3><${Status} value=${row.status} /> ${row.method} <code>${row.path}${row.query ? `?${row.query}` : ""}</code></h3>
     <${Facts} rows=${[
       ["Id", html`<${Id} id=${row.id} to=${null} />`],
       ["At", html`<${Time} at=${row.at} far />`],
-      ["Environment", row.environment],
       ["Operation", row.operation && html`<code>${row.operation}</code>`],
-      ["Key", row.public_key && html`<code>${row.public_key}</code>`],
+      ["Environment", row.environment === "production" && "production"],
+      ["Key pair", row.public_key && html`<code>${row.public_key}</code>`],
+      ["Idempotency key", keyOf(row) && html`<code>${keyOf(row)}</code>`],
+      ["Made", calls > 1 && `${calls} times with this key; the later ones were replays and did nothing`],
+      ["Fault", row.fault_id && html`<a href=${href("faults", row.fault_id)}><code>${row.fault_id}</code></a>`],
       ["Unknown fields", row.unknown_fields.join(", ")],
     ]} />
-    <div class="buttons"><${Copy} text=${() => curl(row, location.origin)} what="the call as curl">Copy as curl<//></div>
+    <div class="buttons">
+      <${Copy} text=${() => curl(row, location.origin)} what="the call as curl">Copy as curl<//>
+      ${whyNot(row) ? "" : html`<button type="button" onClick=${() => ask({ title: "Make this call again", body: () => html`<${Replay} row=${row} />` })}>Replay</button>`}
+    </div>
+    <${Findings} id=${row.id} findings=${advice.value?.data || []} />
+    <${Changes} moves=${moves} events=${events} status=${row.status} />
     <h4>Body</h4>${row.body === null ? html`<p class="muted">It had no body.</p>` : html`<${Json} value=${row.body} name="The body" />`}
     <h4>Answer</h4>${row.response === null ? html`<p class="muted">The answer had no body.</p>` : html`<${Json} value=${row.response} name="The answer" />`}
-    <details><summary>Headers</summary><${Json} value=${row.headers} name="The headers" links=${false} /></details>`;
+    <details><summary>Headers</summary><h4>Of the call</h4><${Json} value=${row.headers} name="The headers of the call" links=${false} />
+      <h4>Of the answer</h4><${Json} value=${answer_headers} name="The headers of the answer" links=${false} /></details>`}<//>`;
+}
+
+function Findings({ id, findings }) {
+  const found = findings.filter((finding) => finding.requests.includes(id));
+  return found.length ? html`<h4>Advice</h4><ul class="related">${found.map((finding) => html`<li><${Status} value=${finding.severity} tone=${finding.severity === "error" ? "bad" : "waiting"} /> <span>${finding.message} ${finding.what_to_do}</span></li>`)}</ul>` : null;
+}
+
+function Changes({ moves, events, status }) {
+  if (!moves.length && !events.length) return html`<p class="muted">${status >= 400 ? "It was refused and changed nothing." : "It changed nothing."}</p>`;
+  return html`<h4>What it did</h4><ul class="related">${moves.map((move) => html`<li>${move.is_new ? "made" : "moved"} the ${words(move.kind)} <${Id} id=${move.id} copy=${false} /> <${Status} value=${move.state} /></li>`)}
+    ${events.map((event) => html`<li>emitted <a href=${href("events", event.id)}>${event.type}</a></li>`)}</ul>`;
+}
+
+function Replay({ row }) {
+  const key = keyOf(row), reads = row.method === "GET";
+  const [fresh, setFresh] = useState(key ? "same" : "none"), [busy, setBusy] = useState(false), [answer, setAnswer] = useState(null), [error, setError] = useState(null);
+  const send = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      setAnswer(await replay(row, { same: key, none: null, other: `${(key || "dashboard").slice(0, 200)}-${crypto.randomUUID().slice(0, 8)}` }[fresh]));
+    } catch (refusal) {
+      setError(refusal);
+    }
+    setBusy(false);
+    changedAll();
+  };
+  const choices = [key && ["same", "with the same key: it is a replay; the stored answer comes, and nothing is done twice"], ["other", "with a new key: it is done again"], !key && ["none", "without a key, as it was: it is done again"]].filter(Boolean);
+  return html`<form class="form" onSubmit=${send}>
+    <p><b>${row.method}</b> <code>${row.path}</code> is called for real, with the same body and a token that is taken for it by the keys of this world.</p>
+    ${reads ? "" : html`<fieldset><legend>Idempotency key</legend>${choices.map(([value, text]) => html`<label class="choice"><input type="radio" name="key" value=${value} checked=${fresh === value} onChange=${() => setFresh(value)} /> ${text}</label>`)}</fieldset>`}
+    ${error ? html`<${Failure} error=${error} />` : ""}
+    ${answer ? html`<p role="status"><${Status} value=${answer.status} /></p><${Json} value=${answer.value} name="The answer" />` : ""}
+    <div class="buttons"><button class="main" aria-busy=${busy ? "true" : null}>${answer ? "Again" : "Send"}</button><button type="button" onClick=${closeDialog}>Close</button></div></form>`;
 }
