@@ -7,7 +7,7 @@ from pathlib import Path
 
 import simulator
 from contracts.generator import assumptions
-from contracts.generator.reference import commands, control, errors, faults, rules, webhooks
+from contracts.generator.reference import commands, control, errors, faults, rules, scenarios, webhooks
 
 DIRECTORY = Path(simulator.__file__).parent / "docs"
 
@@ -20,6 +20,7 @@ def pages() -> Mapping[str, bytes]:
         "reference/control": control.page(),
         "reference/commands": commands.page(),
         "reference/faults": faults.page(),
+        "reference/scenarios": scenarios.page(),
         "reference/actions": control.actions_page(),
         "reference/webhooks": webhooks.page(),
         "reference/verifiers": webhooks.verifiers(),

@@ -97,12 +97,13 @@ def _words(form: JsonObject) -> set[str] | None:
 
 
 def _forms_of(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
+    several = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf") or ()
     if "$ref" in schema:
-        yield from _forms_of(defs[schema["$ref"].rpartition("/")[2]], defs)
-    elif several := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
-        said = {name: schema[name] for name in ("description",) if name in schema}
+        several = (defs[schema["$ref"].rpartition("/")[2]],)
+    if several:
+        said = {name: schema[name] for name in ("description",) if name in schema}  # of the field, not of its values
         for one in several:
-            yield from ({**form, **said} for form in _forms_of(one, defs))
+            yield from ({**form, **said} for form in _forms_of(one, defs) if form)
     elif isinstance(schema.get("type"), list):
         yield from ({**schema, "type": one, "$defs": defs} for one in schema["type"])
     else:

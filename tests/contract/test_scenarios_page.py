@@ -1,0 +1,58 @@
+"""The page of the scenario language: what it shows is valid, runs, and has every field and every kind."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+
+from contracts.generator.reference import scenarios
+from simulator.assembly import Simulator
+from simulator.config import Config
+from simulator.host import create_app
+from simulator.scenario import runner
+from simulator.scenario.clients import HttpClient
+from simulator.scenario.loader import Loader
+from simulator.scenario.objects import kinds
+from simulator.scenario.schema import Fault, Rule, RuleStep, Scenario
+from simulator.server.process import serving
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return scenarios.page()
+
+
+def test_every_example_is_valid_without_a_warning(page: str) -> None:
+    simulator = Simulator()
+    found = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert len(found) == 6
+    for text in found:
+        assert Loader(simulator.actions).load(text, known=simulator.library).warnings == ()
+
+
+def test_the_whole_example_does_what_it_says() -> None:
+    file = Loader(Simulator().actions).load(scenarios.examples()[0])
+
+    async def go() -> str:
+        async with serving(create_app(Config(clock="manual"))) as origin, HttpClient(origin) as client:
+            result = await runner.run(file, client, seed=1)
+            return "" if result.passed else result.readable()
+
+    assert asyncio.run(go()) == ""
+
+
+def test_every_field_and_every_kind_is_there(page: str) -> None:
+    for model in (Scenario, Rule, RuleStep, Fault):
+        for name, field in model.model_fields.items():
+            assert f"| `{field.alias or name}` | " in page
+    for kind in kinds():
+        assert (f"### {kind.name}\n" in page) is (kind.shape() is not None)
+    for name in ("payment_instructions.phone_number", "details.phone_number", "payer.phone_number", "run.number"):
+        assert f"| `{name}` | " in page
+
+
+def test_what_other_pages_link_to_is_there(page: str) -> None:
+    """Advice about scenarios cites "scenario files, rules of evaluation"."""
+    assert "## Rules of evaluation\n" in page
