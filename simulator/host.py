@@ -124,9 +124,9 @@ def application_of(
         )
         return control.ControlInterface(runtime, rows.control_rows(pages), hosts=hosts, tokens=tokens)
 
-    return Application(
-        runtime, [Route("/", _Home())], steering=_MadeLate(control_interface), hosts=hosts, limits=limits
-    )
+    steering = _MadeLate(control_interface)
+    at_the_root = [Route("/", _Home()), *(Route(path, _Below(steering)) for path in ("/llms.txt", "/llms-full.txt"))]
+    return Application(runtime, at_the_root, steering=steering, hosts=hosts, limits=limits)
 
 
 class _MadeLate:
@@ -140,6 +140,18 @@ class _MadeLate:
 
     def way_of(self, scope: Scope) -> Way | None:
         return self._make().way_of(scope)
+
+
+class _Below:
+    """A path at the root of the server that is one of the control interface too: where others look for it by habit."""
+
+    def __init__(self, steering: Steering) -> None:
+        self._steering = steering
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        prefix: str = scope.get("root_path", "")
+        path = f"{prefix}{CONTROL_BASE}{scope['path'].removeprefix(prefix)}"
+        await self._steering({**scope, "path": path, "raw_path": path.encode()}, receive, send)
 
 
 class _Home:

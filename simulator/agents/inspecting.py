@@ -10,6 +10,7 @@ from simulator.agents.answers import page, picked
 from simulator.agents.session import Session, ToolRefused
 from simulator.agents.webhooks import messages
 from simulator.client import ControlClient, segment
+from simulator.docs.test_values import TEST_VALUES
 from simulator.wire.json import JsonObject, Shown
 
 NEWEST = 1_000
@@ -167,29 +168,6 @@ def _reference(session: Session, given: inputs.InspectInput) -> JsonObject:
     if given.fields:
         return picked(whole, given.fields)
     return {"test_values": TEST_VALUES, "also": sorted(name for name in whole if name != "test_values")}
-
-
-TEST_VALUES: Mapping[str, Mapping[str, str]] = {
-    "payer's phone or account number ends": {
-        "0001": "declined: failed, payment_failed",
-        "0002": "never pays: an onramp expires, a buy stays pending",
-        "0003": "buy: 422 insufficient_balance",
-        "0009": "422 payment_failed at once",
-    },
-    "beneficiary's phone or account number ends": {
-        "0001": "payout_failed, then refunded",
-        "0002": "processing for an hour",
-        "0003": "network_unavailable, then refunded",
-    },
-    "bank account number ends": {"9999": "422 invalid_bank_account"},
-    "reference (label of a wallet, description of an invoice) is": {"simulator:NAME": "goes by the scenario NAME"},
-    "good for": {
-        "beneficiary": 'POST /beneficiaries {"type": "phone_number", "name": "Wanjiru Otieno", "country": "KE", '
-        '"fiat_currency": "KES", "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"}}',
-        "celo address": "0x52908400098527886E0F7030069857D2E4169EE7",
-    },
-}
-"""What request data choose an outcome, as the scenario `test-values` has it."""
 
 
 def _speaks_of(row: Shown, wanted: str | None) -> bool:

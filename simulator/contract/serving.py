@@ -7,7 +7,7 @@ from functools import cache
 
 from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.contract.own import own_page
-from simulator.control.operation import ControlCall, ControlOperation, Raw, any_text
+from simulator.control.operation import ControlCall, ControlOperation, Handler, Raw, any_text
 from simulator.control.pages import HTML, HtmlPage, apart, here, page_rows
 from simulator.wire.json import JsonObject, loads
 
@@ -136,5 +136,34 @@ CONTRACT_ROWS: tuple[ControlOperation, ...] = (
     ),
 )
 
-PAGE_ROWS = page_rows("reference", _page)
+
+async def llms_txt(call: ControlCall) -> Raw[str]:
+    """What a language model reads first: what this is, keys, test values, calls, pages."""
+    return Raw(here(call, contract_file("llms.txt")))
+
+
+async def llms_full_txt(call: ControlCall) -> Raw[str]:
+    """The same with the text of every page."""
+    return Raw(here(call, contract_file("llms-full.txt")))
+
+
+def _text_row(name: str, summary: str, handler: Handler) -> ControlOperation:
+    return ControlOperation(
+        "GET",
+        f"/{name}.txt",
+        f"{name.replace('-', '_')}_txt",
+        "Contract",
+        summary,
+        handler,
+        open=True,
+        media_type="text/plain; charset=utf-8",
+        shows_keys=True,
+    )
+
+
+PAGE_ROWS = (
+    *page_rows("reference", _page),
+    _text_row("llms", "What a language model reads first", llms_txt),
+    _text_row("llms-full", "The same with every page of the documentation", llms_full_txt),
+)
 """What the page for people needs; no part of the contract."""

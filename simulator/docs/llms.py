@@ -1,0 +1,81 @@
+"""What a language model reads first, in the form of llmstxt.org: `llms.txt`, and with all pages `llms-full.txt`.
+
+Addresses are those of a server at its usual place; a running one puts its own there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from simulator.address import CONTROL_BASE, DEFAULT_URL
+from simulator.docs import library
+from simulator.docs.test_values import TEST_VALUES
+from simulator.wire.operation import Operation
+
+_CONTROL = f"{DEFAULT_URL}{CONTROL_BASE}"
+_DOCS = f"{_CONTROL}/docs"
+
+_HEAD = Path(__file__).parent / "page" / "llms.md"
+
+
+def short(operations: Iterable[Operation]) -> str:
+    """The file `llms.txt`: what it is, keys, test values, calls, and each page with its sentence."""
+    return "\n".join([_HEAD.read_text("utf-8"), *_test_values(), *_calls(operations), *_contract(), *_pages()])
+
+
+def full(operations: Iterable[Operation]) -> str:
+    """The file `llms-full.txt`: the same, with the text of every page."""
+    parts = [short(operations)]
+    for page in library.all_pages():
+        parts.append(f"\n---\n\nSource: {_DOCS}/{page.path}.md\n\n{page.source.rstrip()}\n")
+    return "".join(parts)
+
+
+def _test_values() -> list[str]:
+    values = json.dumps(TEST_VALUES, indent=1, ensure_ascii=False)
+    return [
+        "## Test values",
+        "",
+        "Request data that choose an outcome, with no control call:",
+        "",
+        "```json",
+        values,
+        "```",
+        "",
+    ]
+
+
+def _calls(operations: Iterable[Operation]) -> list[str]:
+    """Every call of the interface in a line."""
+    lines = [f"- {row.method} {row.path}: {row.summary}" for row in operations]
+    return ["## Calls of the interface, below the base URL", "", *lines, ""]
+
+
+def _contract() -> list[str]:
+    return [
+        "## The contract",
+        "",
+        f"- [OpenAPI]({_CONTROL}/openapi.json): every call, field, error and event of the interface.",
+        f"- [Control interface]({_CONTROL}/control.yaml): worlds, clock, actions, scenarios, faults, journals.",
+        f"- [Reference data]({_CONTROL}/reference): banks, providers, countries, currencies.",
+        f"- [Actions]({_CONTROL}/actions): what the outside world can do, with the parameters of each.",
+        f"- [Webhook vectors]({_CONTROL}/webhook-vectors.json): signed and forged requests, each with its verdict.",
+        "",
+    ]
+
+
+def _pages() -> list[str]:
+    lines = []
+    for section in library.sections():
+        lines += [f"## {section.title}", ""]
+        lines += [f"- [{page.title}]({_DOCS}/{page.path}.md): {page.says}" for page in section.pages]
+        lines.append("")
+    return [
+        *lines,
+        "## Optional",
+        "",
+        f"- [All pages in one]({_CONTROL}/llms-full.txt): the text of every page above.",
+        "",
+    ]
