@@ -51,7 +51,7 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [openapi.strict.yaml](openapi.strict.yaml) | the same, closed and narrow, for judges and fuzzers |
 | [openapi.specified.yaml](openapi.specified.yaml) | what of it the specification promises, without anything assumed |
 | [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
-| [llms.txt](llms.txt), [llms-full.txt](llms-full.txt) | what a language model reads first; with all pages |
+| [llms.txt](llms.txt) | what a language model reads first |
 | [control.json](control.json) | the same for tools that read JSON only |
 | [events/](events/README.md) | a page and a JSON Schema for each event: fields, an envelope, code that receives it |
 | [webhooks.md](webhooks.md) | how to receive webhooks: verifiers in six languages, and `rampsim certify` |
@@ -139,7 +139,6 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "webhook-vectors.json": pretty(vectors.document()),
         "webhooks.md": webhooks_page.page().encode(),
         "llms.txt": llms.short(simulator.operations).encode(),
-        "llms-full.txt": llms.full(simulator.operations).encode(),
         "flows.arazzo.yaml": (_HEAD + yaml_text(arazzo.document(library))).encode(),
         f"collection/{TOUR}.postman_collection.json": pretty(collection.document(flow_of(library[TOUR]))),
     }

@@ -14,7 +14,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.wire.json import JsonObject, Shown
 
-DOCS = "/_simulator/docs/reference/agents"
+DOCS = "/_simulator/docs/"
 _SECONDS = 60.0
 
 

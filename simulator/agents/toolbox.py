@@ -27,10 +27,11 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool: what a model reads of it, what it takes, what it does."""
+    """One tool: what a model reads of it, the page that says more, what it takes, what it does."""
 
     name: str
     description: str
+    docs: str
     input: type[inputs.ToolInput]
     run: Callable[[Session, Any], JsonObject]
     reads_only: bool = False
@@ -49,6 +50,7 @@ TOOLS: tuple[Tool, ...] = (
         "first (do: make), and once for each test. Answers with clock, keys as environment variables for the "
         "application under test, and the URL of an inbox that can be registered for webhooks. The clock is manual: "
         "nothing happens until `advance` or `act`.",
+        "how-to/worlds",
         inputs.WorldInput,
         tools.world,
     ),
@@ -57,6 +59,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call the service's interface as an application would: POST /quotes, POST /quotes/{id}/confirm, GET "
         "/transactions/{id}, POST /beneficiaries, POST /webhooks, … Token and Idempotency-Key are taken care of. "
         "Answers with http_status and the members of the body; a refusal names the code, the parameter, and why.",
+        "reference/errors",
         inputs.CallInput,
         tools.call,
     ),
@@ -65,6 +68,7 @@ TOOLS: tuple[Tool, ...] = (
         "Let the outside world do something: a payer pays (payment_arrives), a chain confirms (deposit_arrives), a "
         "payout fails (fail), a network goes down (set_network). Without `action` it lists what is possible for "
         "`target` now. With `event` it walks to that event. Answers with the object afterwards and the events emitted.",
+        "reference/actions",
         inputs.ActInput,
         tools.act,
     ),
@@ -73,6 +77,7 @@ TOOLS: tuple[Tool, ...] = (
         "Move simulated time, in exactly one way: by, to, next_timer, until_id with until_status, or until_event. All "
         "that is due on the way happens, webhooks and their retries included, before it answers: no sleeping, no "
         "polling. Without arguments it shows the clock and what is due next. What never comes is refused: not_reached.",
+        "how-to/time",
         inputs.AdvanceInput,
         tools.advance,
     ),
@@ -81,6 +86,7 @@ TOOLS: tuple[Tool, ...] = (
         "Look at what there is and what happened; changes nothing. `what: resource` with an id tells an object's story "
         "with causes and what is possible now; `requests`, `events`, `deliveries`, `inbox` list newest first; "
         "`reference` has test values that choose outcomes. Answers with rows and, where there are more, next_cursor.",
+        "how-to/see-what-happened",
         inputs.InspectInput,
         inspecting.inspect,
         reads_only=True,
@@ -90,6 +96,7 @@ TOOLS: tuple[Tool, ...] = (
         "Make the wire fail: refuse, delay, cut calls or lose their answers; double, delay, lose, forge webhooks. Use "
         "it to see whether an application survives. Answers with the id of the fault, and warnings where it may never "
         "be hit.",
+        "reference/faults",
         inputs.FaultInput,
         tools.fault,
     ),
@@ -98,6 +105,7 @@ TOOLS: tuple[Tool, ...] = (
         "What the outside world does by itself, and when, as YAML: list the ones that ship, validate or upload your "
         "own, choose which are active in the world, run one on its own. A validation answers with problems by line and "
         "column.",
+        "how-to/scenarios",
         inputs.ScenarioInput,
         tools.scenario,
     ),
@@ -106,6 +114,7 @@ TOOLS: tuple[Tool, ...] = (
         "Use it last: is the integration right? Judges the outcomes that you name, whether webhooks were acknowledged "
         "and verify, advice about the traffic, and coverage. Answers with ok, exit_code (0 or 1), each problem with "
         "what to do, and what held.",
+        "reference/control",
         inputs.VerdictInput,
         verdict.verdict,
         reads_only=True,
@@ -156,7 +165,7 @@ def _error(
 ) -> JsonObject:  # fmt: skip
     known: JsonObject = {"code": code, "message": message, "http_status": status, "param": param, "allowed": allowed}
     known |= {name: (more or {}).get(name) for name in ("receipt", "errors")}
-    docs = (more or {}).get("doc_url") or f"{session.url}{DOCS}#{tool if tool in _BY_NAME else ''}"
+    docs = (more or {}).get("doc_url") or f"{session.url}{DOCS}{_BY_NAME[tool].docs if tool in _BY_NAME else ''}"
     return {name: value for name, value in known.items() if value is not None} | {"docs": docs}
 
 

@@ -9,6 +9,7 @@ from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.contract.own import own_page
 from simulator.control.operation import ControlCall, ControlOperation, Handler, Raw, any_text
 from simulator.control.pages import HTML, HtmlPage, apart, here, page_rows
+from simulator.docs import llms
 from simulator.wire.json import JsonObject, loads
 
 YAML = "application/yaml; charset=utf-8"
@@ -144,7 +145,12 @@ async def llms_txt(call: ControlCall) -> Raw[str]:
 
 async def llms_full_txt(call: ControlCall) -> Raw[str]:
     """The same with the text of every page."""
-    return Raw(here(call, contract_file("llms-full.txt")))
+    return Raw(here(call, await asyncio.to_thread(_every_page)))
+
+
+@cache
+def _every_page() -> bytes:
+    return llms.full(contract_file("llms.txt").decode()).encode()
 
 
 def _text_row(name: str, summary: str, handler: Handler) -> ControlOperation:

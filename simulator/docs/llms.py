@@ -25,9 +25,9 @@ def short(operations: Iterable[Operation]) -> str:
     return "\n".join([_HEAD.read_text("utf-8"), *_test_values(), *_calls(operations), *_contract(), *_pages()])
 
 
-def full(operations: Iterable[Operation]) -> str:
-    """The file `llms-full.txt`: the same, with the text of every page."""
-    parts = [short(operations)]
+def full(first: str) -> str:
+    """The file `llms-full.txt`: `llms.txt`, which is `first`, with the text of every page."""
+    parts = [first]
     for page in library.all_pages():
         parts.append(f"\n---\n\nSource: {_DOCS}/{page.path}.md\n\n{page.source.rstrip()}\n")
     return "".join(parts)
