@@ -57,6 +57,7 @@ class Screen:
     def open(self, route: str = "") -> Page:
         """Show a route of the dashboard, as `#/requests`, and wait until what it shows has been read."""
         self.page.goto(f"{self.world.origin}/_simulator/dashboard?world={self.world.world['id']}{route}")
+        assert self.defects == []
         self.settled()
         return self.page
 

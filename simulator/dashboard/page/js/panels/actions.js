@@ -1,6 +1,6 @@
 // What the outside world can do at once, and events on demand.
 import { Filters, Json, Shown, Time, ask } from "../ui.js";
-import { ActionButton } from "./resources.js";
+import { ActionButton } from "./story.js";
 import { SchemaForm } from "../forms.js";
 import { Thing } from "../things.js";
 import { changedAll, useRead } from "../live.js";
