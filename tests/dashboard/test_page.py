@@ -78,7 +78,10 @@ def test_the_page_comes_without_the_token_but_nothing_of_a_world_does() -> None:
 def test_the_page_needs_nothing_from_outside_and_holds_no_key() -> None:
     for name, content in {"index.html": PAGE, **OWN}.items():
         assert (
-            re.search(r"https?://|\burl\((?!#)|@import|\beval\(|innerHTML|insertAdjacentHTML|document\.write", content)
+            re.search(
+                r"https?://|\burl\((?!#)|@import|\beval\(|innerHTML|InnerHTML|insertAdjacentHTML|document\.write",
+                content,
+            )
             is None
         ), name
         assert re.search(r"[sp]k_(test|live)|whk_", content) is None, name
@@ -95,12 +98,12 @@ def test_every_module_is_there_and_names_others_by_where_they_lie() -> None:
 
 def test_every_name_that_a_module_takes_is_one_that_another_gives() -> None:
     for name, content in OWN.items():
-        for names, wanted in re.findall(r'^import \{([^}]*)\} from "([^"]+)"', content, re.MULTILINE):
+        for names, wanted in re.findall(r'^import \{([^}]*)\} from "(\.[^"]*)"', content, re.MULTILINE):
             source = MODULES[posixpath.normpath(posixpath.join(posixpath.dirname(name), wanted))]
             for one in re.split(r"\s*,\s*", names.strip().removesuffix(",")):
                 given = one.partition(" as ")[0].strip()
                 assert re.search(
-                    rf"export (?:async )?(?:function|const|class) {given}\b|export \{{[^}}]*\b{given}\b", source
+                    rf"export (?:async )?(?:function|const|class) {given}\b|export ?\{{[^}}]*\b{given}\b", source
                 ), (name, wanted, given)
 
 

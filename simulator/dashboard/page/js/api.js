@@ -85,3 +85,14 @@ export async function callInterface(method, path, { headers: given = {}, body } 
   const text = await answer.text();
   try { return { status: answer.status, value: JSON.parse(text) }; } catch { return { status: answer.status, value: text }; }
 }
+
+/** Open another page of the server in a tab. A link carries no token: with one, the page is fetched and shown from memory. */
+export async function openPage(event) {
+  if (!token) return;
+  event.preventDefault();
+  const { href } = event.currentTarget;
+  const tab = window.open("about:blank");
+  const answer = await fetch(href, { headers: headers() });
+  const page = (await answer.text()).replaceAll(/="([a-z]+\.(?:css|js|html))/g, `="${BASE}/$1`);
+  tab.location = URL.createObjectURL(new Blob([page], { type: "text/html" }));
+}

@@ -3,13 +3,26 @@ import { Act } from "./ui.js";
 import { clock, progress } from "./live.js";
 import { count, distance, fullTime, nowOf } from "./format.js";
 import { html, useEffect, useState, useStore } from "./lib.js";
-import { post } from "./api.js";
+import { get, post } from "./api.js";
+import { href } from "./routes.js";
 
-/** Move the clock and say what happened on the way. */
+const TOLD = 3, READ = 50;
+
+/** Move the clock and say what happened on the way: how much fired, and of a few events which they were. */
 export async function advance(how) {
   const done = await post("/clock/advance?wait=true", how);
-  const fired = `${count(done.fired, "timer")} fired, ${count(done.events.length, "event")}, ${count(done.deliveries, "delivery attempt")}`;
-  return done.from === done.now && how.to_next_timer ? "No timer is set: there is nothing to go on to." : `Now ${fullTime(done.now)}: ${fired}.`;
+  if (done.from === done.now && how.to_next_timer && !done.fired) return "No timer is set: there is nothing to go on to.";
+  const fired = [count(done.fired, "timer"), "fired"].join(" ");
+  const sent = done.deliveries ? `, ${count(done.deliveries, "delivery attempt")}` : "";
+  return `Now ${fullTime(done.now)}: ${fired}${await told(done.events)}${sent}.`;
+}
+
+/** The newest of some events by their types, and how many more there are. */
+async function told(ids) {
+  if (!ids.length) return ", no event";
+  const rows = (await get(`/events?limit=${READ}`)).data.filter((event) => ids.includes(event.id)).slice(-TOLD);
+  const named = rows.map((event) => `${event.type}${event.data?.object?.reference ? ` (${event.data.object.reference})` : ""}`).join(", ");
+  return ids.length > rows.length ? `, ${count(ids.length, "event")}, the last of them ${named}` : `, ${named}`;
 }
 
 export function ClockBar() {
@@ -23,7 +36,7 @@ export function ClockBar() {
   if (!state) return html`<div class="clock muted">no time yet</div>`;
   const now = new Date(nowOf(state, Date.now())).toISOString();
   return html`<div class="clock" role="group" aria-label="Clock">
-    <output class="now" title=${`The clock is ${state.mode}.`}>${fullTime(now)}</output> <span class="muted">${state.mode}${moving ? ", moving" : state.next_timer_at ? `, next timer ${distance(state.next_timer_at, now)}` : ""}</span>
+    <output class="now" title=${`The clock is ${state.mode}.`}>${fullTime(now)}</output> <span class="muted"><a href=${href("clock")} title="The clock, its mode and its timers">${state.mode}</a>${moving ? ", moving" : state.next_timer_at ? `, next timer ${distance(state.next_timer_at, now)}` : ""}</span>
     <${Act} does=${() => advance({ to_next_timer: true })} title="To the next timer (.)">Next timer<//>
     ${["1m", "30m", "1h", "1d"].map((by) => html`<${Act} key=${by} does=${() => advance({ by })} label=${`Advance by ${by}`}>+${by}<//>`)}</div>`;
 }

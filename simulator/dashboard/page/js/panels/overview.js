@@ -7,7 +7,7 @@ import { quoted } from "../curl.js";
 import { showKeys } from "../keyboard.js";
 import { useRead } from "../live.js";
 import { words } from "../format.js";
-import { world } from "../api.js";
+import { openPage, world } from "../api.js";
 
 const LATELY = 8;
 
@@ -20,7 +20,7 @@ export function View() {
     ${calls.value?.data.length ? html`<h3><a href=${href("requests")}>Latest calls</a></h3><${Table} label="Latest calls" rows=${calls.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("requests", row.id)} columns=${CALLS} />` : ""}
     ${resources.value?.data.length ? html`<h3><a href=${href("resources")}>Latest resources</a></h3><${Table} label="Latest resources" rows=${resources.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("resources", row.id)} columns=${RESOURCES} />` : ""}
     <h3>More</h3>
-    <ul class="related"><li><a href="docs">Documentation</a></li><li><a href=${`reference.html?world=${encodeURIComponent(id)}`}>The interface, operation by operation</a></li><li><a href=${`coverage.html?world=${encodeURIComponent(id)}`}>What your traffic has exercised</a></li>
+    <ul class="related"><li><a href="docs">Documentation</a></li><li><a onClick=${openPage} href=${`reference.html?world=${encodeURIComponent(id)}`}>The interface, operation by operation</a></li><li><a onClick=${openPage} href=${`coverage.html?world=${encodeURIComponent(id)}`}>What your traffic has exercised</a></li>
       <li><button type="button" onClick=${beginTour}>The tour</button> <button type="button" onClick=${showKeys}>The keys</button></li></ul>`;
 }
 
