@@ -131,6 +131,7 @@ _ERROR: Schema = {
                 "message": {"type": "string", "description": "The same in words, for people."},
                 "param": {"type": "string", "description": "The parameter that is wrong, dotted."},
                 "allowed": {"type": "array", "items": {"type": "string"}, "description": "Actions that are legal now."},
+                "doc_url": {"type": "string", "description": "Where the call is described, on this server."},
                 "receipt": {"$ref": f"{REF}AdvanceReceipt", "description": "What was done before it stopped."},
                 "steps": {
                     "type": "array",

@@ -165,7 +165,7 @@ def _error(
 ) -> JsonObject:  # fmt: skip
     known: JsonObject = {"code": code, "message": message, "http_status": status, "param": param, "allowed": allowed}
     known |= {name: (more or {}).get(name) for name in ("receipt", "errors")}
-    docs = (more or {}).get("doc_url") or f"{session.url}{DOCS}{_BY_NAME[tool].docs if tool in _BY_NAME else ''}"
+    docs = f"{session.url}{DOCS}{_BY_NAME[tool].docs if tool in _BY_NAME else ''}"
     return {name: value for name, value in known.items() if value is not None} | {"docs": docs}
 
 

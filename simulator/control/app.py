@@ -120,7 +120,7 @@ class ControlInterface:
                 return answer
             outgoing = _written(row, answer)
         except (ControlError, ApiError) as error:
-            outgoing = _refusal(error)
+            outgoing = _refusal(error, row)
         except ClientDisconnect:
             raise
         except Exception:
@@ -311,9 +311,13 @@ def _no_cut() -> None:
     """A host that cannot drop a connection: whoever should lose it reads the end of what is sent."""
 
 
-def _refusal(error: ControlError | ApiError) -> Outgoing[Content]:
+def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None) -> Outgoing[Content]:
+    """The envelope of a refusal, with where the call is described once it is known which was meant."""
+    envelope = error.envelope()
+    if row is not None:
+        envelope["error"]["doc_url"] = f"{CONTROL_BASE}/docs/reference/control#{row.name}"
     headers = error.headers if isinstance(error, ApiError) else {}
-    return Outgoing(error.status, dumps(error.envelope()), {**_HEADERS, **headers})
+    return Outgoing(error.status, dumps(envelope), {**_HEADERS, **headers})
 
 
 def _written(row: ControlOperation, answer: Mapping[str, object] | Raw[Any] | None) -> Outgoing[Content]:
