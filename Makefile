@@ -85,6 +85,7 @@ wheel-check: wheel  ## Install the wheel into an environment of its own, and run
 	$(PYTHON) -m venv $(VENV)-wheel
 	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
 	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/flow.py"
+	PIP_CONSTRAINT="$(CURDIR)/requirements.lock" $(BIN)/python -m tests.wheel.workflow dist/*.whl $(VENV)-wheel/bin/rampsim
 	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet "$$(echo dist/*.whl)[testing]" pytest pytest-xdist
 	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/kit.py"
 

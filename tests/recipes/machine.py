@@ -53,22 +53,30 @@ class Step:
 
 @dataclass
 class Machine:
-    """A machine that runs jobs in a workspace. What its scripts leave running ends with `close`."""
+    """A machine that runs jobs in a workspace. What its scripts leave running ends with the block.
+
+    `python`: the directory of a real Python, for which pip fetches what it is told.
+    """
 
     workspace: Path
     temp: Path
+    python: Path | None = None
     environment: dict[str, str] = field(default_factory=dict)
     _groups: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         commands = self.temp / "commands"
         commands.mkdir(parents=True)
-        for name in ("python", "python3"):
+        for name in () if self.python else ("python", "python3"):
             (commands / name).write_text(_PYTHON)
             (commands / name).chmod(0o755)
         foreign = ("SIMULATOR_", "PYTEST_", "COV_", "GITHUB_", "RUNNER_", "CI_")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-        here = {"PATH": f"{commands}:/usr/bin:/bin", "PYTEST_ADDOPTS": "-p no:cacheprovider", "no_proxy": "127.0.0.1"}
+        here = {
+            "PATH": f"{self.python or commands}:/usr/bin:/bin",
+            "PYTEST_ADDOPTS": "-p no:cacheprovider",
+            "no_proxy": "127.0.0.1",
+        }
         self.environment = {**kept, **here, **self.environment}
 
     def __enter__(self) -> Machine:

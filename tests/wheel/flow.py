@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -54,13 +55,18 @@ def onramp(origin: str) -> None:
         signature = hmac.new(b"whk_test_simulator", signed, hashlib.sha256).hexdigest()
         assert signature == message["headers"]["x-signature"], message
     assert b'openapi: "3' in urlopen(f"{control}/openapi.yaml", timeout=20).read(200)
-    assert b"<html" in urlopen(f"{control}/dashboard", timeout=20).read()
+    for page in ("dashboard", "docs/", "docs/how-to/ci", "docs/recipes/compose/compose.yaml"):
+        assert len(urlopen(f"{control}/{page}", timeout=20).read()) > 500, page
 
 
 def main() -> None:
     assert importlib.metadata.version("rampsim") in said("--version")
     assert "autopilot" in said("scenario", "list")
     assert "Passed" in said("scenario", "run", "payout-fails-and-refunds")
+    with tempfile.TemporaryDirectory() as project:
+        for recipe in ("github-action", "typescript"):
+            assert "Written" in said("recipe", "write", recipe, "--to", project)
+        assert Path(project, "rampsim-client", "lib", "vitest.js").exists()
     server = subprocess.Popen(
         [RAMPSIM, "serve", "--port", "0", "--clock", "manual"], stdout=subprocess.PIPE, text=True
     )  # fmt: skip

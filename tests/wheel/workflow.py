@@ -1,0 +1,40 @@
+"""A red workflow of GitHub turns green by the recipe alone, with all that pip fetches.
+
+`python -m tests.wheel.workflow WHEEL RAMPSIM`: the recipe comes out of the wheel, and the workflow installs that wheel.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+from tests.recipes.machine import GitHub, Step, free_port
+from tests.recipes.partner import project
+
+WORKFLOW = ".github/workflows/tests.yml"
+
+
+def main(wheel: Path, rampsim: Path) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        temp = Path(directory)
+        workspace = project(temp)
+        venv.create(temp / "python", with_pip=True)
+
+        def job(name: str) -> list[Step]:
+            with GitHub(workspace, temp / name, temp / "python" / "bin") as machine:
+                return machine.job(workspace / WORKFLOW, inputs={"port": free_port(), "spec": str(wheel)})
+
+        red = job("red")
+        assert not red[-1].passed
+        subprocess.run([rampsim, "recipe", "write", "github-action", "--to", workspace, "--force"], check=True)
+        green = job("green")
+    assert all(step.passed for step in green), "".join(step.output for step in green)
+    assert "Operations" in green[-1].output
+    sys.stdout.write("A red workflow is green with the recipe alone.\n")
+
+
+if __name__ == "__main__":
+    main(*(Path(word).absolute() for word in sys.argv[1:]))
