@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -125,3 +126,10 @@ def test_every_file_of_the_package_and_of_the_scenarios_is_in_the_wheel(wheel: l
         pytest.skip("not a checkout")
     expected = {name if name.startswith("simulator/") else f"{DATA}{name}" for name in listed.stdout.splitlines()}
     assert expected - set(wheel) == set()
+
+
+def test_the_readme_names_the_wheel_as_it_is_called(sdist: Path) -> None:
+    version = sdist.name.removeprefix("rampsim-").removesuffix(".tar.gz")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    named = set(re.findall(r"rampsim-[\w.]+-py3-none-any\.whl", readme))
+    assert named == {f"rampsim-{version}-py3-none-any.whl"}
