@@ -13,6 +13,7 @@ import click
 
 from simulator import live_keys, trusted_hosts
 from simulator.cli import (
+    advising,
     agents,
     assuming,
     certifying,
@@ -58,7 +59,7 @@ COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     "inbox": lambda: inboxes.inbox,
     "open": lambda: opening.open_dashboard,
     "reset": lambda: steering.reset,
-    "advice": lambda: insight.advice,
+    "advice": lambda: advising.advice,
     "assumptions": lambda: assuming.assumptions,
     "coverage": lambda: insight.coverage,
     "compare": lambda: comparing.compare,

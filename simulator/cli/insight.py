@@ -1,4 +1,4 @@
-"""Commands that judge an integration by its traffic: advice on its conduct, and its coverage of the contract."""
+"""`rampsim coverage`: how much of the contract the traffic of an integration has exercised."""
 
 from __future__ import annotations
 
@@ -11,45 +11,6 @@ import click
 
 from simulator import client as clients
 from simulator.cli.remote import EXIT_REFUSED, remote, show
-
-_SEVERITIES = ("info", "warning", "error")
-
-
-@click.command()
-@click.option("--all-worlds", is_flag=True, help="Of all worlds this server has had, ended ones included.")
-@click.option("--severity", type=click.Choice(_SEVERITIES), help="Only findings at least as severe as this.")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option("--fail", is_flag=True, help="Exit with 1 when anything is found.")
-@remote
-def advice(client: clients.ControlClient, all_worlds: bool, severity: str | None, as_json: bool, fail: bool) -> None:
-    """Show findings about the integrator's conduct: what was seen, and what to do.
-
-    \b
-    rampsim advice
-    rampsim advice --severity warning --fail
-    rampsim advice --all-worlds --fail
-    """
-    least = _SEVERITIES.index(severity or "info")
-    found = [
-        row
-        for row in client.get("/advice", world="*" if all_worlds else None)["data"]
-        if _SEVERITIES.index(row["severity"]) >= least
-    ]
-    if as_json:
-        show(found)
-    else:
-        for row in found:
-            click.echo(f"{row['severity']:7}  {row['kind']}  ({row['count']}×)\n         {row['message']}")
-            if all_worlds:
-                click.echo(f"         in the world {row['world']}")
-            click.echo(f"         → {row['what_to_do']}  [{row['clause']}]")
-            shown = (row["requests"] or row["evidence"])[-3:]
-            if shown:
-                click.echo(f"         see {', '.join(shown)}")
-        if not found:
-            click.echo("No findings.")
-    if fail and found:
-        sys.exit(EXIT_REFUSED)
 
 
 @click.command()

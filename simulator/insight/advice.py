@@ -8,19 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from urllib.parse import quote
 
-from simulator.insight import conduct, receipts
+from typing_extensions import TypedDict
+
+from simulator.address import CONTROL_BASE
+from simulator.insight import conduct, lessons, receipts
 from simulator.insight.shapes import Finding
 from simulator.insight.signals import KINDS, Signal
 from simulator.insight.traffic import traffic_of
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.ids import derive, text_of
-from simulator.kernel.world import World
-from simulator.wire.advice import ADVICE, Advice
+from simulator.kernel.world import DEFAULT_WORLD, World
+from simulator.wire.advice import ADVICE, Advice, Severity
+from simulator.wire.clauses import links_of
 from simulator.wire.operation import Operation
 
 MOST_EVIDENCE = 100
 """How many ids a finding shows; `count` counts on."""
+
+MOST_LINKS = 5
+"""How many calls it links."""
 
 _CLAUSES = {
     "deposit_not_matched": "Ramp quotes and ramps; decision S6",
@@ -39,8 +47,8 @@ def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
     groups: dict[tuple[str, str], list[Signal]] = {}
     for signal in signals:
         groups.setdefault((signal.kind, signal.subject), []).append(signal)
-    found = [_finding(group) for group in groups.values()]
-    found += _noted(world)
+    found = [_taught(world, _finding(group)) for group in groups.values()]
+    found += (_taught(world, one) for one in _noted(world))
     return sorted(found, key=lambda finding: (finding["last_at"] or "", finding["id"]))
 
 
@@ -49,7 +57,39 @@ def findings_with_world(world: World, operations: Iterable[Operation]) -> list[F
     return [{"id": row["id"], "world": world.id, **row} for row in findings(world, operations)]
 
 
-def _finding(signals: list[Signal]) -> Finding:
+class Bare(TypedDict):
+    """A finding without what it teaches."""
+
+    id: str
+    kind: str
+    severity: Severity
+    subject: str
+    message: str
+    what_to_do: str
+    clause: str
+    count: int
+    requests: list[str]
+    evidence: list[str]
+    first_at: str | None
+    last_at: str | None
+
+
+def _taught(world: World, bare: Bare) -> Finding:
+    """A finding with why it hurts, the code to change, and where to read on."""
+    lesson = lessons.lesson_of(bare["kind"])
+    of_world = "" if world.id == DEFAULT_WORLD else f"?world={quote(world.id)}"
+    shown = [name for name in bare["requests"] if name.startswith("req_")][-MOST_LINKS:]
+    taught: Finding = {
+        **bare,  # type: ignore[typeddict-item]  # it has no `world`, and needs none
+        "why": lesson["why"],
+        "changes": lesson["changes"],
+        "clause_links": links_of(bare["clause"]) if bare["clause"] else [],
+        "request_links": [f"{CONTROL_BASE}/dashboard{of_world}#/requests/{name}" for name in shown],
+    }
+    return taught
+
+
+def _finding(signals: list[Signal]) -> Bare:
     last = signals[-1]
     kind = KINDS[last.kind]
     times = [signal.at_ms for signal in signals if signal.at_ms is not None]
@@ -78,7 +118,7 @@ def _bounded(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))[-MOST_EVIDENCE:]
 
 
-def _noted(world: World) -> Iterator[Finding]:
+def _noted(world: World) -> Iterator[Bare]:
     """What the rooms noted, one finding per kind and message."""
     groups: dict[tuple[str, str], list[Advice]] = {}
     for row in world.store[ADVICE].values():

@@ -185,6 +185,50 @@ def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[S
             yield _signal("not_retried", _name(call), [call], f"{row.status} {call.code}".strip())
 
 
+# --- idempotency keys ---------------------------------------------------------------------------------------------
+
+
+def retries_under_new_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    """The same request again after its answer was lost or a failure, under another key."""
+    for group in _repetitions([call for call in calls if call.operation.takes_key and call.operation.money]):
+        for earlier, call in pairwise(group):
+            failed = earlier.row.status == 0 or earlier.row.status >= 500
+            if failed and _other_key(call, earlier) and call.wait_ms(earlier) < RETRY_WINDOW_MS:
+                answered = f"{earlier.row.status} {earlier.code}".strip() if earlier.row.status else "cut"
+                yield _signal("retried_with_new_key", _name(call), [earlier, call], answered)
+
+
+def reused_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    first: dict[tuple[str, str], JournaledCall] = {}
+    for call in calls:
+        key = call.header("idempotency-key")
+        if key is None or not call.operation.takes_key:
+            continue
+        earlier = first.setdefault((call.row.environment, key), call)
+        if call.code == "idempotency_conflict" and earlier.identity != call.identity:
+            yield _signal("key_reused", _name(call), [earlier, call], f"{_name(earlier)} came first")
+
+
+_CAME_TO_NOTHING = frozenset({"failed", "expired", "refunded"})
+
+
+def references_paid_twice(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    """Two payments of one kind under one reference that both stand. References that choose a scenario are test data."""
+    paid: dict[tuple[object, ...], JournaledCall] = {}
+    for call in calls:
+        reference = call.body.get("reference")
+        moves = call.operation.money and call.row.method == "POST" and call.row.status == 201 and not call.is_replay
+        if not moves or not isinstance(reference, str) or not reference or reference.startswith("simulator:"):
+            continue
+        made = find(world, str(call.answer.get("id")))
+        if made is None or made.status in _CAME_TO_NOTHING or not str(call.answer.get("id")).startswith("txn_"):
+            continue
+        place = (call.row.environment, call.operation.name, call.row.public_key, reference, call.answer.get("type"))
+        earlier = paid.setdefault(place, call)
+        if earlier is not call:
+            yield _signal("reference_paid_twice", _name(call), [earlier, call], reference)
+
+
 # --- tokens -------------------------------------------------------------------------------------------------------
 
 
@@ -248,6 +292,23 @@ def fast_polls(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
             yield _signal("fast_polling", call.bare_path, [call])
 
 
+MANY_READS = 30
+"""Who waits for an order and reads it once in a while is left alone."""
+
+
+def polls_without_webhooks(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    """One resource that is read again and again by who has never asked to be told."""
+    if any(call.operation.name == "create_webhook" and call.succeeded for call in calls):
+        return
+    reads: dict[tuple[str, str], list[JournaledCall]] = {}
+    for call in calls:
+        if call.row.method == "GET" and call.succeeded and call.operation.path.startswith("/transactions/{"):
+            reads.setdefault((call.row.environment, call.bare_path), []).append(call)
+    for (_, path), group in reads.items():
+        if len(group) >= MANY_READS:
+            yield _signal("polling_without_webhooks", path, group, str(len(group)))
+
+
 DETECTORS: tuple[Detector, ...] = (
     unknown_fields,
     posts_without_key,
@@ -260,4 +321,8 @@ DETECTORS: tuple[Detector, ...] = (
     dead_tokens,
     tokens_per_request,
     fast_polls,
+    retries_under_new_keys,
+    reused_keys,
+    references_paid_twice,
+    polls_without_webhooks,
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from simulator.insight.lessons import CodeChange
 from simulator.wire.advice import SEVERITY_MEANINGS, Severity
 from simulator.wire.shapes import Count, Meanings, Timestamp
 
@@ -32,6 +33,14 @@ class Finding(TypedDict):
     """What the integrator should do."""
     clause: str
     """Where the specification speaks of it."""
+    why: str
+    """Why it hurts in production; empty where that says itself."""
+    changes: list[CodeChange]
+    """The code to change, in Python and as HTTP, as far as there is such code."""
+    clause_links: list[str]
+    """Where the pages of this server tell what the clause says: paths."""
+    request_links: list[str]
+    """Where the dashboard shows the newest of the calls: paths."""
     count: Count
     """How often it was seen."""
     requests: list[str]

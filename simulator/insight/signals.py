@@ -49,6 +49,30 @@ KINDS: dict[str, AdviceKind] = {
         "Send a fresh Idempotency-Key with every POST and the same one when you retry it.",
         "Errors, retry guidance; decision H14",
     ),
+    "retried_with_new_key": AdviceKind(
+        ERROR,
+        "{subject} got no answer or a failure ({detail}) and was repeated under another Idempotency-Key.",
+        "Store the key before the first try, and send the same one with every retry.",
+        "Errors, retry guidance; decision H14",
+    ),
+    "key_reused": AdviceKind(
+        ERROR,
+        "{subject} was refused because its Idempotency-Key had come with another request: {detail}.",
+        "Make one key for one thing that is to be done, for example from the id of your order.",
+        "Errors, retry guidance; decision H14",
+    ),
+    "reference_paid_twice": AdviceKind(
+        WARNING,
+        "{subject} was done twice under one reference, {detail}, and neither came to nothing.",
+        "Let one order be paid once: claim it in your database first, and take its id for the Idempotency-Key.",
+        "Errors, retry guidance; decision H14",
+    ),
+    "polling_without_webhooks": AdviceKind(
+        INFO,
+        "{subject} was read {detail} times, and no webhook endpoint is registered.",
+        "Register an endpoint, and read the resource when an event tells of it.",
+        "Events",
+    ),
     "unchanged_retry": AdviceKind(
         WARNING,
         "{subject} was repeated unchanged after it had answered {detail}.",

@@ -52,6 +52,7 @@ class Advice(TypedDict):
     kind: str
     count: int
     message: str
+    why: str
     what_to_do: str
 
 
@@ -103,6 +104,7 @@ class Notes:
                     "kind": row["kind"],
                     "count": row["count"],
                     "message": row["message"],
+                    "why": row.get("why", ""),
                     "what_to_do": row["what_to_do"],
                 }
                 for row in found
@@ -214,13 +216,16 @@ class Summary:
     def _advice_lines(self) -> Iterator[str]:
         if not self._advice:
             yield "None."
-        groups: dict[tuple[str, str, str, str], list[Advice]] = {}
+        groups: dict[tuple[str, ...], list[Advice]] = {}
         for row in sorted(self._advice, key=lambda row: -_SEVERITIES.index(row["severity"])):
-            groups.setdefault((row["severity"], row["kind"], row["message"], row["what_to_do"]), []).append(row)
-        for (severity, kind, message, what_to_do), rows in groups.items():
+            said = (row["severity"], row["kind"], row["message"], row["why"], row["what_to_do"])
+            groups.setdefault(said, []).append(row)
+        for (severity, kind, message, why, what_to_do), rows in groups.items():
             count = sum(row["count"] for row in rows)
             yield f"{severity}  {kind} ({f'{count} times' if count > 1 else 'once'})"
             yield f"  {message}"
+            if why:
+                yield f"  Why it hurts: {why}"
             yield f"  What to do: {what_to_do}"
             yield f"  In: {_few(list(dict.fromkeys(row['test'] for row in rows)), of=3)}"
         if self._advice:

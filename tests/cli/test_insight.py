@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import httpx
 import pytest
@@ -44,6 +45,58 @@ def test_advice_can_fail_a_pipeline(walked: Command) -> None:
     assert [row["kind"] for row in walked.json("advice", "--json")] == ["limit_alias"]
     assert walked("advice", "--fail").exit_code == 1
     assert walked("advice", "--fail", "--severity", "warning").exit_code == 0
+
+
+def test_advice_teaches(walked: Command) -> None:
+    text = walked("advice").stdout
+    assert "Why it hurts: An alias that is kept for compatibility goes one day." in text
+    assert '- client.get("/transactions", params={"limit": 100})' in text
+    assert '+ client.get("/transactions", params={"size": 100})' in text
+    (row,) = walked.json("advice", "--json")
+    origin = walked.client.url
+    assert f"rule     {origin}{row['clause_links'][0]}\n" in text
+    assert row["request_links"] == [f"/_simulator/dashboard?world={walked.world}#/requests/{row['requests'][0]}"]
+    assert f"request  {origin}{row['request_links'][0]}\n" in text
+    with httpx.Client(trust_env=False) as http:
+        for link in row["clause_links"]:
+            page, _, anchor = link.partition("#")
+            shown = http.get(origin + page)
+            assert shown.status_code == 200
+            assert f'id="{anchor}"' in shown.text
+
+
+@pytest.mark.parametrize(("least", "code"), [("info", 1), ("warning", 0), ("error", 0)])
+def test_a_gate_closes_from_a_severity_on(walked: Command, least: str, code: int) -> None:
+    assert walked("advice", "--fail-on", least).exit_code == code
+
+
+def test_what_is_known_passes_the_gate(walked: Command, tmp_path: Path) -> None:
+    baseline = tmp_path / "advice.json"
+    told = walked("advice", "--baseline", str(baseline), "--write-baseline")
+    assert told.stdout == f"Wrote {baseline}: 1 known finding.\n"
+    result = walked("advice", "--baseline", str(baseline), "--fail-on", "info")
+    assert (result.exit_code, result.stdout) == (0, "No findings besides the 1 known ones.\n")
+    assert walked.json("advice", "--json", "--baseline", str(baseline)) == []
+    missing = walked("advice", "--baseline", str(tmp_path / "none.json"))
+    assert missing.exit_code == 2
+    assert "write it with --write-baseline" in missing.stderr
+    baseline.write_text("[]")
+    assert "is no list of known findings" in walked("advice", "--baseline", str(baseline)).stderr
+    assert walked("advice", "--write-baseline").exit_code == 2
+
+
+def test_advice_for_machines(walked: Command, rampsim: Command) -> None:
+    (line,) = walked("advice", "--format", "github").stdout.splitlines()
+    assert line.startswith("::notice title=rampsim limit_alias::GET /transactions was asked with `limit`. An alias")
+    suite = ElementTree.fromstring(walked("advice", "--format", "junit").stdout)
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert suite[0].get("classname") == "advice.limit_alias"
+
+
+def test_no_advice_for_machines(rampsim: Command) -> None:
+    assert rampsim("advice", "--format", "github").stdout == "No findings.\n"
+    suite = ElementTree.fromstring(rampsim("advice", "--format", "junit").stdout)
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
 
 
 def test_coverage_prints_a_line_for_every_dimension(walked: Command) -> None:

@@ -14,7 +14,7 @@ _keys = count(1)
 PAYER = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
 FINDING = {
     "id", "kind", "severity", "subject", "message", "what_to_do", "clause", "count", "requests", "evidence",
-    "first_at", "last_at",
+    "first_at", "last_at", "why", "changes", "clause_links", "request_links",
 }  # fmt: skip
 
 
@@ -38,6 +38,8 @@ def only(world: Remote, kind: str) -> dict[str, Any]:
     assert finding["severity"] in ("info", "warning", "error")
     assert finding["what_to_do"]
     assert finding["clause"]
+    assert finding["why"]
+    assert finding["clause_links"]
     return finding
 
 

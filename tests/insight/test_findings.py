@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import textwrap
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +11,8 @@ import pytest
 
 from simulator.assembly import Blueprint, Simulator
 from simulator.insight.advice import MOST_EVIDENCE, findings
+from simulator.insight.lessons import lesson_of, lessons
+from simulator.insight.signals import KINDS
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.texts import NO_HEADERS, Text
@@ -165,3 +169,69 @@ def test_no_answer_in_time_is_a_failure_and_not_slow(simulator: Simulator) -> No
     (finding,) = found(simulator)
     assert finding["kind"] == "webhook_not_acknowledged"
     assert "no answer within 10 s" in finding["message"]
+
+
+MONEY = replace(
+    CALL, method="POST", path="/v1/wallet/send", operation="send", body=b'{"reference":"order-1"}',
+    headers=(("idempotency-key", "a"),),
+)  # fmt: skip
+
+
+def under(key: str, **changes: Any) -> JournalEntry:
+    return replace(MONEY, headers=(("idempotency-key", key),), **changes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kinds"),
+    [
+        (under("a", status=0), under("b", status=201, wall_ms=2_500.0), ["retried_with_new_key"]),
+        (under("a", status=503), under("b", status=201, wall_ms=2_500.0), ["retried_with_new_key"]),
+        (under("a", status=503), under("a", status=201, wall_ms=2_500.0), []),
+        (under("a", status=201), under("b", status=201, wall_ms=2_500.0), []),
+        (under("a", status=503), under("b", status=201, wall_ms=90_000.0, at_ms=START_MS + 90_000), []),
+    ],
+)
+def test_a_retry_under_a_new_key_is_told(
+    simulator: Simulator, first: JournalEntry, second: JournalEntry, kinds: list[str]
+) -> None:
+    assert [row["kind"] for row in found(simulator, first, second) if row["severity"] == "error"] == kinds
+
+
+def test_a_key_that_came_with_another_request_is_told(simulator: Simulator) -> None:
+    conflict = dumps({"error": {"code": "idempotency_conflict"}})
+    other = under("a", body=b'{"reference":"order-2"}', status=409, response=conflict)
+    rows = found(simulator, under("a", status=201), other)
+    assert [row["kind"] for row in rows] == ["key_reused"]
+    assert rows[0]["requests"] == ["req_0", "req_1"]
+
+
+def test_the_same_request_under_its_key_while_it_is_done_is_no_slip(simulator: Simulator) -> None:
+    conflict = dumps({"error": {"code": "idempotency_conflict"}})
+    assert found(simulator, under("a", status=201), under("a", status=409, response=conflict)) == []
+
+
+def test_reading_again_and_again_without_webhooks_is_told_once_they_are_many(simulator: Simulator) -> None:
+    reads = [
+        replace(CALL, path="/v1/transactions/txn_1", operation="get_transaction", at_ms=START_MS + number * 60_000)
+        for number in range(30)
+    ]
+    assert found(simulator, *reads[:29]) == []
+    rows = findings(simulator.default, simulator.operations)
+    simulator.default.journal.requests.clear()
+    assert [row["kind"] for row in found(simulator, *reads)] == ["polling_without_webhooks"]
+    assert rows == []
+    simulator.default.journal.requests.clear()
+    hook = replace(CALL, method="POST", path="/v1/webhooks", operation="create_webhook", status=201)
+    with_key = replace(hook, headers=(("idempotency-key", "h"),))
+    assert found(simulator, with_key, *reads) == []
+
+
+def test_every_kind_of_conduct_teaches() -> None:
+    assert [kind for kind in KINDS if not lesson_of(kind)["why"]] == []
+    for kind, lesson in lessons().items():
+        for change in lesson["changes"]:
+            assert change["before"] != change["after"], kind
+            if change["language"] == "python":
+                for code in (change["before"], change["after"]):
+                    fragment = code if not code.startswith("json=") else f"call({code})"
+                    ast.parse("def function():\n" + textwrap.indent(fragment, "    "))
