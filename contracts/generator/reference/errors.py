@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from contracts.generator.control import ERRORS as CONTROL_ERRORS
 from contracts.generator.decisions import data_of
 from contracts.generator.reference.text import place_of, table
 from simulator.assembly import ROOMS
 from simulator.contract.files import contract_file
-from simulator.docs.library import DIRECTORY
 from simulator.wire.errors import CATALOGUE, ErrorCode
 from simulator.wire.json import JsonObject, loads
 
+FILE = Path(__file__).with_name("errors.yaml")
 _HEAD = """\
 # Errors
 
@@ -41,7 +42,7 @@ curl -sS -o /dev/null -X POST http://127.0.0.1:8642/_simulator/faults -H 'Conten
 
 def page() -> str:
     """The page as Markdown."""
-    todo: Mapping[str, str] = data_of(DIRECTORY / "errors.yaml")
+    todo: Mapping[str, str] = data_of(FILE)
     if missing := CATALOGUE.keys() ^ todo.keys():
         raise ValueError(f"errors.yaml and the catalogue differ in {', '.join(sorted(missing))}")
     codes = sorted(CATALOGUE.values(), key=lambda code: code.status)

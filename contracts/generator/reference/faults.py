@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from contracts.generator import control
@@ -15,12 +16,11 @@ from simulator.assembly import Simulator
 from simulator.contract.fields import Field, Reader
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
-from simulator.docs.library import DIRECTORY
 from simulator.exploration.mending import ADVICE
 from simulator.wire import faults
 from simulator.wire.clauses import slug
 
-FILE = DIRECTORY / "faults.yaml"
+FILE = Path(__file__).with_name("faults.yaml")
 _HEAD = """\
 # Faults
 
