@@ -59,14 +59,18 @@ def _all(command: click.Command, context: click.Context) -> Iterator[tuple[click
 
 def _speaks(command: click.Command) -> bool:
     """Whether it speaks to a server."""
-    return set(_OF_A_SERVER) <= {one.name for one in command.params}
+    return set(_OF_A_SERVER) <= {one.name for one in command.get_params(click.Context(command))}
 
 
 def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     yield from (f"`{' '.join(command.get_usage(context).removeprefix('Usage: ').split())}`", "")
     yield from _prose(command.help or "")
     is_remote = _speaks(command)
-    own = [one for one in command.params if not (is_remote and one.name in _OF_A_SERVER) and one.name != "help"]
+    own = [
+        one
+        for one in command.get_params(context)
+        if not (is_remote and one.name in _OF_A_SERVER) and one.name != "help"
+    ]
     options = [one for one in own if isinstance(one, click.Option) and not one.hidden]
     if options:
         yield from ("", *_options(options, context))

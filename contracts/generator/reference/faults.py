@@ -13,6 +13,7 @@ from contracts.generator.decisions import data_of
 from contracts.generator.reference.fields import listed
 from contracts.generator.reference.text import table
 from simulator.assembly import Simulator
+from simulator.cli.faults import PRESETS
 from simulator.contract.fields import Field, Reader
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
@@ -97,11 +98,16 @@ def _members(fields: Mapping[str, Field], part: str, before: str) -> Iterator[st
 
 
 def _classes() -> Iterator[str]:
-    yield from ("## What explore makes go wrong", "")
+    yield from ("## Presets, and what explore makes go wrong", "")
     yield (
-        "`rampsim explore` runs your tests under these classes of faults, one at a time, wherever each fits. What to "
-        "do about a finding is what a client or a receiver should do in any case."
+        "`rampsim explore` runs your tests under these classes of faults, one at a time, wherever each fits. Those with a "
+        "fault can be had by name: `rampsim faults add webhook-doubled`. What to do about a finding is what a client or "
+        "a receiver should do in any case."
     )
     yield ""
-    rows = ((f"`{name}`", one.means, one.mend) for name, one in ADVICE.items() if name != "none")
-    yield from table(("class", "what happens", "what to do"), rows)
+    rows = (
+        (f"`{name}`", one.means, one.mend, f"`{json.dumps(PRESETS[name])}`" if name in PRESETS else "")
+        for name, one in ADVICE.items()
+        if name != "none"
+    )
+    yield from table(("name", "what happens", "what to do", "as a fault"), rows)
