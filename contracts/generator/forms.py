@@ -13,6 +13,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from contracts.generator.provenance import basis_links
 from contracts.generator.schemas import REF, Schema, reached, references, without_guesses
 from simulator.contract.files import followed
 
@@ -78,6 +79,7 @@ def promised(document: Schema) -> Schema:
     _untell(shown)
     _unlink(shown)
     prune(shown)
+    shown["x-basis-links"] = basis_links(shown)
     return shown
 
 

@@ -13,7 +13,7 @@ from contracts.generator.forms import STRICT, prune
 from contracts.generator.links import links_of
 from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
 from contracts.generator.parameters import header_parameters, path_parameters, query_parameters
-from contracts.generator.provenance import TAGS, basis_of_status, clauses_of, pascal, unions_of
+from contracts.generator.provenance import TAGS, basis_links, basis_of_status, clauses_of, pascal, unions_of
 from contracts.generator.releases import version
 from contracts.generator.requests.conditions import CONDITIONS
 from contracts.generator.requests.fields import FIELDS
@@ -29,8 +29,8 @@ _DESCRIPTION = """\
 The interface of a stablecoin ramp and wallet service, as the simulator serves it. Every operation, field, status and \
 error code carries `x-provenance`: `specified` is what the service's specification promises (`x-basis` names the \
 clause), `assumed` is what the simulator fills in (`x-basis` names the entry in assumptions.md). `x-assumed` lists the \
-constraints of a specified field that are guesses, `x-assumed-basis` the entry of each. Amounts are decimal strings, \
-times are ISO 8601 in UTC. {form} Any POST but the token exchange may carry an Idempotency-Key. A path outside this \
+constraints of a specified field that are guesses, `x-assumed-basis` the entry of each. `x-basis-links` has the page \
+of a running simulator where each clause and entry is told. Amounts are decimal strings, times are ISO 8601 in UTC. {form} Any POST but the token exchange may carry an Idempotency-Key. A path outside this \
 contract answers 404, a method it does not know 405."""
 
 
@@ -105,6 +105,7 @@ def build(examples: Examples, rows: tuple[Operation, ...] | None = None) -> Sche
         },
     }
     prune(document)
+    document["x-basis-links"] = basis_links(document)
     return document
 
 

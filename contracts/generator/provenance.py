@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from simulator.wire.clauses import links_of
 from simulator.wire.room import Room
 from simulator.wire.shapes import Origin, Pagination
 
@@ -72,3 +73,22 @@ def basis_of_status(method: str, status: int) -> tuple[str, str]:
     if status == 204 or (method == "GET" and status == 200):
         return "specified", "Errors"
     return "assumed", "H1"
+
+
+def bases_in(part: object) -> Iterator[str]:
+    """Every clause and decision that a part of the contract names, as often as it does."""
+    if isinstance(part, dict):
+        if isinstance(part.get("x-basis"), str):
+            yield part["x-basis"]
+        if isinstance(part.get("x-assumed-basis"), dict):
+            yield from part["x-assumed-basis"].values()
+        for member in part.values():
+            yield from bases_in(member)
+    elif isinstance(part, list):
+        for member in part:
+            yield from bases_in(member)
+
+
+def basis_links(document: object) -> dict[str, str]:
+    """Where a server tells each clause and decision that a contract names: paths, by these."""
+    return {basis: links_of(basis)[0] for basis in sorted(set(bases_in(document)))}

@@ -12,6 +12,7 @@ from textwrap import fill
 from simulator.certification.examining import Broken, Exchange, Verdict
 from simulator.certification.rules import Rule
 from simulator.kernel.dataclass import dataclass
+from simulator.wire.clauses import links_of, read_by
 from simulator.wire.json import JsonObject
 
 _SHOWN_BYTES = 1000
@@ -60,6 +61,7 @@ class Result:
             "title": rule.title,
             "verdict": self.verdict,
             "clause": rule.clause,
+            "docs": links_of(rule.clause),
             "sent": self.sent,
             "got": self.got,
             "wanted": rule.wanted,
@@ -125,7 +127,7 @@ class Report:
         for one in self.found("fail"):
             rule = one.rule
             rows = [("sent", one.sent), *_request(one), ("came back", one.got), ("wanted", rule.wanted)]
-            rows += [("by", rule.clause), ("mend", one.advice)]
+            rows += [("by", f"{rule.clause} ({read_by(rule.clause)})"), ("mend", one.advice)]
             lines += ["", f"{rule.name}: {rule.title}", *(_row(name, text) for name, text in rows)]
         return "\n".join([*lines, "", self._verdict(), ""])
 

@@ -19,6 +19,7 @@ from simulator.cli import (
     certifying,
     comparing,
     conforming,
+    docs,
     exploring,
     faults,
     inboxes,
@@ -66,6 +67,7 @@ COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     "certify": lambda: certifying.certify,
     "conform": lambda: conforming.conform,
     "explore": lambda: exploring.explore,
+    "docs": lambda: docs.docs,
     "mcp": lambda: agents.mcp,
 }
 """Each command by its name; it is loaded when it is called, or shown in the help."""
@@ -110,6 +112,6 @@ def main(allowed: tuple[str, ...]) -> None:
     """A simulator of a stablecoin ramp and wallet service.
 
     `rampsim serve` starts it; every other command steers or looks at a server that runs (or, for scenarios,
-    needs none).
+    needs none). `rampsim docs` has the documentation.
     """
     trusted_hosts.allow(allowed)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from simulator.conformance.rules import Finding, Tally
 from simulator.conformance.settings import ConformanceSettings
 from simulator.kernel.dataclass import dataclass
+from simulator.wire.clauses import links_of, read_by
 from simulator.wire.json import JsonObject
 
 SHOWN_NAMES = 12
@@ -81,6 +82,7 @@ class Report:
                     "title": rule.title,
                     "promise": rule.promise,
                     "basis": rule.basis,
+                    "docs": links_of(rule.basis),
                     "judged": tally.judged.get(name, 0),
                 }
                 for name, rule in sorted(tally.rules.items())
@@ -234,4 +236,5 @@ def _words(found: Finding) -> str:
     times = f" ({found.count} times)" if found.count > 1 else ""
     call = "\n".join(f"    {line}" for line in found.curl.splitlines())
     answer = f"→ {found.status} {found.answer}" if found.status else "→ no answer"
-    return f"{found.message}{times}\nby: {found.basis}\n\n{call}\n    {answer}"
+    read = f" ({commands})" if (commands := read_by(found.basis)) else ""
+    return f"{found.message}{times}\nby: {found.basis}{read}\n\n{call}\n    {answer}"

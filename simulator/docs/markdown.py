@@ -39,11 +39,18 @@ class Heading:
 
 @dataclass(frozen=True)
 class Passage:
-    """What stands below one heading or anchor, as plain text; the first of a page has no anchor."""
+    """What stands below one heading or anchor, as plain text; the first of a page has no anchor.
 
-    anchor: str
+    `anchors` are all that lead to it, its own first.
+    """
+
+    anchors: tuple[str, ...]
     heading: str
     text: str
+
+    @property
+    def anchor(self) -> str:
+        return self.anchors[0] if self.anchors else ""
 
 
 @dataclass(frozen=True)
@@ -127,24 +134,25 @@ def _explicit(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
-    """The text of a page in pieces, each below the heading or the anchor that leads to it."""
-    anchor = heading = ""
+    """The text of a page in pieces, each below the heading or the anchors that lead to it."""
+    anchors, heading = tuple[str, ...](), ""
     lines: list[str] = []
     for place, token in enumerate(tokens):
-        begins = None
+        begins: tuple[tuple[str, ...], str] | None = None
         if token.type == "heading_open":
-            begins = (str(token.attrs["id"]) if token.tag != "h1" else "", _text(tokens[place + 1]))
-        elif token.type == "inline" and (found := list(_explicit([token]))):
-            begins = found[0], found[0]
+            own = (str(token.attrs["id"]),) if token.tag != "h1" else ()
+            begins = (own, _text(tokens[place + 1]))
+        elif token.type == "inline" and (found := tuple(_explicit([token]))):
+            begins = found, found[0]
         if begins is not None:
             if lines:
-                yield Passage(anchor, heading, "\n".join(lines))
-            (anchor, heading), lines = begins, []
+                yield Passage(anchors, heading, "\n".join(lines))
+            (anchors, heading), lines = begins, []
         if token.type == "inline" and tokens[place - 1].type != "heading_open":
             lines.append(_text(token))
         elif token.type in ("fence", "code_block"):
             lines.append(token.content)
-    yield Passage(anchor, heading, "\n".join(lines))
+    yield Passage(anchors, heading, "\n".join(lines))
 
 
 def _relinked(page: Page, tokens: Sequence[Token]) -> Iterator[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from functools import cache
 
 from typing_extensions import TypedDict
 
-from simulator.docs.library import all_pages
-from simulator.docs.markdown import render
+from simulator.docs.library import Page, all_pages
+from simulator.docs.markdown import Passage, render
 
 MOST = 12
 _WORD = re.compile(r"\w+")
@@ -56,3 +57,9 @@ def _found(query: str, most: int) -> list[Hit]:
         (query, most),
     )
     return [{"path": path, "title": title, "heading": heading, "text": text} for path, title, heading, text in rows]
+
+
+def passage(name: str) -> Iterator[tuple[Page, Passage]]:
+    """The passages that an anchor of this name leads to: a rule, a decision, an error code, a command."""
+    for page in all_pages():
+        yield from ((page, one) for one in render(page).passages if name in one.anchors)

@@ -40,3 +40,8 @@ def _place(part: str) -> tuple[str, str]:
 def links_of(cited: str) -> list[str]:
     """The same as paths on the server: `/_simulator/docs/reference/rules#ramp-quote`."""
     return [f"{DOCS_BASE}/{page}#{anchor}" for page, anchor in places_of(cited)]
+
+
+def read_by(cited: str) -> str:
+    """The commands that show what is cited on a terminal: `rampsim docs ramp-quote`, "" where nothing is."""
+    return ", ".join(f"rampsim docs {anchor}" for _, anchor in places_of(cited))

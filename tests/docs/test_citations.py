@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
+from contracts.generator.provenance import bases_in
 from contracts.generator.reference import rules
 from simulator.contract.files import strict_document
 from simulator.docs.library import pages_by_path
@@ -15,24 +15,10 @@ from simulator.insight import advice
 from simulator.wire.clauses import links_of, places_of, slug
 
 
-def _bases(part: Any) -> Iterator[str]:
-    """Every basis that a contract names."""
-    if isinstance(part, dict):
-        if isinstance(part.get("x-basis"), str):
-            yield part["x-basis"]
-        if isinstance(part.get("x-assumed-basis"), dict):
-            yield from part["x-assumed-basis"].values()
-        for member in part.values():
-            yield from _bases(member)
-    elif isinstance(part, list):
-        for member in part:
-            yield from _bases(member)
-
-
 def _clauses() -> set[str]:
     """All that contract, advice, certify, conform and explore cite."""
     from_rules = {clause for _, _, clause in rules.cited()}
-    return {*_bases(strict_document()), *from_rules, *advice._CLAUSES.values()}
+    return {*bases_in(strict_document()), *from_rules, *advice._CLAUSES.values()}
 
 
 def _names(clause: rules.Clause) -> Iterator[str]:
@@ -74,6 +60,13 @@ def test_every_decision_that_a_rule_names_is_there() -> None:
     ]
     assert see
     assert [one for one in see if one not in anchors] == []
+
+
+def test_the_contract_says_where_each_basis_is_told() -> None:
+    document = strict_document()
+    assert document["x-basis-links"].keys() == set(bases_in(document))
+    assert document["x-basis-links"]["Ramp quote"] == "/_simulator/docs/reference/rules#ramp-quote"
+    assert document["x-basis-links"]["H14"] == "/_simulator/docs/reference/assumptions#H14"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,61 @@
+"""`rampsim docs`: the documentation on a terminal, with no server."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+import click
+
+from simulator.cli.remote import EXIT_REFUSED, fail
+from simulator.docs import library, search
+from simulator.wire.clauses import DOCS_BASE
+
+_WIDTH = 100
+
+
+@click.command()
+@click.argument("terms", nargs=-1, metavar="[TERM]...")
+def docs(terms: tuple[str, ...]) -> None:
+    """Read the documentation: all pages, one of them, one rule, or the places that have some words.
+
+    It needs no server; one that runs has the same pages below /_simulator/docs/ (`rampsim open --docs`).
+
+    \b
+    rampsim docs                      # all pages
+    rampsim docs how-to/time          # one page, as Markdown
+    rampsim docs quotes-expiry        # one rule; so also H14, quote_expired
+    rampsim docs idempotency key      # a search
+    """
+    words = " ".join(terms)
+    page = library.pages_by_path().get(words.removesuffix(".md").removeprefix(f"{DOCS_BASE}/"))
+    if not terms:
+        _show_contents()
+    elif page is not None:
+        click.echo_via_pager(page.source) if sys.stdout.isatty() else click.echo(page.source, nl=False)
+    elif passages := list(search.passage(words)):
+        _show((f"{one.path}#{found.anchor}", one.title, found.heading, found.text) for one, found in passages)
+    elif hits := search.search(words):
+        _show((hit["path"], hit["title"], hit["heading"], hit["text"]) for hit in hits)
+    else:
+        fail([f"nothing in the documentation has {words!r}; `rampsim docs` lists all pages"], EXIT_REFUSED)
+
+
+def _show_contents() -> None:
+    for section in library.sections():
+        click.echo(f"{section.title}: {section.says}\n")
+        wide = max((len(page.path) for page in section.pages), default=0)
+        for page in section.pages:
+            click.echo(f"  {page.path:{wide}}  {page.says}")
+        click.echo()
+    click.echo("rampsim docs PAGE shows one of them, rampsim docs WORDS searches in all.")
+
+
+def _show(places: Iterable[tuple[str, str, str, str]]) -> None:
+    """Places: path, title of the page, heading, text."""
+    for number, (path, title, heading, text) in enumerate(places):
+        if number:
+            click.echo()
+        click.echo(click.style(heading if heading == title else f"{heading}  ({title})", bold=True))
+        click.echo(click.wrap_text(text, _WIDTH, "  ", "  ", preserve_paragraphs=True))
+        click.echo(f"  {DOCS_BASE}/{path}")
