@@ -30,7 +30,8 @@ The interface of a stablecoin ramp and wallet service, as the simulator serves i
 error code carries `x-provenance`: `specified` is what the service's specification promises (`x-basis` names the \
 clause), `assumed` is what the simulator fills in (`x-basis` names the entry in assumptions.md). `x-assumed` lists the \
 constraints of a specified field that are guesses, `x-assumed-basis` the entry of each. `x-basis-links` has the page \
-of a running simulator where each clause and entry is told. Amounts are decimal strings, times are ISO 8601 in UTC. {form} Any POST but the token exchange may carry an Idempotency-Key. A path outside this \
+of a running simulator where each clause and entry is told. Amounts are decimal strings, \
+times are ISO 8601 in UTC. {form} Any POST but the token exchange may carry an Idempotency-Key. A path outside this \
 contract answers 404, a method it does not know 405."""
 
 
