@@ -127,7 +127,7 @@ class Report:
         for one in self.found("fail"):
             rule = one.rule
             rows = [("sent", one.sent), *_request(one), ("came back", one.got), ("wanted", rule.wanted)]
-            rows += [("by", f"{rule.clause} ({read_by(rule.clause)})"), ("mend", one.advice)]
+            rows += [("by", rule.clause), ("read", read_by(rule.clause)), ("mend", one.advice)]
             lines += ["", f"{rule.name}: {rule.title}", *(_row(name, text) for name, text in rows)]
         return "\n".join([*lines, "", self._verdict(), ""])
 

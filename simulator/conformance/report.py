@@ -236,5 +236,5 @@ def _words(found: Finding) -> str:
     times = f" ({found.count} times)" if found.count > 1 else ""
     call = "\n".join(f"    {line}" for line in found.curl.splitlines())
     answer = f"→ {found.status} {found.answer}" if found.status else "→ no answer"
-    read = f" ({commands})" if (commands := read_by(found.basis)) else ""
+    read = f"\nread: {commands}" if (commands := read_by(found.basis)) else ""
     return f"{found.message}{times}\nby: {found.basis}{read}\n\n{call}\n    {answer}"

@@ -72,6 +72,7 @@ def test_of_a_rule_that_does_not_hold_it_says_all_there_is_to_say(start: Start) 
     assert rows["came back"].startswith("200 after ")
     assert rows["wanted"] == "4xx, for example 401"
     assert rows["by"] == "Events: Delivery and signature; Limits: 5 minutes"
+    assert rows["read"].startswith("rampsim docs events-delivery-and-signature, rampsim docs")
     assert "abs(now_ms - int(timestamp)) > 300_000" in rows["mend"]
     assert "Not certified: 1 of 2 rules hold, 1 does not (" in result.output
 

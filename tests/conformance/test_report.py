@@ -50,6 +50,7 @@ def test_a_broken_promise_fails_the_run_and_says_where_how_often_and_by_what() -
     assert (found["count"], found["basis"], found["status"]) == (3, "Ramp quote", 201)
     text = made.readable()
     assert "### quote.arithmetic: POST /quotes, destination_amount\n\nit is 9 (3 times)\nby: Ramp quote\n" in text
+    assert "\nread: rampsim docs ramp-quote\n" in text
     assert "TOKEN=$(curl -sS http://127.0.0.1:9/v1/auth/token" in text
     assert text.endswith("Does not conform: 1 promise broken.\n")
 

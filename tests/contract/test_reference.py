@@ -134,6 +134,8 @@ def test_it_needs_nothing_from_outside(html: str, root: _Element) -> None:
     links = {one.attributes[name] for one in root.walk() for name in ("href", "src") if name in one.attributes}
     beside = {
         "dashboard",
+        "docs/",
+        "docs/reference/rules",
         "control.yaml",
         *(f"openapi{form}" for form in (".yaml", ".json", ".strict.yaml", ".specified.yaml")),
     }

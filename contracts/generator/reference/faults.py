@@ -100,9 +100,9 @@ def _members(fields: Mapping[str, Field], part: str, before: str) -> Iterator[st
 def _classes() -> Iterator[str]:
     yield from ("## Presets, and what explore makes go wrong", "")
     yield (
-        "`rampsim explore` runs your tests under these classes of faults, one at a time, wherever each fits. Those with "
-        "a fault can be had by name: `rampsim faults add webhook-doubled`. What to do about a finding is what a client "
-        "or a receiver should do in any case."
+        "`rampsim explore` runs your tests under these classes of faults, one at a time, wherever each fits. Those "
+        "with a fault can be had by name: `rampsim faults add webhook-doubled`. What to do about a finding is what a "
+        "client or a receiver should do in any case."
     )
     yield ""
     rows = (

@@ -1,0 +1,52 @@
+"""`rampsim docs`: pages, rules and searches on a terminal, without a server."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner, Result
+
+from simulator.cli import main
+from simulator.docs.library import all_pages, pages_by_path
+
+
+def docs(*terms: str) -> Result:
+    return CliRunner().invoke(main, ["docs", *terms])
+
+
+def test_it_lists_every_page_with_what_it_is_for() -> None:
+    result = docs()
+    assert result.exit_code == 0
+    assert [page.path for page in all_pages() if page.path != "index" and f"  {page.path} " not in result.output] == []
+    assert pages_by_path()["how-to/time"].says in result.output
+
+
+@pytest.mark.parametrize("name", ["how-to/time", "how-to/time.md", "/_simulator/docs/how-to/time"])
+def test_it_shows_a_page(name: str) -> None:
+    assert docs(name).output == pages_by_path()["how-to/time"].source
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "place"),
+    [
+        ("quotes-expiry", "exactly 30 minutes", "reference/rules#quotes-expiry"),
+        ("errors-retry-guidance", "429, 500 and 503", "reference/rules#retry-what"),
+        ("H14", "kept 24 simulated hours", "reference/assumptions#H14"),
+        ("quote_expired", "Make a new quote", "reference/errors#quote_expired"),
+    ],
+)
+def test_it_shows_what_a_report_names(name: str, said: str, place: str) -> None:
+    result = docs(name)
+    assert result.exit_code == 0
+    assert said in " ".join(result.output.split())
+    assert f"/_simulator/docs/{place}\n" in result.output
+
+
+def test_it_searches() -> None:
+    result = docs("clock", "advance")
+    assert "/_simulator/docs/how-to/time" in result.output
+
+
+def test_it_says_when_there_is_nothing() -> None:
+    result = docs("xyzzyq")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "`rampsim docs` lists all pages" in result.stderr
