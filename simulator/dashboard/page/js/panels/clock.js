@@ -3,7 +3,7 @@ import { Act, Empty, Id, More, Shown, Table, Time } from "../ui.js";
 import { clock, useRead } from "../live.js";
 import { count, distance, fullTime, words } from "../format.js";
 import { html, useState, useStore } from "../lib.js";
-import { marks, ticks, place } from "../axis.js";
+import { marks, ticks } from "../axis.js";
 import { put, post, withQuery } from "../api.js";
 import { SchemaForm } from "../forms.js";
 import { href } from "../routes.js";
@@ -40,12 +40,13 @@ const COLUMNS = [
 function Timeline({ now, timers, events }) {
   const nowMs = Date.parse(now), due = timers.filter((row) => row.due_at);
   const furthest = Math.max(60_000, ...due.map((row) => Date.parse(row.due_at) - nowMs), ...events.map((row) => nowMs - Date.parse(row.created_at)));
+  const nearest = matchMedia("(max-width: 40rem)").matches ? 7.5 : 2.5; // as wide as a mark, in percent
   const when = (row) => Date.parse(row.due_at || row.created_at);
   return html`<div class="timeline" role="group" aria-label="Events and timers around the present">
     ${ticks(furthest).map((one) => html`<span key=${one.text} class="tick" style=${{ left: `${one.at}%` }}>${one.text}</span>`)}
-    ${marks(events, when, nowMs, furthest).map((one) => html`<a key=${one.rows[0].id} class="past" style=${{ left: `${one.at}%` }} href=${href("events", one.rows.at(-1).id)}
+    ${marks(events, when, nowMs, furthest, nearest).map((one) => html`<a key=${one.rows[0].id} class="past" style=${{ left: `${one.at}%` }} href=${href("events", one.rows.at(-1).id)}
       title=${said(one.rows, (row) => row.type, now)} aria-label=${said(one.rows, (row) => row.type, now)}>${one.rows.length > 1 ? one.rows.length : ""}</a>`)}
-    ${marks(due, when, nowMs, furthest).map((one, index) => html`<${Act} key=${index} className="coming" place=${{ left: `${one.at}%` }} does=${() => jump(one.rows[0].due_at)} label=${`Go there: ${said(one.rows, (row) => row.text, now)}`} title=${said(one.rows, (row) => row.text, now)}>${one.rows.length > 1 ? one.rows.length : ""}<//>`)}
+    ${marks(due, when, nowMs, furthest, nearest).map((one, index) => html`<${Act} key=${index} className="coming" place=${{ left: `${one.at}%` }} does=${() => jump(one.rows[0].due_at)} label=${`Go there: ${said(one.rows, (row) => row.text, now)}`} title=${said(one.rows, (row) => row.text, now)}>${one.rows.length > 1 ? one.rows.length : ""}<//>`)}
   </div>`;
 }
 
