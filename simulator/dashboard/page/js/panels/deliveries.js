@@ -97,11 +97,12 @@ function Schedule({ row }) {
     <p class="muted">${planned ? `${count(planned, "retry").replace("retrys", "retries")} to come while it fails; after the last the endpoint is disabled.` : row.schedule.some((one) => one.status === "succeeded") ? "It has been acknowledged; nothing is tried again." : row.endpoint_status === "enabled" ? "Nothing is tried again: this attempt had no place in the schedule." : `Nothing is tried again: the endpoint is ${row.endpoint_status}.`}</p>`;
 }
 
-/** Send the event of a delivery again to its endpoint, with a fault where one is given. */
+/** Send an event again, with a fault where one is given: to the endpoint that `row` names, to all who get it where it names none. */
 export async function again(row, deliver) {
-  const body = { endpoint_id: row.endpoint_id, ...(Object.keys(deliver).length ? { deliver } : {}) };
+  const body = { ...(row.endpoint_id ? { endpoint_id: row.endpoint_id } : {}), ...(Object.keys(deliver).length ? { deliver } : {}) };
   const { deliveries } = await post(`/events/${encodeURIComponent(row.event_id)}/resend?wait=true`, body);
-  return deliver.delay ? "It goes when its delay is over; advance the clock to see it." : `Sent again: ${count(deliveries, "attempt")}.`;
+  if (deliver.delay) return "It goes when its delay is over; advance the clock to see it.";
+  return deliveries ? "Sent again." : "Nobody gets it: no endpoint is enabled and subscribed.";
 }
 
 const PRESETS = [
@@ -115,7 +116,8 @@ const PRESETS = [
   ["Extra member", { extra_field: true }, "A member that nobody knows: to be passed over."],
 ];
 
-function askForFault(row) {
+/** Ask with which fault an event is to be sent again, and send it: {event_id, event_type, endpoint_id?, url?}. */
+export function askForFault(row) {
   const send = async (deliver) => {
     toast(await again(row, deliver));
     closeDialog();
@@ -123,7 +125,7 @@ function askForFault(row) {
   };
   ask({
     title: "Send with a fault",
-    about: `${row.event_type} goes once more to ${row.url}, now and like this only once.`,
+    about: `${row.event_type} goes once more to ${row.url || "every endpoint that gets it"}, now and like this only once.`,
     body: () => html`<div class="presets">${PRESETS.map(([name, deliver, about]) => html`<div key=${name}><${Once} send=${() => send(deliver)}>${name}<//> <span class="muted">${about}</span></div>`)}</div>
       <details><summary>Anything else</summary><${DeliverForm} send=${send} /></details>`,
   });

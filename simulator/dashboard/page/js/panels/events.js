@@ -1,5 +1,6 @@
 // Every event that was emitted, what it says, who was told of it, and sending it again.
 import { Act, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time } from "../ui.js";
+import { askForFault } from "./deliveries.js";
 import { count } from "../format.js";
 import { filter } from "../navigation.js";
 import { href } from "../routes.js";
@@ -45,7 +46,8 @@ function Detail({ id }) {
       ["About", event.data?.object?.id && html`<${Id} id=${event.data.object.id} />`],
       ["At", html`<${Time} at=${event.created_at} far />`],
     ]} />
-    <div class="buttons"><${Act} does=${again} title="To every endpoint that is enabled and subscribed">Send again<//></div>
+    <div class="buttons"><${Act} does=${again} title="To every endpoint that is enabled and subscribed">Send again<//>
+      <button type="button" onClick=${() => askForFault({ event_id: event.id, event_type: event.type })}>Send with a fault</button></div>
     <h4>Deliveries</h4>
     <${Shown} reading=${deliveries}>${({ data }) => data.length
       ? html`<ul class="related">${data.map((row) => html`<li key=${row.id}><${Status} value=${row.status} /> <a href=${href("deliveries", row.id)}>attempt ${row.attempt}</a> <span class="muted">${row.url}</span></li>`)}</ul>`
