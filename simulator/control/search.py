@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from decimal import Decimal
 from functools import partial
 from heapq import nsmallest
 from itertools import islice
@@ -87,46 +86,55 @@ Leaves = Iterable[tuple[str, str]]
 
 @dataclass(frozen=True)
 class _Thing:
-    """Something that may be found: all its text in small letters, its values, and how it is shown."""
+    """Something that may be found: its values, each a line in small letters, and as they are; how it is shown."""
 
     text: str
     leaves: Callable[[], Leaves]
     show: Callable[[Match], Found]
 
 
-@dataclass(frozen=True)
 class _Wanted:
-    """What is searched for, in small letters; `digits`: the same without what people put between those of a number."""
+    """What is searched for, in small letters, and the same without what people put between the digits of a number.
 
-    text: str
-    digits: str = ""
+    How well a thing fits is seen from its lines alone: nearly everything may fit what is short.
+    """
 
-    @classmethod
-    def of(cls, given: str) -> _Wanted:
-        text = given.strip().lower()
-        if _AMOUNT.fullmatch(text) and "." in text:
-            text = text.rstrip("0").rstrip(".")  # 30.00 is found by 30, too
+    def __init__(self, given: str) -> None:
+        text = " ".join(given.lower().split())
         digits = _BETWEEN_DIGITS.sub("", text)
-        return cls(text, digits if digits != text and digits.removeprefix("+").isdigit() else "")
+        self._texts = [text]
+        zeros = ""
+        if _AMOUNT.fullmatch(text):
+            if "." in text:
+                self._texts = [text.rstrip("0").rstrip(".")]
+            zeros = "0*" if "." in self._texts[0] else r"(?:\.0+)?"
+        elif digits.removeprefix("+").isdigit():
+            self._texts.append(digits)
+        self._whole = [re.compile(rf"\n{re.escape(one)}{zeros}\n") for one in self._texts]
 
-    def lies_in(self, text: str) -> bool:
-        return self.text in text or (self.digits != "" and self.digits in text)
+    def grade(self, lines: str) -> int | None:
+        """0 where a line is just that (or an amount as high), 1 where one begins or ends with it, 2 where one has it.
 
-    def grade(self, value: str) -> int | None:
-        """0 for what is just that, 1 for what begins or ends with it, 2 for what has it; None for what has not."""
-        value = value.lower()
-        text = self.text if self.text in value else self.digits
-        if not text or text not in value:
+        None where none has. Lines begin and end with a line feed.
+        """
+        text, whole = next(
+            (pair for pair in zip(self._texts, self._whole, strict=True) if pair[0] in lines), ("", None)
+        )
+        if whole is None:
             return None
-        if value == text or (_AMOUNT.fullmatch(value) and _AMOUNT.fullmatch(text) and Decimal(value) == Decimal(text)):
-            return 0
-        return 1 if value.startswith(text) or value.endswith(text) else 2
+        if f"\n{text}" not in lines and f"{text}\n" not in lines:
+            return 2
+        return 0 if whole.search(lines) else 1
 
-    def best(self, leaves: Leaves) -> tuple[int, Match] | None:
-        """The best match among values, with its grade; of equals the first."""
-        graded = ((grade, path, value) for path, value in leaves if (grade := self.grade(value)) is not None)
-        found = min(graded, key=lambda row: row[0], default=None)
-        return None if found is None else (found[0], {"field": found[1], "value": found[2][:MOST_CHARACTERS]})
+    def match(self, leaves: Leaves) -> Match:
+        """The value that fits best; of equals the first."""
+        graded = ((self.grade(_lines([value])), path, value) for path, value in leaves)
+        _, path, value = min(graded, key=lambda row: 3 if row[0] is None else row[0])
+        return {"field": path, "value": value[:MOST_CHARACTERS]}
+
+
+def _lines(values: Iterable[str]) -> str:
+    return "\n" + "\n".join(" ".join(value.split()) for value in values).lower() + "\n"
 
 
 async def search(call: ControlCall) -> SearchAnswer:
@@ -140,8 +148,8 @@ async def search(call: ControlCall) -> SearchAnswer:
         raise absent("q")
     if len(given) > MOST_CHARACTERS:
         raise wrong("q", f"it has more than {MOST_CHARACTERS} characters")
-    world, wanted = call.world, _Wanted.of(given)
-    hits: list[tuple[tuple[int, int, int], _Thing, Match]] = []
+    world, wanted = call.world, _Wanted(given)
+    hits: list[tuple[tuple[int, int, int], _Thing]] = []
     looked_at, truncated = 0, False
     for place, things in enumerate(
         (_resources(world), _requests(world), _events(world), _deliveries(world), _emails(world), _scenarios(call))
@@ -153,12 +161,12 @@ async def search(call: ControlCall) -> SearchAnswer:
             looked_at += 1
             if looked_at % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # other calls go on
-            best = wanted.best(thing.leaves()) if wanted.lies_in(thing.text) else None
-            if best is not None:
-                hits.append(((best[0], place, number), thing, best[1]))
+            grade = wanted.grade(thing.text)
+            if grade is not None:
+                hits.append(((grade, place, number), thing))
     first = nsmallest(_DEFAULT_LIMIT if limit is None else limit, hits, key=lambda hit: hit[0])
     return {
-        "data": [thing.show(match) for _, thing, match in first],
+        "data": [thing.show(wanted.match(thing.leaves())) for _, thing in first],
         "looked_at": looked_at,
         "truncated": truncated,
     }
@@ -185,8 +193,7 @@ def _resources(world: World) -> Iterator[_Thing]:
             continue
         known = texts.get(resource_id)
         if known is None or known.record is not record:
-            text = "\n".join(value for _, value in _leaves_of(world, record)).lower()
-            known = texts[resource_id] = _Text(record, text)
+            known = texts[resource_id] = _Text(record, _lines(value for _, value in _leaves_of(world, record)))
         yield _Thing(known.text, partial(_leaves_of, world, record), partial(_show_resource, world, record))
 
 
@@ -241,7 +248,7 @@ def _thing(
             "path": path,
         }
 
-    return _Thing("\n".join(value for _, value in leaves).lower(), lambda: leaves, show)
+    return _Thing(_lines(value for _, value in leaves), lambda: leaves, show)
 
 
 def _requests(world: World) -> Iterator[_Thing]:

@@ -83,6 +83,17 @@ def test_what_has_changed_is_found_as_it_is_now(world: Remote, mine: dict[str, A
     assert [row["id"] for row in search(world, "payout_failed") if row["sort"] == "resource"] == [mine["id"]]
 
 
+def test_an_exact_amount_comes_before_numbers_that_have_its_digits(world: Remote) -> None:
+    offramp(world, "5050")
+    exact = offramp(world, "1234", reference="of fifty").body
+    for _ in range(3):
+        offramp(world, "5050")
+    found = [row for row in search(world, "50", limit=100) if row["kind"] == "offramp"]
+    assert exact["id"] in [row["id"] for row in found[:5]]
+    first = search(world, "50")[0]
+    assert first["matched"]["value"] in ("50", "50.00")
+
+
 def test_no_secret_is_found(world: Remote, mine: dict[str, Any]) -> None:
     secret = world.world["credentials"]["sandbox"]["secret_key"]
     assert search(world, secret) == []

@@ -38,7 +38,10 @@ function step(by) {
 /** Close what is open: a detail. Dialogs close themselves. */
 function leave() {
   const { panel, rest, query } = route.get();
-  if (rest.length) go(panel, [], query);
+  if (!rest.length) return;
+  const open = document.querySelector('main [data-row][aria-current="true"]');
+  go(panel, [], query);
+  (open?.querySelector("a") || open)?.focus();
 }
 
 let afterG = 0;

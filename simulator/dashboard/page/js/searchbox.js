@@ -57,7 +57,7 @@ export function SearchBox() {
   };
   const shown = open && text.trim() && answer;
   return html`<div class="search" role="search">
-    <input id="search" type="search" placeholder="Search: reference, id, amount, phone …" aria-label="Search everything" autocomplete="off" spellcheck="false" maxlength="200"
+    <input id="search" type="search" placeholder="Search everything" aria-label="Search everything" title="By your own reference, an id, an amount, a phone number, an address, a status …" autocomplete="off" spellcheck="false" maxlength="200"
       role="combobox" aria-expanded=${shown ? "true" : "false"} aria-controls="found" aria-activedescendant=${shown && rows.length ? `found-${chosen}` : null} aria-keyshortcuts="/"
       value=${text} onInput=${(event) => { setText(event.target.value); setOpen(true); }} onFocus=${() => setOpen(true)} onBlur=${() => setTimeout(() => setOpen(false), 150)} onKeyDown=${key} />
     <kbd aria-hidden="true">/</kbd>
