@@ -303,6 +303,38 @@ def test_an_amount_as_a_json_number(world: Remote) -> None:
     assert only(world, "amount_as_number")["count"] == 1
 
 
+TO_AMINA = {"type": "platform_user", "email": "amina@example.test"}
+
+
+def test_two_payments_under_one_reference(world: Remote) -> None:
+    def send(reference: str) -> str:
+        body = {"symbol": "USDC", "network": "CELO", "amount": "5", "destination": TO_AMINA, "reference": reference}
+        made = world.api("POST", "/wallet/send", json=body, headers=key())
+        assert made.status == 201, made.body
+        return str(made.body["id"])
+
+    send("order-1")
+    send("order-2")
+    assert "reference_paid_twice" not in kinds(world)
+    send("order-1")
+    finding = only(world, "reference_paid_twice")
+    assert (finding["severity"], finding["count"], len(finding["requests"])) == ("warning", 1, 2)
+    assert "under one reference, order-1" in finding["message"]
+
+
+def test_an_order_that_is_paid_anew_after_a_failure_is_none(world: Remote) -> None:
+    def confirmed_as(reference: str) -> str:
+        made = quote(world).body["id"]
+        answer = world.api("POST", f"/quotes/{made}/confirm", json=PAYER | {"reference": reference}, headers=key())
+        return str(answer.body["id"])
+
+    world.act("payment_declined", confirmed_as("order-1"))
+    confirmed_as("order-1")
+    assert "reference_paid_twice" not in kinds(world)
+    confirmed_as("order-1")
+    assert only(world, "reference_paid_twice")["count"] == 1
+
+
 def test_the_alias_limit(world: Remote) -> None:
     world.api("GET", "/transactions?limit=5")
     assert only(world, "limit_alias")["severity"] == "info"
