@@ -12,11 +12,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "integrators" / "README.md"
+PAGE = Path(__file__).parents[2] / "simulator" / "docs" / "how-to" / "in-your-tests.md"
+_FILE = re.compile(r"^<!-- file: (test_\w+\.py) -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def main() -> None:
-    files = re.findall(r"^```python (test_\w+\.py)\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    files = _FILE.findall(PAGE.read_text("utf-8"))
     assert files
     with tempfile.TemporaryDirectory() as directory:
         for name, text in files:
