@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import cache
 
+from simulator.contract import npm
 from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.contract.own import own_page
 from simulator.control.operation import ControlCall, ControlOperation, Handler, Raw, any_text
@@ -153,6 +154,11 @@ def _every_page() -> bytes:
     return llms.full(contract_file("llms.txt").decode()).encode()
 
 
+async def rampsim_client_tgz(call: ControlCall) -> Raw[str]:
+    """The client for TypeScript, with its fixtures for Vitest: `npm install --save-dev` takes this address."""
+    return Raw(await asyncio.to_thread(npm.packed_client))
+
+
 def _text_row(name: str, summary: str, handler: Handler) -> ControlOperation:
     return ControlOperation(
         "GET",
@@ -171,5 +177,15 @@ PAGE_ROWS = (
     *page_rows("reference", _page),
     _text_row("llms", "What a language model reads first", llms_txt),
     _text_row("llms-full", "The same with every page of the documentation", llms_full_txt),
+    ControlOperation(
+        "GET",
+        "/rampsim-client.tgz",
+        "rampsim_client_tgz",
+        "Contract",
+        "The client for TypeScript, as npm installs it",
+        rampsim_client_tgz,
+        open=True,
+        media_type="application/gzip",
+    ),
 )
 """What the page for people needs; no part of the contract."""

@@ -48,43 +48,37 @@ def test_the_fixtures_carry_ramps_webhooks_time_faults_and_refusals(client: Path
         assert re.search(f"✓.* {title}", done.stdout), title
 
 
-def test_a_project_takes_it_out_of_the_package_and_its_first_tests_pass(tmp_path: Path, origin: str) -> None:
-    written = CliRunner().invoke(main, ["recipe", "write", "typescript", "--to", str(tmp_path)])
-    assert written.exit_code == 0, written.output
-    package = tmp_path / "rampsim-client"
-    npm = tools.node_directory().parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    packed = tools.run(
-        tools.node_directory() / "node", npm, "pack", package, "--offline", "--ignore-scripts", cwd=tmp_path
-    )
-    assert packed.returncode == 0, packed.stdout
+def npm(*words: str | Path, cwd: Path) -> None:
+    path = tools.node_directory().parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=0")
+    done = tools.run(tools.node_directory() / "node", path, *words, *quiet, cwd=cwd)
+    assert done.returncode == 0, done.stdout
 
-    modules = tmp_path / "project" / "node_modules"
-    modules.mkdir(parents=True)
+
+@pytest.mark.parametrize("source", ["recipe", "server"])
+def test_a_project_takes_it_from_the_package_or_a_server_and_its_first_tests_pass(
+    source: str, tmp_path: Path, origin: str
+) -> None:
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    if source == "recipe":
+        written = CliRunner().invoke(main, ["recipe", "write", "typescript", "--to", str(tmp_path)])
+        assert written.exit_code == 0, written.output
+        npm("pack", tmp_path / "rampsim-client", cwd=tmp_path)
+        [packed] = tmp_path.glob("*.tgz")
+        npm("install", packed, "--offline", cwd=tmp_path)
+    else:
+        npm("install", f"{origin}/_simulator/rampsim-client.tgz", cwd=tmp_path)
+    modules = tmp_path / "node_modules"
     for name in ("vitest", "vite", "@vitest", "@types", "undici-types"):
         if (tools.STORE / "node_modules" / name).exists():
             (modules / name).symlink_to(tools.STORE / "node_modules" / name)
-    unpacked = tools.run("tar", "-xzf", *tmp_path.glob("*.tgz"), "-C", modules)
-    assert unpacked.returncode == 0, unpacked.stdout
-    (modules / "package").rename(modules / "rampsim-client")
     page = (typescript.CLIENT / "README.md").read_text("utf-8")
     [(name, text)] = re.findall(r"^```ts (\S+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    (modules.parent / name).write_text(text)
-    (modules.parent / "package.json").write_text('{"type": "module"}')
+    (tmp_path / name).write_text(text)
 
-    options = (
-        "--noEmit",
-        "--strict",
-        "--target",
-        "es2022",
-        "--module",
-        "nodenext",
-        "--types",
-        "node",
-        "--skipLibCheck",
-    )
-    checked = tools.run(tools.tool("tsc"), *options, name, cwd=modules.parent)
+    checked = tools.run(tools.tool("tsc"), *typescript.STRICT, name, cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout
-    done = typescript.vitest(modules.parent, origin)
+    done = typescript.vitest(tmp_path, origin)
     assert done.returncode == 0, done.stdout
     assert "2 passed" in done.stdout
 

@@ -18,7 +18,7 @@ from tests.judges import tools
 CLIENT = tools.CONTRACTS / "clients" / "typescript"
 TYPES = {"openapi.d.ts": "openapi.yaml", "control.d.ts": "control.yaml"}
 MADE = ("lib", "types")
-_STRICT = ("--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--types", "node", "--skipLibCheck")
+STRICT = ("--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--types", "node", "--skipLibCheck")
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def make(copy: Path, contracts: Path) -> None:
 
 def check_tests(copy: Path) -> CompletedProcess[str]:
     """The client's own tests against its types, strictly."""
-    return tools.run(tools.tool("tsc"), *_STRICT, *sorted(copy.glob("tests/*.ts")), cwd=copy)
+    return tools.run(tools.tool("tsc"), *STRICT, *sorted(copy.glob("tests/*.ts")), cwd=copy)
 
 
 def vitest(directory: Path, url: str) -> CompletedProcess[str]:

@@ -78,6 +78,10 @@ export declare class World {
         message: string;
         what_to_do: string;
         clause: string;
+        why: string;
+        changes: components["schemas"]["CodeChange"][];
+        clause_links: string[];
+        request_links: string[];
         count: number;
         requests: string[];
         evidence: string[];

@@ -717,7 +717,7 @@ export interface paths {
         };
         /**
          * The journal of interface calls
-         * @description The journal of interface calls by method, path (a glob) and status; the newest `limit`, oldest first.
+         * @description The journal of interface calls by method, path (a glob), status and text; the newest `limit`, oldest first.
          */
         get: operations["requests"];
         put?: never;
@@ -1939,6 +1939,21 @@ export interface components {
             ended?: string;
         };
         /**
+         * CodeChange
+         * @description Code as it probably is, and as it should be.
+         */
+        CodeChange: {
+            /**
+             * @description What it is written in.
+             * @enum {string}
+             */
+            language: "python" | "http";
+            /** @description As it probably is. */
+            before: string;
+            /** @description As it should be. */
+            after: string;
+        };
+        /**
          * CompleteAction
          * @description conversion, payout or settlement finishes
          */
@@ -2035,6 +2050,8 @@ export interface components {
                 param?: string;
                 /** @description Actions that are legal now. */
                 allowed?: string[];
+                /** @description Where the call is described, on this server. */
+                doc_url?: string;
                 /** @description What was done before it stopped. */
                 receipt?: components["schemas"]["AdvanceReceipt"];
                 /** @description What had been done on the way when it stopped. */
@@ -2630,6 +2647,14 @@ export interface components {
             what_to_do: string;
             /** @description Where the specification speaks of it. */
             clause: string;
+            /** @description Why it hurts in production; empty where that says itself. */
+            why: string;
+            /** @description The code to change, in Python and as HTTP, as far as there is such code. */
+            changes: components["schemas"]["CodeChange"][];
+            /** @description Where the pages of this server tell what the clause says: paths. */
+            clause_links: string[];
+            /** @description Where the dashboard shows the newest of the calls: paths. */
+            request_links: string[];
             /** @description How often it was seen. */
             count: number;
             /** @description The interface calls that show it, by their ids. */
@@ -5913,6 +5938,8 @@ export interface operations {
                 path?: string;
                 /** @description Only calls that were answered with this status. */
                 status?: number;
+                /** @description Only calls whose path, body or answer has this text; capitals make no difference. */
+                text?: string;
                 /** @description The newest that many, oldest first. */
                 limit?: components["parameters"]["Limit"];
             };
