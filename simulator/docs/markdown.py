@@ -68,7 +68,7 @@ class Rendered:
 
 def render(page: Page) -> Rendered:
     """A page of ours; what it says in HTML is passed on, so this is for nothing that anybody sends."""
-    tokens = _parser().parse(_COMMENT.sub("", page.source))
+    tokens = _without_empty_heads(_parser().parse(_COMMENT.sub("", page.source)))
     links = tuple(_relinked(page, tokens))
     headings = _headed(tokens)
     passages = tuple(_passages(tokens))
@@ -96,6 +96,23 @@ def _heading_close(self: object, tokens: Sequence[Token], index: int, *_: object
     if tag == "h1":
         return f"</{tag}>\n"
     return f' <a class="here" href="#{anchor}" aria-label="Link to this heading">#</a></{tag}>\n'
+
+
+def _without_empty_heads(tokens: Sequence[Token]) -> list[Token]:
+    """Tables without the row of headings where no column has one: Markdown cannot leave it out, a page can."""
+    kept: list[Token] = []
+    head: list[Token] | None = None
+    for token in tokens:
+        if token.type == "thead_open":
+            head = []
+        if head is None:
+            kept.append(token)
+        else:
+            head.append(token)
+        if token.type == "thead_close" and head is not None:
+            kept += head if any(one.content for one in head) else []
+            head = None
+    return kept
 
 
 def _headed(tokens: Sequence[Token]) -> list[Heading]:
