@@ -33,8 +33,8 @@ lies below `/_simulator`. The same as a contract: [control.yaml](../../../contra
 - **Lists** answer `{"data": [...]}`: the newest `limit`, oldest first.
 - **Refusals** have the form of [the interface's](errors.md#refusals-of-the-control-interface).
 
-Most of these calls have a command ([command line](commands.md)), and all of them a method of the test kit. The examples
-below were really made; long answers are cut short, which `…` shows.
+Most of these calls have a command ([command line](commands.md)) and a method of the test kit ([in your
+tests](../how-to/in-your-tests.md)). The examples below were really made; long answers are cut short, which `…` shows.
 """
 
 

@@ -31,7 +31,7 @@ def _told(field: Field) -> str:
     text = f"`{field.name}` ({', '.join(kind)})"
     if field.text:
         text += f": {' '.join(field.text.split())}"
-    if field.values:
+    if len(field.values) > 1 or (field.values and not field.text):
         values = (f"`{value}`{f' ({_small(meaning)})' if meaning else ''}" for value, meaning in field.values)
         text += f"{'' if field.text else ':'} One of {', '.join(values)}{', or others' if field.is_open else ''}."
     if field.parts:
