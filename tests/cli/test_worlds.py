@@ -48,7 +48,7 @@ def test_a_settings_file_says_nothing_of_worlds_that_are_made(
 
 
 def test_a_scenario_that_is_no_yaml_is_told(rampsim: Command, tmp_path: Path) -> None:
-    (tmp_path / "rain.yaml").write_text("a: [")
+    (tmp_path / "rain.yaml").write_text("a: b: c\n")
     result = rampsim("worlds", "create", "--scenario", str(tmp_path / "rain.yaml"))
     assert (result.exit_code, f"{tmp_path / 'rain.yaml'}:1:" in result.stderr) == (2, True)
 
