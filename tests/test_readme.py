@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from simulator.cli.serve import serve
+from simulator.cli.settings import CLIENT, SERVE
 from simulator.kernel.clock import parse_duration
 from simulator.resources.webhooks import schedule
 from simulator.wire.setting_model import Settings
@@ -90,19 +91,29 @@ def test_the_retries_stand_in_it_as_they_are_made() -> None:
 
 def test_the_readme_has_blocks_of_every_sort() -> None:
     languages = {(block.language, block.is_run) for block in blocks()}
-    assert languages == {("bash", True), ("bash", False), ("python", True), ("python", False)}
+    assert languages == {("bash", True), ("bash", False), ("python", True), ("python", False), ("toml", False)}
     assert sum(block.prints is not None for block in blocks()) >= 5
 
 
-def test_every_flag_of_serve_is_in_the_table_with_its_variable_and_default() -> None:
-    for option in serve.params:
-        flag = option.opts[0]
-        row = next((line for line in README.splitlines() if line.startswith(f"| `{flag}` ")), "")
-        assert f"`{option.envvar}`" in row, flag
-        if isinstance(option.default, str):
-            assert f"`{option.default}`" in row, flag
-    flags = {option.name for option in serve.params}
+def test_every_setting_is_in_the_table_and_what_the_readme_says_of_one_is_what_holds() -> None:
+    page = (ROOT / "simulator/docs/reference/settings.md").read_text("utf-8")
+    for row in (*SERVE, *CLIENT):
+        assert f"| `--{row.key}` | `{row.variable}` | {f'`{row.key}`' if row.keyed else ''} |" in page
+    assert {row.name for row in SERVE} == {option.name for option in serve.params if option.name != "config"}
+    flags = {row.name for row in SERVE}
     assert {"assume" if name == "assumptions" else name for name in Settings.model_fields} <= flags
+    section = README[README.index("## Settings") : README.index("## Sharing")]
+    told = [line.split("|")[1:4] for line in section.splitlines() if line.startswith("| `--")]
+    for flag_cell, variable_cell, default_cell in told:
+        for flag, variable, default in zip(*map(_listed, (flag_cell, variable_cell, default_cell)), strict=True):
+            (row,) = (row for row in SERVE if f"--{row.key}" == flag)
+            assert (variable, default in (row.default, "none", "off", "the wall clock", "autopilot test-values")) == (
+                row.variable, True,
+            )  # fmt: skip
+
+
+def _listed(cell: str) -> list[str]:
+    return [part.strip().strip("`") for part in cell.split(",")]
 
 
 def test_every_link_to_a_file_leads_somewhere() -> None:

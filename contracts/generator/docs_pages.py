@@ -7,7 +7,7 @@ from pathlib import Path
 
 import simulator
 from contracts.generator import assumptions
-from contracts.generator.reference import commands, control, errors, faults, rules, scenarios, webhooks
+from contracts.generator.reference import commands, control, errors, faults, rules, scenarios, settings, webhooks
 
 DIRECTORY = Path(simulator.__file__).parent / "docs"
 
@@ -19,6 +19,7 @@ def pages() -> Mapping[str, bytes]:
     made = {
         "reference/control": control.page(),
         "reference/commands": commands.page(),
+        "reference/settings": settings.page(),
         "reference/faults": faults.page(),
         "reference/scenarios": scenarios.page(),
         "reference/actions": control.actions_page(),

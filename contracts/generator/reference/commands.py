@@ -26,7 +26,7 @@ _HEAD = """\
 Commands that speak to a server take these too, which are not repeated below:
 
 """
-_OF_A_SERVER = ("url", "world", "environment", "control_token")
+_OF_A_SERVER = ("config", "url", "world", "environment", "control_token")
 
 
 def page() -> str:
