@@ -60,6 +60,7 @@ class ControlClient:
             raise Unreachable(str(error)) from None
         self.url = url.rstrip("/")
         self.world = world
+        self.last_event_id = ""
         self._timeout_seconds = timeout_seconds
         self._opener = build_opener(ProxyHandler({}), NoRedirect)
         self._headers = {"Accept": "application/json"}
@@ -114,7 +115,10 @@ class ControlClient:
         return raw
 
     def stream(self, path: str = "/stream") -> Iterator[tuple[str, str]]:
-        """Server-sent events as (event name, data), until the server ends the stream."""
+        """Server-sent events as (event name, data), until the server ends the stream.
+
+        `last_event_id` is then that of the newest; `/stream?last_event_id=` goes on behind it.
+        """
         name, data = "message", ""
         with self._open("GET", path, None) as response:
             for raw in response:
@@ -124,6 +128,8 @@ class ControlClient:
                     name = value
                 elif field == "data":
                     data = f"{data}\n{value}" if data else value
+                elif field == "id":
+                    self.last_event_id = value
                 elif not field and not value:
                     if data:
                         yield name, data

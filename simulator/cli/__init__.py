@@ -32,6 +32,7 @@ from simulator.cli import (
     serve,
     snapshots,
     steering,
+    tailing,
     waiting,
     worlds,
 )
@@ -48,6 +49,7 @@ COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     "actions": lambda: steering.actions,
     "trigger": lambda: steering.trigger,
     "events": lambda: seeing.events,
+    "tail": lambda: tailing.tail,
     "resources": lambda: seeing.resources,
     "deliveries": lambda: seeing.deliveries,
     "requests": lambda: seeing.requests,

@@ -52,9 +52,9 @@ of your client advance the clock by what `Retry-After` says.
 _FOUND = """
 
 Without `--url`, a server is looked for where `SIMULATOR_HOST` and `SIMULATOR_PORT` make one listen, then at the
-`url` of the settings file, then where one was started from here: `rampsim serve` keeps a note in `.rampsim/servers` while it
-listens, beside the settings file, else at the root of the repository. Of several that run here, the one at the default
-address is taken, or you are asked to name one. When nothing answers, the error says where it has looked.
+`url` of the settings file, then where one was started from here: `rampsim serve` keeps a note in `.rampsim/servers`
+while it listens, beside the settings file, else at the root of the repository. Of several that run here, the one at
+the default address is taken, or you are asked to name one. When nothing answers, the error says where it has looked.
 
 Clients speak to this machine alone; another host that a simulator stands on is named by `SIMULATOR_ALLOW_HOSTS`.
 
