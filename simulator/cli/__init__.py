@@ -18,6 +18,7 @@ from simulator.cli import (
     assuming,
     certifying,
     comparing,
+    completing,
     conforming,
     docs,
     exploring,
@@ -70,6 +71,7 @@ COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     "conform": lambda: conforming.conform,
     "explore": lambda: exploring.explore,
     "docs": lambda: docs.docs,
+    "completion": lambda: completing.completion,
     "mcp": lambda: agents.mcp,
 }
 """Each command by its name; it is loaded when it is called, or shown in the help."""

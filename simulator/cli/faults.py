@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from simulator import client as clients
+from simulator.cli import completing
 from simulator.cli.parameters import parameters_of
 from simulator.cli.remote import remote, show
 
@@ -57,6 +58,10 @@ class _Add(click.Command):
         return super().get_params(ctx)
 
 
+def _presets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in PRESETS if name.startswith(incomplete)]
+
+
 @click.group(invoke_without_command=True)
 @remote
 @click.pass_context
@@ -74,8 +79,13 @@ def list_faults(client: clients.ControlClient) -> None:
 
 
 @faults.command(cls=_Add)
-@click.argument("preset", required=False)
-@click.option("--webhook", metavar="EVENT", help="A fault of webhooks: of this event type, or '*' for all.")
+@click.argument("preset", required=False, shell_complete=_presets)
+@click.option(
+    "--webhook",
+    metavar="EVENT",
+    shell_complete=completing.events,
+    help="A fault of webhooks: of this event type, or '*' for all.",
+)
 @remote
 def add(client: clients.ControlClient, preset: str | None, webhook: str | None, **given: Any) -> None:
     """Put a fault in force: a PRESET, or what the options say; both together mean that preset, where they say.
@@ -133,7 +143,7 @@ def _preset(name: str | None) -> Mapping[str, Any]:
 
 
 @faults.command()
-@click.argument("fault_id", metavar="ID")
+@click.argument("fault_id", metavar="ID", shell_complete=completing.fault_ids)
 @remote
 def remove(client: clients.ControlClient, fault_id: str) -> None:
     """End one fault."""

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from simulator import client as clients
+from simulator.cli import completing
 from simulator.cli.remote import remote, show
 from simulator.cli.worlds import OrShown
 
@@ -33,7 +34,7 @@ def inbox(context: click.Context, client: clients.ControlClient) -> None:
 
 
 @inbox.command("show", hidden=True)
-@click.argument("name")
+@click.argument("name", shell_complete=completing.inboxes)
 @click.option("--limit", type=click.IntRange(0), help="The newest that many, oldest first.")
 @_json
 @remote
@@ -43,7 +44,7 @@ def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_j
 
 
 @inbox.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.inboxes)
 @click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="How many messages to wait for.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Real seconds to wait at most.  [default: 30]")
 @_json
@@ -54,7 +55,7 @@ def wait(client: clients.ControlClient, name: str, count: int, timeout: float | 
 
 
 @inbox.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.inboxes)
 @click.option("--event", "events", multiple=True, metavar="EVENT", help="Only this event; repeatable.  [default: all]")
 @remote
 def subscribe(client: clients.ControlClient, name: str, events: tuple[str, ...]) -> None:
@@ -63,7 +64,7 @@ def subscribe(client: clients.ControlClient, name: str, events: tuple[str, ...])
 
 
 @inbox.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.inboxes)
 @click.argument("statuses", metavar="STATUS...", nargs=-1, required=True, type=click.IntRange(200, 599))
 @remote
 def respond(client: clients.ControlClient, name: str, statuses: tuple[int, ...]) -> None:
@@ -72,7 +73,7 @@ def respond(client: clients.ControlClient, name: str, statuses: tuple[int, ...])
 
 
 @inbox.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.inboxes)
 @remote
 def clear(client: clients.ControlClient, name: str) -> None:
     """Empty an inbox, and let it answer 200 again."""

@@ -9,11 +9,12 @@ import click
 
 from simulator import client as clients
 from simulator.address import CONTROL_BASE
+from simulator.cli import completing
 from simulator.cli.remote import remote
 
 
 @click.command("open")
-@click.argument("resource_id", metavar="[ID]", required=False)
+@click.argument("resource_id", metavar="[ID]", required=False, shell_complete=completing.resources)
 @click.option("--print", "only_print", is_flag=True, help="Only print its address.")
 @click.option("--docs", is_flag=True, help="The documentation instead.")
 @remote

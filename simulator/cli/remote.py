@@ -15,11 +15,17 @@ import click
 from simulator import client as clients
 from simulator import trusted_hosts
 from simulator.address import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
-from simulator.cli import settings
+from simulator.cli import completing, settings
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
+
+
+_MORE: Mapping[str, Mapping[str, Any]] = {
+    "environment": {"type": click.Choice(["sandbox", "production"])},
+    "world": {"shell_complete": completing.worlds},
+}
 
 
 class Address(NamedTuple):
@@ -55,8 +61,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
             sys.exit(0)
 
     for setting in reversed(settings.CLIENT):
-        choice = {"type": click.Choice(["sandbox", "production"])} if setting.name == "environment" else {}
-        run = setting.option(**choice)(run)
+        run = setting.option(**_MORE.get(setting.name, {}))(run)
     decorated: Callable[..., None] = settings.settings_file_option(settings.CLIENT)(run)
     return decorated
 

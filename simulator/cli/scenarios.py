@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli import uploading
+from simulator.cli import completing, uploading
 from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, refuse_foreign
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def list_scenarios() -> None:
 
 
 @scenario.command()
-@click.argument("scenarios", nargs=-1, required=True, metavar="FILE|NAME...")
+@click.argument("scenarios", nargs=-1, required=True, metavar="FILE|NAME...", shell_complete=completing.scenarios)
 @click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report there too.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the worlds.")
 @click.option("--url", metavar="URL", help="Run on this server instead of one started for the purpose.")

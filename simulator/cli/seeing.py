@@ -7,13 +7,16 @@ import json
 import click
 
 from simulator import client as clients
+from simulator.cli import completing
 from simulator.cli.remote import remote, show
 
 _limit = click.option("--limit", type=click.IntRange(0), help="The newest that many, oldest first.")
 
 
 @click.group(invoke_without_command=True)
-@click.option("--type", "event_type", metavar="EVENT", help="Only events of this type.")
+@click.option(
+    "--type", "event_type", metavar="EVENT", shell_complete=completing.events, help="Only events of this type."
+)
 @click.option("--object-id", metavar="ID", help="Only events about this object.")
 @_limit
 @click.option("--follow", is_flag=True, help="Go on printing events as they come, one per line, until interrupted.")
@@ -39,7 +42,7 @@ def events(
 
 
 @events.command()
-@click.option("--type", "event_type", metavar="EVENT", help="Of this type.")
+@click.option("--type", "event_type", metavar="EVENT", shell_complete=completing.events, help="Of this type.")
 @click.option("--object-id", metavar="ID", help="About this object.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Real seconds to wait at most.  [default: 30]")
 @remote
@@ -57,7 +60,7 @@ def resend(client: clients.ControlClient, event_id: str) -> None:
 
 
 @click.command()
-@click.argument("resource_id", metavar="[ID]", required=False)
+@click.argument("resource_id", metavar="[ID]", required=False, shell_complete=completing.resources)
 @click.option("--type", "resource_type", metavar="TYPE", help="Only resources of this type.")
 @_limit
 @remote

@@ -10,13 +10,16 @@ from typing import Any, NoReturn
 
 import click
 
-from simulator.cli import running, settings
+from simulator.cli import completing, running, settings
 from simulator.cli.remote import EXIT_USAGE, fail
 
 
 def _options(command: Any) -> Any:
     for setting in reversed(settings.SERVE):
-        command = setting.option(is_eager=setting.name == "end_with_stdin")(command)
+        more: dict[str, Any] = {"is_eager": setting.name == "end_with_stdin"}
+        if setting.name == "scenario":
+            more["shell_complete"] = completing.scenarios
+        command = setting.option(**more)(command)
     return settings.settings_file_option(settings.SERVE)(command)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from simulator import client as clients
+from simulator.cli import completing
 from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail, remote, show
 
-_snapshot = click.argument("snapshot", metavar="ID|NAME")
+_snapshot = click.argument("snapshot", metavar="ID|NAME", shell_complete=completing.snapshots)
 
 
 @click.group("snapshots", invoke_without_command=True)
@@ -57,7 +58,7 @@ def fork(client: clients.ControlClient, snapshot: str, world_id: str | None, rep
 
 
 @snapshots.command()
-@click.argument("snapshot", metavar="[ID|NAME]", required=False)
+@click.argument("snapshot", metavar="[ID|NAME]", required=False, shell_complete=completing.snapshots)
 @click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write it there instead of printing it.")
 @remote
 def export(client: clients.ControlClient, snapshot: str | None, out: Path | None) -> None:

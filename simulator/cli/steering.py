@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from simulator import client as clients
+from simulator.cli import completing
 from simulator.cli.parameters import parameters_of, split
 from simulator.cli.remote import EXIT_REFUSED, fail, remote, show
 
@@ -24,7 +25,12 @@ def clock(context: click.Context, client: clients.ControlClient) -> None:
 @click.argument("by", required=False)
 @click.option("--to", metavar="TIMESTAMP", help="Advance to this moment.")
 @click.option("--next", "to_next", is_flag=True, help="Advance to the next timer.")
-@click.option("--until-event", metavar="EVENT", help="Advance until an event of this type is emitted.")
+@click.option(
+    "--until-event",
+    metavar="EVENT",
+    shell_complete=completing.events,
+    help="Advance until an event of this type is emitted.",
+)
 @click.option("--object", "object_id", metavar="ID", help="With --until-event: the event's object.")
 @click.option("--until", nargs=2, metavar="ID STATUS", help="Advance until a resource has a status.")
 @click.option("--horizon", metavar="DURATION", help="With --until or --until-event: how far to look.  [default: 3652d]")
@@ -87,8 +93,14 @@ def set_clock(client: clients.ControlClient, mode: str | None, rate: float | Non
     options_metavar="[OPTIONS]",
     epilog="`rampsim actions` lists all actions with their targets and parameters.",
 )
-@click.argument("name")
-@click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar="[TARGET] [--PARAMETER VALUE]...")
+@click.argument("name", shell_complete=completing.actions)
+@click.argument(
+    "rest",
+    shell_complete=completing.resources,
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[TARGET] [--PARAMETER VALUE]...",
+)
 @remote
 def action(client: clients.ControlClient, name: str, rest: tuple[str, ...]) -> None:
     """Do what the outside world does: pay, confirm, refuse, refund, change a rate.
@@ -138,7 +150,7 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 
 
 @click.command()
-@click.argument("event")
+@click.argument("event", shell_complete=completing.events)
 @click.option("--target", metavar="ID", help="The object the event is to be about.")
 @remote
 def trigger(client: clients.ControlClient, event: str, target: str | None) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from simulator import client as clients
+from simulator.cli import completing
 from simulator.cli.remote import remote
 
 _SHOWN = ("request", "event", "delivery", "clock")
@@ -45,7 +46,13 @@ class Wanted(NamedTuple):
 @click.command()
 @click.option("--only", "sorts", multiple=True, type=click.Choice(_ALL),
               help=f"Only messages of this sort; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
-@click.option("--type", "event_type", metavar="EVENT", help="Only events of this type, and their deliveries; * is any.")
+@click.option(
+    "--type",
+    "event_type",
+    metavar="EVENT",
+    shell_complete=completing.events,
+    help="Only events of this type, and their deliveries; * is any.",
+)
 @click.option("--object-id", metavar="ID", help="Only what is about this object.")
 @click.option("--path", help="Only calls of this full path; * stands for anything.")
 @click.option("--failed", is_flag=True, help="Only calls that were refused and deliveries that failed.")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from simulator import client as clients
+from simulator.cli import completing
 from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail, remote
 
 
@@ -49,7 +50,7 @@ def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated:
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="NAME...")
+@click.argument("names", nargs=-1, metavar="NAME...", shell_complete=completing.scenarios)
 @click.option("--none", "is_none", is_flag=True, help="None: nothing happens but by timers and calls.")
 @remote
 def activate(client: clients.ControlClient, names: tuple[str, ...], is_none: bool) -> None:

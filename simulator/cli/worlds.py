@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from simulator import client as clients
-from simulator.cli import settings, snapshots
+from simulator.cli import completing, settings, snapshots
 from simulator.cli.remote import EXIT_USAGE, fail, remote, show
 
 
@@ -32,7 +32,7 @@ def worlds(context: click.Context, client: clients.ControlClient) -> None:
 
 
 @worlds.command("show", hidden=True)
-@click.argument("world_id", metavar="ID")
+@click.argument("world_id", metavar="ID", shell_complete=completing.worlds)
 @remote
 def show_world(client: clients.ControlClient, world_id: str) -> None:
     """Show one world."""
@@ -90,7 +90,13 @@ _FIRST_OF_WORLDS = next(at for at, row in enumerate(settings.SERVE) if row.name 
 @worlds.command()
 @click.argument("world_id", metavar="[ID]", required=False)
 @click.option("--seed", type=click.IntRange(0), help="Seed of everything random.  [default: drawn]")
-@click.option("--scenario", metavar="NAME|FILE", multiple=True, help="Active scenario; repeatable; none for none.")
+@click.option(
+    "--scenario",
+    metavar="NAME|FILE",
+    shell_complete=completing.scenarios,
+    multiple=True,
+    help="Active scenario; repeatable; none for none.",
+)
 @click.option(
     "--clock", type=click.Choice(["manual", "real", "scaled"]), help="How its clock moves.  [default: manual]"
 )
@@ -168,7 +174,7 @@ def _scenario(given: str) -> Any:
 
 
 @worlds.command()
-@click.argument("world_ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("world_ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.worlds)
 @remote
 def end(client: clients.ControlClient, world_ids: tuple[str, ...]) -> None:
     """End worlds, with their snapshots; their tokens are answered 401."""
