@@ -16,14 +16,16 @@ _EVERY_SECONDS = 0.1
 @click.command()
 @click.option("--timeout", type=click.FloatRange(0), default=30, show_default=True, help="Seconds to wait at most.")
 @click.option("--quiet", is_flag=True, help="Print nothing when it is ready.")
+@click.option("--print-url", is_flag=True, help="Print its address alone.")
 @settings.CLIENT[0].option()
 @settings.settings_file_option(settings.CLIENT)
-def wait(timeout: float, quiet: bool, url: str | None) -> None:
+def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
     """Wait until a server is ready to take calls; exit code 3, with the reason, when it is not in time.
 
     \b
     rampsim serve & rampsim wait
     rampsim wait --timeout 60 --url http://simulator:8642
+    export SIMULATOR_URL=$(rampsim wait --print-url)
     """
     until = time.monotonic() + timeout
     while True:
@@ -36,7 +38,7 @@ def wait(timeout: float, quiet: bool, url: str | None) -> None:
             remote.fail(words, remote.EXIT_UNREACHABLE)
         time.sleep(min(_EVERY_SECONDS, max(0.0, until - time.monotonic())))
     if not quiet:
-        click.echo(f"Ready on {address.url}")
+        click.echo(address.url if print_url else f"Ready on {address.url}")
 
 
 def _why_not(url: str, timeout_seconds: float) -> str | None:

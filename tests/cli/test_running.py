@@ -122,6 +122,7 @@ def test_wait_says_that_a_server_is_ready(rampsim: Command) -> None:
     result = rampsim("wait")
     assert (result.exit_code, result.stdout) == (0, f"Ready on {rampsim.origin}\n")
     assert rampsim("wait", "--quiet").stdout == ""
+    assert rampsim("wait", "--print-url").stdout == f"{rampsim.origin}\n"
 
 
 def test_wait_gives_up_with_the_reason(rampsim: Command) -> None:
