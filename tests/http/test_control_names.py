@@ -71,7 +71,7 @@ def test_a_query_parameter_that_a_read_does_not_know_is_named(world: Remote, row
 def test_a_misspelt_query_parameter_is_told_the_near_one(world: Remote) -> None:
     answer = world.control("GET", "/requests?pth=/quotes")
     assert answer.body["error"]["message"] == (
-        "There is no query parameter `pth`; did you mean `path`? (there are method, path, status, limit)."
+        "There is no query parameter `pth`; did you mean `path`? (there are method, path, status, text, limit)."
     )
 
 
