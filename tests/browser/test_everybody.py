@@ -34,7 +34,7 @@ def test_no_panel_shuts_anybody_out(busy: Screen, scheme: Scheme, size: tuple[in
             busy.settled()
             found[f"{route}, one open"] = violations(busy.page, only)
     assert len(found) > 5
-    assert {route: lines for route, lines in found.items() if lines} == {}
+    assert "\n".join(f"{route}: {line}" for route, lines in found.items() for line in lines) == ""
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])

@@ -34,7 +34,7 @@ const COLUMNS = [
   { title: "When", cell: (row) => (row.due_at ? html`<${Time} at=${row.due_at} far />` : html`waits for ${row.waiting_for.join(", ")}`) },
   { title: "What", className: "grow", cell: (row) => row.text },
   { title: "For", cell: (row) => row.target && html`<${Id} id=${row.target} copy=${false} />` },
-  { title: "Do", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Go to ${fullTime(row.due_at)}: ${row.text}`}>Go there<//>` },
+  { title: "Do", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Go there: ${fullTime(row.due_at)}, ${row.text}`}>Go there<//>` },
 ];
 
 function Timeline({ now, timers, events }) {
@@ -46,7 +46,7 @@ function Timeline({ now, timers, events }) {
     ${ticks(furthest).map((one) => html`<span key=${one.text} class="tick" style=${{ left: `${one.at}%` }}>${one.text}</span>`)}
     ${marks(events, when, nowMs, furthest, nearest).map((one) => html`<a key=${one.rows[0].id} class="past" style=${{ left: `${one.at}%` }} href=${href("events", one.rows.at(-1).id)}
       title=${said(one.rows, (row) => row.type, now)} aria-label=${said(one.rows, (row) => row.type, now)}>${one.rows.length > 1 ? one.rows.length : ""}</a>`)}
-    ${marks(due, when, nowMs, furthest, nearest).map((one, index) => html`<${Act} key=${index} className="coming" place=${{ left: `${one.at}%` }} does=${() => jump(one.rows[0].due_at)} label=${`Go there: ${said(one.rows, (row) => row.text, now)}`} title=${said(one.rows, (row) => row.text, now)}>${one.rows.length > 1 ? one.rows.length : ""}<//>`)}
+    ${marks(due, when, nowMs, furthest, nearest).map((one, index) => html`<${Act} key=${index} className="coming" place=${{ left: `${one.at}%` }} does=${() => jump(one.rows[0].due_at)} label=${`${said(one.rows, (row) => row.text, now)}. Go there`} title=${said(one.rows, (row) => row.text, now)}>${one.rows.length > 1 ? one.rows.length : ""}<//>`)}
   </div>`;
 }
 
@@ -54,5 +54,6 @@ function Timeline({ now, timers, events }) {
 function said(rows, what, now) {
   const texts = [...new Set(rows.map((row) => words(what(row))))];
   const more = texts.length > 3 ? ` and ${texts.length - 3} more` : "";
-  return `${texts.slice(0, 3).join("; ")}${more}, ${distance(rows[0].due_at || rows[0].created_at, now)}`;
+  const number = rows.length > 1 ? `${rows.length}: ` : "";
+  return `${number}${texts.slice(0, 3).join("; ")}${more}, ${distance(rows[0].due_at || rows[0].created_at, now)}`;
 }

@@ -106,7 +106,7 @@ function Assumptions() {
     return html`<form class="filters" role="search" aria-label="Filter assumptions" onSubmit=${(event) => event.preventDefault()}><label>Words <input type="search" value=${text} onInput=${(event) => setText(event.target.value)} /></label></form>
       <p>${Object.keys(chosen).length ? `Otherwise than usual: ${Object.entries(chosen).map(([id, name]) => `${id} ${words(name)}`).join(", ")}.` : "Everything is as usual."}</p>
       <ul class="assumptions">${fits.map((row) => html`<li key=${row.id}><h3>${row.id} ${row.in_force ? html`<${Status} value="otherwise" tone="waiting" />` : ""}</h3><p>${row.assumed}</p>
-        <ul>${row.alternatives.map((one) => html`<li key=${one.name}>${row.in_force === one.name ? html`<${Act} does=${() => set(row.id, "")} label=${`${row.id}: as usual again`}>As usual again<//>` : html`<${Act} does=${() => set(row.id, one.name)} label=${`${row.id}: ${words(one.name)}`}>Try<//>`} <b>${words(one.name)}</b> <span>${one.changes}</span></li>`)}</ul>
+        <ul>${row.alternatives.map((one) => html`<li key=${one.name}>${row.in_force === one.name ? html`<${Act} does=${() => set(row.id, "")} label=${`As usual again: ${row.id}`}>As usual again<//>` : html`<${Act} does=${() => set(row.id, one.name)} label=${`Try ${row.id}: ${words(one.name)}`}>Try<//>`} <b>${words(one.name)}</b> <span>${one.changes}</span></li>`)}</ul>
         <details><summary>How to find out</summary><p>${row.question}</p><p class="muted">${row.call}</p></details></li>`)}</ul>`;
   }}<//>`;
 }
