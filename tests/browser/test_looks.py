@@ -31,7 +31,12 @@ PICTURES = [
     ("resources", "#/resources", "light", WIDE),
     ("resources-phone", "#/resources", "dark", PHONE),
     ("requests", "#/requests", "dark", WIDE),
-    ("events", "#/events", "light", WIDE),
+    ("deliveries", "#/deliveries", "light", WIDE),
+    ("balances", "#/balances", "dark", WIDE),
+    ("clock", "#/clock", "light", WIDE),
+    ("fault", "#/faults/new", "light", WIDE),
+    ("scenarios-phone", "#/scenarios", "light", PHONE),
+    ("settings", "#/settings", "dark", WIDE),
 ]
 
 

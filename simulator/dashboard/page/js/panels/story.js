@@ -68,7 +68,7 @@ export function Diagram({ table, history }) {
   if (!table || table.states.length < 2) return null;
   const went = history.map((step) => step.state), drawing = draw(table, went);
   const means = new Map(table.states.map((state) => [state.state, state.means]));
-  return html`<div class="scroll"><svg class="diagram" viewBox=${`0 0 ${drawing.width} ${drawing.height}`} width=${drawing.width} height=${drawing.height} role="img"
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="State diagram"><svg class="diagram" viewBox=${`0 0 ${drawing.width} ${drawing.height}`} width=${drawing.width} height=${drawing.height} role="img"
       aria-label=${`State diagram of the ${table.name}: it went ${went.map(words).join(", then ")}.`}>
     <defs>${["gone", "next", "other"].map((sort) => html`<marker id=${`arrow-${sort}`} class=${`arrow ${sort}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" /></marker>`)}</defs>
     ${drawing.edges.map((edge) => html`<path key=${`${edge.from} ${edge.to}`} class=${`edge ${edge.sort}`} d=${edge.path} marker-end=${`url(#arrow-${edge.sort})`}><title>${words(edge.from)} → ${words(edge.to)}: ${edge.label}</title></path>`)}
