@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from simulator import client as clients
-from simulator.cli import completing
+from simulator.cli import advancing, completing
 from simulator.cli.parameters import parameters_of, split
 from simulator.cli.remote import EXIT_REFUSED, fail, remote, show
 
@@ -69,7 +69,8 @@ def advance(
     if horizon is not None and not waits:
         raise click.UsageError("--horizon goes with --until or --until-event")
     limits = ({"partial": True} | ({"horizon": horizon} if horizon is not None else {})) if waits else {}
-    answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
+    with advancing.shown(client):
+        answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
     show(answer)
     if answer.get("reached") is False:
         fail([str(answer.get("stopped", "what was waited for did not happen"))], EXIT_REFUSED)
@@ -85,7 +86,9 @@ def set_clock(client: clients.ControlClient, mode: str | None, rate: float | Non
     body = {name: value for name, value in (("mode", mode), ("rate", rate), ("now", now)) if value is not None}
     if not body:
         raise click.UsageError("say what to change: --mode, --rate or --now")
-    show(client.put("/clock?wait=true", body))
+    with advancing.shown(client):
+        answer = client.put("/clock?wait=true", body)
+    show(answer)
 
 
 @click.command(

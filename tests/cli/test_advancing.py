@@ -1,0 +1,45 @@
+"""What a terminal shows of an advance, and that nothing else does."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from simulator.cli import advancing
+from simulator.client import ControlClient, Unreachable
+
+PROGRESS = {"from": "2026-01-05T08:00:00.000Z", "now": "2026-02-05T08:00:00.000Z", "to": "2026-04-05T08:00:00.000Z",
+            "fired": 12, "events": 30, "deliveries": 28}  # fmt: skip
+
+
+class Stream(ControlClient):
+    def __init__(self, *messages: tuple[str, str]) -> None:
+        super().__init__()
+        self.messages, self.read = messages, threading.Event()
+
+    def stream(self, path: str = "/stream") -> Iterator[tuple[str, str]]:
+        yield from self.messages
+        self.read.set()
+        raise Unreachable("gone")
+
+
+def test_a_line_tells_how_far_it_is() -> None:
+    said = "12 timers, 30 events, 28 deliveries"
+    assert advancing.told(PROGRESS) == f"2026-02-05T08:00 of 2026-04-05T08:00: {said}"
+    assert advancing.told({**PROGRESS, "to": None}) == f"2026-02-05T08:00: {said}"
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_it_shows_at_a_terminal_alone_and_goes(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    client = Stream(("clock", "{}"), ("progress", json.dumps(PROGRESS)))
+    with advancing.shown(client):
+        assert client.read.wait(10 if is_terminal else 0) == is_terminal
+    err = capsys.readouterr().err
+    assert ("12 timers" in err, err.endswith("\r\x1b[K")) == (is_terminal, is_terminal)
