@@ -28,7 +28,7 @@ DELIVERY = {"id": "dlv_1", "event_id": "evt_1", "event_type": "transaction.compl
             "next_attempt_at": "2026-01-05T08:06:00.000Z"}  # fmt: skip
 MOVE = {"id": "txn_1", "from": None, "state": "created", "trigger": "create", "at": "2026-01-05T08:00:00.000Z"}
 CLOCK = {"mode": "manual", "now": "2026-01-05T08:00:00.000Z", "timers": 3}
-ALL = {"request": CALL, "event": EVENT, "delivery": DELIVERY, "state": MOVE, "clock": CLOCK}
+ALL: dict[str, dict[str, Any]] = {"request": CALL, "event": EVENT, "delivery": DELIVERY, "state": MOVE, "clock": CLOCK}
 
 
 @pytest.mark.parametrize(
