@@ -191,6 +191,8 @@ def served(path: str, link: str) -> str:
     if below.startswith(_CONTRACTS):
         ups = "../" * (path.count("/") + 1)
         return f"{ups}{below.removeprefix(_CONTRACTS)}"
+    if below.startswith("recipes/"):
+        return link  # a file, as it is
     if target.endswith("index.md"):
         target = target.removesuffix("index.md") or "./"
     return target.removesuffix(".md") + hash_ + anchor

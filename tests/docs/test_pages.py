@@ -101,6 +101,15 @@ def test_a_page_is_also_there_as_its_source(application: Application) -> None:
     assert answer.text == pages_by_path()["explanation/law-and-weather"].source
 
 
+def test_every_file_of_a_recipe_is_served_as_it_is(application: Application) -> None:
+    recipes = DIRECTORY / "recipes"
+    files = [path for path in recipes.glob("*/**/*") if path.is_file() and "__pycache__" not in path.parts]
+    assert files
+    for path in files:
+        answer = asked(application, f"/recipes/{path.relative_to(recipes).as_posix()}")
+        assert (answer.status_code, answer.content) == (200, path.read_bytes()), path
+
+
 def test_the_index_has_a_slash_at_its_end(application: Application) -> None:
     answer = asked(application, "")
     assert (answer.status_code, answer.headers["location"]) == (307, "docs/")
@@ -119,6 +128,7 @@ def test_what_is_no_page_is_refused_in_words(application: Application, path: str
         ("rates.md", "rates"),
         ("../reference/rules.md#quotes-expiry", "../reference/rules#quotes-expiry"),
         ("#below", "#below"),
+        ("../recipes/compose/README.md", "../recipes/compose/README.md"),
         ("../index.md", "../"),
         ("../../../contracts/openapi.yaml", "../../openapi.yaml"),
         ("https://example.test/x.md", "https://example.test/x.md"),
