@@ -125,7 +125,7 @@ def names_in(paths: Iterable[Path]) -> list[str]:
 
 def files_in(directory: Path) -> list[Path]:
     """The scenario files of a directory, in order."""
-    return sorted(path for path in directory.iterdir() if path.suffix in SUFFIXES)
+    return sorted(path for path in directory.iterdir() if path.suffix in SUFFIXES and path.is_file())
 
 
 def source_of(path: Path) -> str:

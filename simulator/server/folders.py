@@ -1,4 +1,4 @@
-"""Scenarios from directories while a server runs: looked at every second, taken into its worlds when they change."""
+"""Scenarios from directories while a server runs: looked at twice a second, taken into its worlds when they change."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from simulator.kernel.journal import Cause
 from simulator.scenario.folder import Folder, Renewal, told
 from simulator.server.runtime import Runtime
 
-SECONDS = 1.0
-"""Real time between two looks."""
+SECONDS = 0.5
+"""Real time between two looks. What differs between them is still being written."""
 
 _CAUSE = Cause("action", "scenarios", "control")
 _log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ async def follow(runtime: Runtime, folder: Folder, seconds: float = SECONDS) -> 
 async def look_again(runtime: Runtime, folder: Folder) -> None:
     """Read what has changed, and let it hold in every world where the scenario is active."""
     before = folder.problems
-    renewals = await asyncio.to_thread(folder.look)
+    renewals = folder.take(await asyncio.to_thread(folder.read))
     for problem in folder.problems:
         if problem not in before:
             _log.warning("%s (what was read before stays in force)", told(problem))

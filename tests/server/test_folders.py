@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,64 @@ def test_a_file_that_goes_takes_its_scenario_along_and_one_that_ships_comes_back
         await server.order()  # nothing asks for what is gone
 
     asyncio.run(go())
+
+
+def test_what_was_wrong_only_beside_another_file_is_read_once_that_has_changed(tmp_path: Path) -> None:
+    first = written(tmp_path)
+    server = Server(tmp_path)
+
+    async def go() -> None:
+        second = written(tmp_path, "1m", name="second.yaml")
+        await server.look()
+        (problem,) = (await server.control("GET", "/scenarios"))["problems"]
+        assert problem["message"] == f"the scenario mine is in {first} already"
+        first.unlink()
+        await server.look()
+        listed = await server.control("GET", "/scenarios")
+        assert "problems" not in listed
+        assert [row["source"] for row in listed["data"] if row["name"] == "mine"] == [str(second)]
+        assert await server.planned(await server.order()) == ["2026-01-05T08:01:00.000Z"]
+
+    asyncio.run(go())
+
+
+def test_a_directory_that_cannot_be_read_for_a_while_leaves_its_scenarios_in_force(tmp_path: Path) -> None:
+    directory, aside = tmp_path / "mine", tmp_path / "aside"
+    directory.mkdir()
+    written(directory)
+    server = Server(directory)
+
+    async def go() -> None:
+        directory.rename(aside)
+        await server.look()
+        (problem,) = (await server.control("GET", "/scenarios"))["problems"]
+        assert (problem["file"], problem["message"]) == (str(directory), "it cannot be read: No such file or directory")
+        assert await server.planned(await server.order()) == ["2026-01-05T08:00:10.000Z"]
+        aside.rename(directory)
+        await server.look()
+        assert "problems" not in await server.control("GET", "/scenarios")
+
+    asyncio.run(go())
+
+
+def test_a_file_that_is_being_replaced_has_not_gone(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    folder = Server(tmp_path).app.runtime.folder
+    assert folder is not None
+    path.unlink()
+    assert not folder.has_changed()
+    written(tmp_path, "1m")
+    assert not folder.has_changed(), "it is not as it was before, so it may not be whole yet"
+    assert folder.has_changed()
+    path.unlink()
+    assert [folder.has_changed(), folder.has_changed()] == [False, True], "gone for good"
+
+
+def test_only_files_are_read(tmp_path: Path) -> None:
+    written(tmp_path)
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    assert Server(tmp_path).app.runtime.folder is not None
 
 
 def test_an_uploaded_scenario_of_the_name_stays_what_it_is(tmp_path: Path) -> None:
