@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from simulator import trusted_hosts
 from simulator.cli.settings_file import upwards
 
 DIRECTORY = Path(".rampsim") / "servers"
@@ -74,6 +75,7 @@ def _read(note: Path) -> Running | None:
     try:
         said = json.loads(note.read_text("utf-8"))
         server = Running(str(said["url"]), int(said["pid"]), note)
+        trusted_hosts.check(server.url)  # a note may have come along with a repository
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if _lives(server.pid) and _listens(server.url):
@@ -88,7 +90,7 @@ def _lives(pid: int) -> bool:
         return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True
@@ -102,5 +104,5 @@ def _listens(url: str) -> bool:
     try:
         with socket.create_connection((parts.hostname or "", parts.port or 80), _SECONDS):
             return True
-    except OSError:
+    except (OSError, ValueError):
         return False

@@ -74,6 +74,25 @@ def test_notes_of_servers_that_are_gone_are_removed(here: Path) -> None:
         assert (dead.exists(), silent.exists(), broken.exists()) == (False, False, True)
 
 
+def test_a_note_that_leads_to_another_machine_is_passed_over_before_any_connection(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect(*_: object) -> None:
+        raise AssertionError("a connection")
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    foreign = note(here, "http://service.example.test:80", os.getpid())
+    assert running.here() == []
+    assert foreign.exists()
+
+
+def test_a_note_that_says_nonsense_is_passed_over(here: Path) -> None:
+    note(here, "http://127.0.0.1:1", 10**30)
+    note(here, "http://127.0.0.1:99999999", os.getpid())
+    note(here, "none", os.getpid()).write_text("[]")
+    assert running.here() == []
+
+
 def test_of_several_one_has_to_be_named(here: Path) -> None:
     with listening() as one, listening() as other:
         note(here, one, os.getpid())
