@@ -7,10 +7,11 @@ from typing_extensions import TypedDict
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
 from simulator.kernel.clock import LAST_MS, parse_duration
 from simulator.kernel.journal import Cause, newest
+from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.server.faults import doubts
 from simulator.wire.errors import ControlError
-from simulator.wire.faults import InterfaceFault, Service, WebhookFault, check_fault
+from simulator.wire.faults import Deliver, InterfaceFault, Service, WebhookFault, check_fault
 from simulator.wire.in_force import FAULTS, FaultEntry, put_in_force
 
 
@@ -34,12 +35,17 @@ def service_of(call: ControlCall) -> Service:
     return Service(call.simulator.operations, call.world.wiring.kinds.values(), call.simulator.actions.of_world)
 
 
+def require_in_time(world: World, deliver: Deliver) -> None:
+    """400 for a delay that reaches beyond simulated time."""
+    if deliver.delay is not None and world.now_ms + parse_duration(deliver.delay) > LAST_MS:
+        raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")
+
+
 async def create(call: ControlCall) -> MadeFault:
     """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
     world, fault = call.world, check_fault(call.raw, service_of(call))
-    delay = fault.deliver.delay if isinstance(fault, WebhookFault) else None
-    if delay is not None and world.now_ms + parse_duration(delay) > LAST_MS:
-        raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")
+    if isinstance(fault, WebhookFault):
+        require_in_time(world, fault.deliver)
     with world.change(_CAUSE):
         entry = put_in_force(world, fault.model_dump(exclude_unset=True, exclude_none=True))
     return {**entry, "warnings": doubts(world, fault)}

@@ -13,6 +13,7 @@ import asyncio
 from collections import deque
 from dataclasses import field
 from typing import Annotated, Literal
+from urllib.parse import quote, unquote
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -155,6 +156,12 @@ class Inbox:
         return bool(self.messages or self.set_in or self.waiting or self.dropped)
 
 
+def _name_in(url: str, here: str) -> str:
+    """The name of the inbox that a URL is of, "" where it is none of this server, whose inboxes lie below `here`."""
+    name = url.partition("#")[0].partition("?")[0].removeprefix(here)
+    return "" if "/" in name else unquote(name)
+
+
 class Inboxes(Watcher):
     """All inboxes of a server. One that nobody has sent to or set up is as good as empty, and is not kept."""
 
@@ -242,7 +249,7 @@ class Inboxes(Watcher):
         world, here = call.world, f"{call.origin}{CONTROL_BASE}/inbox/"
         own = {name for at, name in self._inboxes if not call.are_apart or at == world.id}
         urls = [row.url for environment in ENVIRONMENTS for row in world.store[ENDPOINTS.of(environment)].values()]
-        own |= {url.removeprefix(here) for url in urls if url.startswith(here) and "/" not in url.removeprefix(here)}
+        own |= {name for url in urls if (name := _name_in(url, here))}
         found = [self._show(call, name, here) for name in sorted(own)]
         return {"data": newest(found, call.limit())}
 
@@ -251,7 +258,7 @@ class Inboxes(Watcher):
         messages = inbox.of(call.world_id)
         return {
             "name": name,
-            "url": f"{here}{name}",
+            "url": f"{here}{quote(name, safe='')}",
             "messages": len(messages),
             "last_at": messages[-1]["at"] if messages else None,
             "respond": list(inbox.statuses),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.control.faults import service_of
+from simulator.control.faults import require_in_time, service_of
 from simulator.control.operation import WAIT, ControlCall, ControlOperation, wrong
 from simulator.control.queries import DeliveryCount, event_of
 from simulator.kernel.journal import Cause, Event
@@ -62,6 +62,7 @@ def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryP
     about = {"event": event.type} if event.type in EVENT_TYPES else {}
     asked = deliver.model_dump(exclude_unset=True, exclude_none=True)
     faults.check_fault({"webhook": about, "deliver": asked}, service_of(call))
+    require_in_time(call.world, deliver)
     return DeliveryPlan.of("", deliver)
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -34,7 +35,8 @@ async def subscribe(call: ControlCall) -> webhooks.WebhookEndpoint:
     call.check_environment()
     world, row = call.world, call.runtime.router.find("/webhooks")
     assert row is not None
-    body = {"url": f"{call.origin}{CONTROL_BASE}/inbox/{call.path['name']}", "events": call.body.events}
+    name = quote(call.path["name"], safe="")
+    body = {"url": f"{call.origin}{CONTROL_BASE}/inbox/{name}", "events": call.body.events}
     cause = Cause("action", "subscribe_inbox", call.id)
     with _in_the_words_of_the_interface():
         asked = perform(row[0]["POST"], Call(world, call.environment, {}), body, cause=cause, gates=check_gates)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from starlette.responses import RedirectResponse, Response
 
-from simulator.control.operation import ControlCall, ControlOperation, Handler, Query, Raw, any_text
+from simulator.control.operation import ControlCall, ControlOperation, Handler, Query, Raw, any_text, wrong
 from simulator.control.pages import HTML, here
 from simulator.docs import layout, library, search
 from simulator.wire.errors import ApiError
@@ -20,6 +22,9 @@ _QUERY: Query = {"q": any_text("Words, or their beginnings.")}
 _TEXT = "text/plain; charset=utf-8"
 _DEPTHS = (1, 2, 3)
 """How deep below its recipe a file may lie."""
+_HEADERS = {"x-content-type-options": "nosniff"}
+MOST_CHARACTERS = 200
+"""So many a search may have."""
 
 
 async def home(call: ControlCall) -> Response:
@@ -31,27 +36,50 @@ async def index(call: ControlCall) -> Raw[str]:
     return await _page(call, library.INDEX)
 
 
+async def index_source(call: ControlCall) -> Response:
+    return _source(call, library.INDEX)
+
+
 async def page(call: ControlCall) -> Raw[str] | Response:
     """A page, or with `.md` at its end its source."""
     path = f"{call.path['section']}/{call.path['page']}"
-    if path.endswith(".md"):
-        found = library.pages_by_path().get(path.removesuffix(".md"))
-        if found is not None:
-            return Response(here(call, found.source.encode()), media_type="text/markdown; charset=utf-8")
-    return await _page(call, path)
+    name = path.removesuffix(".md")
+    return await _page(call, path) if name == path else _source(call, name)
+
+
+def _source(call: ControlCall, path: str) -> Response:
+    found = library.pages_by_path().get(path)
+    if found is None:
+        raise _nothing(f"{path}.md")
+    source = here(call, found.source.encode())
+    return Response(source, headers=_HEADERS, media_type="text/markdown; charset=utf-8")
 
 
 async def recipe(call: ControlCall) -> Response:
     """A file of a recipe, as it is."""
-    file = _RECIPES.joinpath(*call.path.values()).resolve()
-    if not file.is_relative_to(_RECIPES) or not file.is_file():
-        raise _nothing("/".join(("recipes", *call.path.values())))
-    return Response(file.read_bytes(), media_type=_TEXT)
+    name = "/".join(call.path.values())
+    file = _recipe_files().get(name)
+    if file is None:
+        raise _nothing(f"recipes/{name}")
+    return Response(file.read_bytes(), headers=_HEADERS, media_type=_TEXT)
+
+
+@cache
+def _recipe_files() -> Mapping[str, Path]:
+    """The files of the recipes by their paths. Nothing else is served."""
+    return {
+        file.relative_to(_RECIPES).as_posix(): file
+        for file in sorted(_RECIPES.glob("*/**/*"))
+        if file.is_file() and "__pycache__" not in file.parts
+    }
 
 
 async def found(call: ControlCall) -> Raw[JsonObject]:
     """The places of the documentation that have the words of `q`, best first."""
-    hits = await asyncio.to_thread(search.search, call.query.get("q", ""))
+    words = call.query.get("q", "")
+    if len(words) > MOST_CHARACTERS:
+        raise wrong("q", f"it has more than {MOST_CHARACTERS} characters")
+    hits = await asyncio.to_thread(search.search, words)
     return Raw(dumps({"data": hits}))
 
 
@@ -71,7 +99,7 @@ async def _page(call: ControlCall, path: str) -> Raw[str]:
 
 def _nothing(path: str) -> ApiError:
     return ApiError(
-        "not_found", f"There is no page {path!r} in the documentation; /_simulator{_PATH}/ has all of them."
+        "not_found", f"There is no page {path[:100]!r} in the documentation; /_simulator{_PATH}/ has all of them."
     )
 
 
@@ -95,6 +123,7 @@ def _row(
 DOCS_ROWS: tuple[ControlOperation, ...] = (
     _row("", "docs", "The documentation", home),
     _row("/", "docs_index", "The documentation", index),
+    _row("/index.md", "docs_index_source", "Its source", index_source, "text/markdown; charset=utf-8"),
     _row("/search", "docs_search", "Search in the documentation", found, "application/json", _QUERY),
     _row("/docs.css", "docs_style", "The style of a page", style, "text/css; charset=utf-8"),
     _row("/docs.js", "docs_script", "The script of a page", script, "text/javascript; charset=utf-8"),

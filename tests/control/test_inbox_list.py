@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from tests.remote import Remote
 
 
@@ -34,6 +36,15 @@ def test_an_inbox_is_subscribed_like_any_receiver(world: Remote) -> None:
     assert names(world) == {name: (2, [200])}, "the test request, and the event"
     world.control("DELETE", f"/inbox/{name}")
     assert names(world) == {name: (0, [200])}, "the address of an endpoint stays in the list"
+
+
+def test_an_inbox_of_any_name_is_subscribed_at_its_own_address(world: Remote) -> None:
+    name = f"a?b#c-{world.world['id']}"
+    made = world.control("POST", f"/inbox/{quote(name)}/subscribe")
+    assert made.body["url"] == f"{world.origin}/_simulator/inbox/{quote(name)}"
+    assert names(world) == {name: (1, [200])}, "the test request"
+    (shown,) = [row["url"] for row in world.control("GET", "/inbox").body["data"] if row["name"] == name]
+    assert shown == made.body["url"]
 
 
 def test_everything_is_subscribed_to_unless_it_says_otherwise(world: Remote) -> None:

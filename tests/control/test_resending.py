@@ -105,6 +105,7 @@ def test_faults_in_force_leave_it_alone(world: Remote, event: dict[str, Any]) ->
         ({"deliver": {"hold": 2}}, (400, "invalid_parameter", "deliver.hold")),
         ({"deliver": {"copys": 2}}, (400, "invalid_parameter", "deliver.copys")),
         ({"deliver": {"missing_field": "data"}}, (400, "invalid_parameter", "deliver.missing_field")),
+        ({"deliver": {"delay": "2920000d"}}, (400, "invalid_parameter", "deliver.delay")),
         ({"endpoint_id": "wh_none"}, (404, "not_found", "endpoint_id")),
     ],
 )

@@ -99,6 +99,7 @@ def test_a_page_is_also_there_as_its_source(application: Application) -> None:
     answer = asked(application, "/explanation/law-and-weather.md")
     assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
     assert answer.text == pages_by_path()["explanation/law-and-weather"].source
+    assert asked(application, "/index.md").text == pages_by_path()[INDEX].source
 
 
 def test_every_file_of_a_recipe_is_served_as_it_is(application: Application) -> None:
@@ -115,7 +116,13 @@ def test_the_index_has_a_slash_at_its_end(application: Application) -> None:
     assert (answer.status_code, answer.headers["location"]) == (307, "docs/")
 
 
-@pytest.mark.parametrize("path", ["/none/none", "/reference/none", "/reference/none.md", "/recipes/..%2f/serving.py"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/none/none", "/reference/none", "/reference/none.md", "/recipes/..%2f/serving.py"),
+        *("/recipes/%00/a", f"/recipes/{'a' * 300}/b", "/recipes/agents/%2e%2e/recipes.json", "/recipes/agents/report"),
+    ],
+)
 def test_what_is_no_page_is_refused_in_words(application: Application, path: str) -> None:
     answer = asked(application, path)
     assert answer.status_code == 404
@@ -167,3 +174,11 @@ def test_a_search_answers_over_http(application: Application) -> None:
     assert answer.json()["data"]
     assert set(answer.json()["data"][0]) == {"path", "title", "heading", "text"}
     assert asked(application, "/search?p=x").status_code == 400
+    assert asked(application, f"/search?q={'a+' * 101}").json()["error"]["param"] == "q"
+
+
+def test_a_file_of_a_recipe_is_served_as_text_that_no_browser_takes_for_more(application: Application) -> None:
+    answer = asked(application, "/recipes/github-action/report/action.yml")
+    assert "name: rampsim report" in answer.text
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
