@@ -48,29 +48,30 @@ needs_a_shell = pytest.mark.skipif(
 @pytest.mark.slow
 @needs_a_shell
 def test_every_command_does_what_the_readme_says_on_any_port_and_again_much_later(
-    origin: str, environment: dict[str, str]
+    origin: str, environment: dict[str, str], tmp_path: Path
 ) -> None:
     named = {**environment, "SIMULATOR_URL": origin}  # other tests may have servers in this directory, too
-    snippets.walk(README, origin, named)
+    snippets.walk(README, origin, named, tmp_path)
     ahead = snippets.run(["rampsim clock advance 40d"], named)
     assert ahead.returncode == 0, ahead.stderr
-    snippets.walk(README, origin, named)
+    snippets.walk(README, origin, named, tmp_path)
 
 
 def test_no_line_says_on_which_port_the_server_is() -> None:
     assert [line for block in blocks() if block.is_run for line in block.text.splitlines() if "8642" in line] == []
 
 
-@needs_a_shell
-def test_the_first_test_and_its_installation_are_those_of_the_page_of_the_test_kit() -> None:
-    section = README[README.index("## In your tests") : README.index("## Steering")]
-    page = (ROOT / "simulator/docs/how-to/in-your-tests.md").read_text("utf-8")
-    first, installing = (
-        next(block.text for block in blocks() if block.text in section and block.language == language)
-        for language in ("python", "bash")
-    )
-    assert first in page
-    assert installing.splitlines()[0] in page
+def test_its_test_is_that_of_the_page_about_expiry_and_as_short_as_it_says() -> None:
+    section = README[README.index("## In your tests") : README.index("## What next")]
+    assert "in ten lines" in section
+    (test,) = (block for block in blocks() if block.said == "test_expiry.py")
+    assert len([line for line in test.text.splitlines() if line.strip()]) <= 10
+    assert test.text in (ROOT / "simulator/docs/how-to/expire-a-quote.md").read_text("utf-8")
+
+
+def test_it_installs_as_the_page_of_the_test_kit_says() -> None:
+    (installing,) = (block for block in blocks() if "rampsim[testing]" in block.text)
+    assert installing.text.splitlines()[0] in (ROOT / "simulator/docs/how-to/in-your-tests.md").read_text("utf-8")
 
 
 def test_every_block_is_run_or_says_why_not() -> None:
@@ -84,37 +85,26 @@ def test_a_refused_call_shows_why(environment: dict[str, str]) -> None:
     assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", '{"error": {"code": "not_found"}}')
 
 
-def test_the_retries_stand_in_it_as_they_are_made() -> None:
-    row = next(line for line in README.splitlines() if line.startswith("| after the one before |"))
+def test_the_retries_stand_on_their_page_as_they_are_made() -> None:
+    page = (ROOT / "simulator/docs/how-to/receive-webhooks.md").read_text("utf-8")
+    row = next(line for line in page.splitlines() if line.startswith("| after the one before |"))
     spans = [parse_duration(cell.replace(" min", "m").replace(" ", "")) for cell in row.split("|")[3:-1]]
     assert spans == list(schedule.RETRY_DELAYS_MS)
 
 
 def test_the_readme_has_blocks_of_every_sort() -> None:
     languages = {(block.language, block.is_run) for block in blocks()}
-    assert languages == {("bash", True), ("bash", False), ("python", True), ("python", False), ("toml", False)}
+    assert languages == {("bash", True), ("bash", False), ("python", True), ("python", False)}
     assert sum(block.prints is not None for block in blocks()) >= 5
 
 
-def test_every_setting_is_in_the_table_and_what_the_readme_says_of_one_is_what_holds() -> None:
+def test_every_setting_is_in_the_table() -> None:
     page = (ROOT / "simulator/docs/reference/settings.md").read_text("utf-8")
     for row in (*SERVE, *CLIENT):
         assert f"| `--{row.key}` | `{row.variable}` | {f'`{row.key}`' if row.keyed else ''} |" in page
     assert {row.name for row in SERVE} == {option.name for option in serve.params if option.name != "config"}
     flags = {row.name for row in SERVE}
     assert {"assume" if name == "assumptions" else name for name in Settings.model_fields} <= flags
-    section = README[README.index("## Settings") : README.index("## Sharing")]
-    told = [line.split("|")[1:4] for line in section.splitlines() if line.startswith("| `--")]
-    for flag_cell, variable_cell, default_cell in told:
-        for flag, variable, default in zip(*map(_listed, (flag_cell, variable_cell, default_cell)), strict=True):
-            (row,) = (row for row in SERVE if f"--{row.key}" == flag)
-            assert (variable, default in (row.default, "none", "off", "the wall clock", "autopilot test-values")) == (
-                row.variable, True,
-            )  # fmt: skip
-
-
-def _listed(cell: str) -> list[str]:
-    return [part.strip().strip("`") for part in cell.split(",")]
 
 
 def test_every_link_to_a_file_leads_somewhere() -> None:
