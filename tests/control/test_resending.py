@@ -122,3 +122,11 @@ def test_an_endpoint_that_does_not_get_it_is_told_why(world: Remote, event: dict
     assert answer.body["error"]["message"].endswith("it is not subscribed to wallet.created.")
     world.api("PATCH", f"/webhooks/{ids['few']}", {"status": "disabled"})
     assert world.control("POST", path, {"endpoint_id": ids["few"]}).body["error"]["message"].endswith("it is disabled.")
+
+
+def test_what_is_delayed_outlives_a_document_with_its_fault(world: Remote, event: dict[str, Any]) -> None:
+    one = {"endpoint_id": event["endpoints"]["few"]}
+    resend(world, event, {**one, "deliver": {"delay": "10m", "corrupt_signature": True}})
+    assert world.control("PUT", "/state", world.control("GET", "/state").body).status == 200
+    world.advance(by="10m")
+    assert attempts(world, event)[-1]["faults"] == ["corrupt_signature"]
