@@ -45,7 +45,7 @@ export function Snapshots() {
 /** What was done by hand, as a scenario that does it again. */
 export function Recording({ query }) {
   const calls = useRead("/controls?limit=200", ["own", "clock"]).value?.data || [], [text, setText] = useState(null), [error, setError] = useState(null);
-  const name = query.name || "recording", here = useStore(world);
+  const name = query.name || "recording", here = useStore(world), [typed, setTyped] = useState(name);
   useEffect(() => {
     let isStale = false;
     get(withQuery("/recording", { name, since: query.since }), { raw: true }).then((found) => { if (!isStale) { setText(found); setError(null); } }, (refusal) => { if (!isStale) setError(refusal); });
@@ -54,7 +54,7 @@ export function Recording({ query }) {
   return html`<section class="card"><h2>Recording</h2>
     <p class="muted">Everything that was done in ${here}, by calls and by hand, as a scenario that does it again and expects the same.</p>
     <form class="filters" onSubmit=${(event) => event.preventDefault()}>
-      <label>Name <input value=${name} onChange=${(event) => filter("name", event.target.value)} /></label>
+      <label>Name <input value=${typed} onInput=${(event) => setTyped(event.target.value)} onChange=${(event) => filter("name", event.target.value)} /></label>
       <label>From <select value=${query.since || ""} onChange=${(event) => filter("since", event.target.value)}><option value="">the beginning</option>${calls.toReversed().map((call) => html`<option key=${call.id} value=${call.id}>${words(call.name)} (${call.id})</option>`)}</select></label></form>
     ${error ? html`<p class="failure" role="alert">${error.message}</p>` : ""}
     ${text === null ? "" : html`<div class="buttons"><button type="button" class="main" onClick=${() => download(`${name}.yaml`, text, "application/yaml")}>Download ${name}.yaml</button><${Copy} text=${text} what="the scenario">Copy<//></div>
