@@ -154,6 +154,11 @@ def test_a_search_finds_the_page_whose_title_has_the_words() -> None:
     assert search("first onr")[0]["path"] == "tutorial/first-onramp"
 
 
+def test_a_search_shows_how_to_do_something_before_what_is_assumed_about_it() -> None:
+    paths = [hit["path"].partition("#")[0] for hit in search("clock", most=100)]
+    assert paths.index("how-to/time") < paths.index("reference/assumptions")
+
+
 def test_a_search_finds_a_decision_by_its_name() -> None:
     assert "reference/assumptions#H14" in [hit["path"] for hit in search("H14 idempotency")]
 
