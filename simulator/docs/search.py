@@ -31,7 +31,8 @@ class Hit(TypedDict):
 def _index() -> sqlite3.Connection:
     index = sqlite3.connect(":memory:", check_same_thread=False)
     index.execute(
-        "CREATE VIRTUAL TABLE passages USING fts5(path UNINDEXED, weight UNINDEXED, title, heading, text, tokenize='porter unicode61')"
+        "CREATE VIRTUAL TABLE passages USING fts5(path UNINDEXED, weight UNINDEXED, title, heading, text, "
+        "tokenize='porter unicode61')"
     )
     for page in all_pages():
         rendered = render(page)
@@ -50,14 +51,14 @@ def search(words: str, most: int = MOST) -> list[Hit]:
     asked = [f'"{word}"*' for word in _WORD.findall(words)]
     if not asked:
         return []
-    return _found(" AND ".join(asked), most) or _found(" OR ".join(asked), most)
+    return _found(" AND ".join(asked), words, most) or _found(" OR ".join(asked), words, most)
 
 
-def _found(query: str, most: int) -> list[Hit]:
+def _found(query: str, name: str, most: int) -> list[Hit]:
     rows = _index().execute(
         "SELECT path, title, heading, snippet(passages, 4, '', '', '…', 24) FROM passages WHERE passages MATCH ? "
-        "ORDER BY bm25(passages, 0, 0, 6, 10, 1) * weight, rowid LIMIT ?",
-        (query, most),
+        "ORDER BY heading = ? COLLATE NOCASE DESC, bm25(passages, 0, 0, 6, 10, 1) * weight, rowid LIMIT ?",
+        (query, name.strip(), most),
     )
     return [{"path": path, "title": title, "heading": heading, "text": text} for path, title, heading, text in rows]
 

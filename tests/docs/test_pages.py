@@ -160,6 +160,7 @@ def test_a_search_shows_how_to_do_something_before_what_is_assumed_about_it() ->
 
 
 def test_a_search_finds_a_decision_by_its_name() -> None:
+    assert search("H14")[0]["path"] == "reference/assumptions#H14"
     assert "reference/assumptions#H14" in [hit["path"] for hit in search("H14 idempotency")]
 
 
