@@ -34,7 +34,7 @@ def test_a_delivery_verifies_and_a_forged_one_does_not(screen: Screen) -> None:
     expect(page.locator(".verdict .status")).to_have_text("verifies")
     screen.button("Send with a fault").click()
     screen.button("Forged signature", screen.dialog()).click()
-    expect(screen.said("Sent again: 1 attempt")).to_be_visible()
+    expect(screen.said("Sent again")).to_be_visible()
     page.locator("main tr", has_text="fault").get_by_role("link").first.click()
     expect(page.locator(".verdict .status")).to_have_text("does not verify")
     assert len(_received(screen, "transaction.completed")) == 2
@@ -55,6 +55,6 @@ def test_an_inbox_is_made_and_told_to_fail_and_what_failed_is_sent_again(screen:
     expect(screen.state()).to_have_text("failed")
     expect(page.get_by_role("list", name="Attempts").get_by_text("next")).to_be_visible()
     screen.button("Send again").click()
-    expect(screen.said("Sent again: 1 attempt")).to_be_visible()
+    expect(screen.said("Sent again")).to_be_visible()
     page.get_by_role("combobox", name="Status", exact=True).select_option("succeeded")
     expect(page.locator("[data-row]").first).to_be_visible()
