@@ -7,7 +7,12 @@ from pydantic import ConfigDict, Field
 from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 
-World = Annotated[str | None, Field(description="Id of the world to act in; else the one made or chosen last.")]
+World = Annotated[
+    str | None,
+    Field(
+        pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Id of the world to act in; else the one made or chosen last."
+    ),
+]
 Environment = Annotated[
     Literal["sandbox", "production"],
     Field(description="Environment of the world; both are simulated."),
@@ -61,7 +66,10 @@ class CallInput(ToolInput):
     query: Annotated[JsonObject | None, Field(description='Query parameters: {"status": "completed"}.')] = None
     idempotency_key: Annotated[
         str | None,
-        Field(description="Repeat one to retry a POST safely; a POST without one gets a fresh one."),
+        Field(
+            pattern=r"^[!-~]+$",
+            description="Repeat one to retry a POST safely; without it a POST gets a fresh one.",
+        ),
     ] = None
     fields: Fields = None
     environment: Environment = "sandbox"

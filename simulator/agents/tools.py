@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from simulator.client import segment
 from simulator.wire.json import JsonObject, Shown
 
 _MOST_EVENTS = 20
+_SENDABLE = re.compile(r"[!-~]+")
 
 
 def world(session: Session, given: inputs.WorldInput) -> JsonObject:
@@ -85,6 +87,12 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
             "invalid_parameter",
             f"The parameter `path` is not valid: {path!r} is no path below the base URL. Give it without host and "
             "/v1, like /quotes; `environment` chooses production.",
+            param="path",
+        )
+    if not _SENDABLE.fullmatch(path):
+        raise ToolRefused(
+            "invalid_parameter",
+            f"The parameter `path` is not valid: {path!r} has characters that a path has not; write them like %20.",
             param="path",
         )
     headers = {} if given.idempotency_key is None else {"Idempotency-Key": given.idempotency_key}

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import click
 
 from simulator import client as clients
-from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail, remote, show
+from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail, plain, remote, show
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -75,9 +75,9 @@ def advice(
     if as_json or form == "json":
         show(found)
     elif form == "junit":
-        click.echo(_junit(found))
+        click.echo(plain(_junit(found)))
     else:
-        click.echo("\n".join(_github(found) if form == "github" else _text(found, client.url, len(known))))
+        click.echo(plain("\n".join(_github(found) if form == "github" else _text(found, client.url, len(known)))))
     least = fail_on or ("info" if fail_on_any else None)
     if least is not None and any(_weight(row) >= SEVERITIES.index(least) for row in found):
         sys.exit(EXIT_REFUSED)

@@ -182,3 +182,8 @@ def in_words(refusal: clients.CallRefused) -> str:
     if refusal.status == 401:
         text += " Give it with --control-token or SIMULATOR_CONTROL_TOKEN."
     return text
+
+
+def plain(text: str) -> str:
+    """A text that others chose, as a terminal may show it: what would steer one is written out."""
+    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)

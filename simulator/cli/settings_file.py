@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from simulator import live_keys
 from simulator.cli.settings import CLIENT, SERVE, Setting
 
 NAME = "rampsim.toml"
@@ -90,7 +91,11 @@ def read(given: str | None) -> SettingsFile:
         place, why = (f"{shown}:{found[2]}:{found[3]}", found[1]) if found else (shown, str(error))
         raise WrongSettings([f"{place}: it is not TOML: {why}"]) from None
     is_project = path.name == PROJECT
-    table = document.get("tool", {}).get("rampsim", {}) if is_project else document
+    table: Any = document
+    for name in ("tool", "rampsim") if is_project else ():
+        table = table.get(name, {}) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        raise WrongSettings([f"{shown}: [tool.rampsim] is not a table"])
     lines = _lines(raw.decode("utf-8-sig"), is_project)
     problems: list[str] = []
     values: dict[str, Any] = {}
@@ -103,9 +108,19 @@ def read(given: str | None) -> SettingsFile:
             problems.append(f"{place}: {key}: {value!r} is not {_WANTED[row.sort]}")
         else:
             values[row.name] = wanted
+            problems += _real_keys(f"{place}: {key}", value)
     if problems:
         raise WrongSettings(problems)
     return SettingsFile(path, values, {key.replace("-", "_"): line for key, line in lines.items()})
+
+
+def _real_keys(where: str, value: object) -> list[str]:
+    """What is wrong with a value that has a key of the real service: no client sends one."""
+    try:
+        live_keys.refuse_in(str(value), where)
+    except live_keys.LiveKey as error:
+        return [str(error)]
+    return []
 
 
 def _as_option(row: Setting, value: Any, directory: Path) -> Any:

@@ -15,7 +15,7 @@ import click
 
 from simulator import client as clients
 from simulator.cli import completing
-from simulator.cli.remote import remote
+from simulator.cli.remote import plain, remote
 
 _SHOWN = ("request", "event", "delivery", "clock")
 _ALL = (*_SHOWN, "state")
@@ -146,7 +146,7 @@ def told(sort: str, message: Mapping[str, Any]) -> str:
     else:
         said = f"{message['mode']}, {message['timers']} timers"
     at = next((message[name] for name in ("at", "created_at", "attempted_at", "now") if message.get(name)), "")
-    return f"{at:24}  {sort:8}  {said}".rstrip()
+    return plain(f"{at:24}  {sort:8}  {said}".replace("\n", "\\n")).rstrip()
 
 
 def _painted(sort: str, message: Mapping[str, Any], line: str) -> str:

@@ -86,6 +86,23 @@ def test_it_is_a_table_of_pyproject_toml_too(project: Path) -> None:
     assert settings_file.read(None).values == {"port": "3"}, "a file of its own goes before the table"
 
 
+@pytest.mark.parametrize("text", ["tool = 1 # tool.rampsim\n", '[tool]\nrampsim = "x" # tool.rampsim\n'])
+def test_what_is_no_table_is_told(project: Path, text: str) -> None:
+    (project / "pyproject.toml").write_text(text)
+    with pytest.raises(settings_file.WrongSettings, match="is not a table"):
+        settings_file.read(None)
+
+
+def test_a_key_of_the_real_service_is_refused_with_its_place(project: Path) -> None:
+    (project / "rampsim.toml").write_text('seed = 1\ncontrol-token = "sk_live_4eC39HqLyjWDarjtT1zdp7dc"\n')
+    with pytest.raises(settings_file.WrongSettings) as caught:
+        settings_file.read(None)
+    (problem,) = caught.value.problems
+    assert problem.startswith("rampsim.toml:2: control-token has the live key sk_live_4eC3…")
+    (project / "rampsim.toml").write_text('control-token = "sk_live_simulator"\n')
+    assert settings_file.read(None).values == {"control_token": "sk_live_simulator"}
+
+
 def test_what_names_a_file_names_it_from_where_the_settings_are(project: Path) -> None:
     (project / "rain.yaml").write_text("name: rain\n")
     (project / "rampsim.toml").write_text(

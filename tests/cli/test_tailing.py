@@ -47,6 +47,11 @@ def test_it_shows_what_is_wanted(wanted: Wanted, shown: list[str]) -> None:
     assert [sort for sort, message in ALL.items() if wanted.has(sort, message)] == shown
 
 
+def test_no_text_of_others_steers_a_terminal() -> None:
+    line = told("request", {**CALL, "path": "/v1/\x1b[2J\n\x9b31m"})
+    assert line == "2026-01-05T08:00:00.000Z  request   POST   /v1/\\x1b[2J\\n\\x9b31m  422  unknown_field:x"
+
+
 def test_a_message_is_a_line() -> None:
     assert [told(sort, message) for sort, message in ALL.items()] == [
         "2026-01-05T08:00:00.000Z  request   POST   /v1/quotes  422  unknown_field:x",
