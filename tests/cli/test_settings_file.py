@@ -98,7 +98,7 @@ def test_a_key_of_the_real_service_is_refused_with_its_place(project: Path) -> N
     with pytest.raises(settings_file.WrongSettings) as caught:
         settings_file.read(None)
     (problem,) = caught.value.problems
-    assert problem.startswith("rampsim.toml:2: control-token has the live key sk_live_4eC3…")
+    assert problem.startswith(f"{project}/rampsim.toml:2: control-token has the live key sk_live_4eC3…")
     (project / "rampsim.toml").write_text('control-token = "sk_live_simulator"\n')
     assert settings_file.read(None).values == {"control_token": "sk_live_simulator"}
 
