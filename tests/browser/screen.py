@@ -81,6 +81,7 @@ class Screen:
     def settled(self) -> None:
         """Wait until nothing on the page is being read."""
         expect(self.page.locator("main")).to_be_visible()
+        expect(self.page.locator(".connection")).to_have_attribute("data-state", "live")
         expect(self.page.locator(".loading, [aria-busy=true]")).to_have_count(0)
 
     def dialog(self) -> Locator:
