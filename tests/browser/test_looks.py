@@ -35,7 +35,6 @@ PICTURES = [
     ("balances", "#/balances", "dark", WIDE),
     ("clock", "#/clock", "light", WIDE),
     ("fault", "#/faults/new", "light", WIDE),
-    ("scenarios-phone", "#/scenarios", "light", PHONE),
     ("settings", "#/settings", "dark", WIDE),
 ]
 
