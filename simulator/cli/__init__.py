@@ -38,7 +38,7 @@ from simulator.cli import (
     waiting,
     worlds,
 )
-from simulator.cli.remote import EXIT_USAGE, fail
+from simulator.cli.ending import EXIT_USAGE, fail
 from simulator.version import __version__
 
 __all__ = ["main"]

@@ -13,7 +13,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import click
 
 from simulator import client as clients
-from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail, plain, remote, show
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.remote import plain, remote, show
 
 Row: TypeAlias = Mapping[str, Any]
 

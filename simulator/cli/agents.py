@@ -6,8 +6,9 @@ import os
 
 import click
 
-from simulator.cli import settings
-from simulator.cli.remote import EXIT_USAGE, address_of, fail
+from simulator.cli import obeying, settings
+from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.remote import address_of
 
 _URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for name in ("url", "control_token"))
 
@@ -17,7 +18,7 @@ _URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for nam
     otherwise="that of the server that was started here, else one that is started now and ends with it"
 ).option()
 @_TOKEN.option()
-@settings.settings_file_option(settings.CLIENT)
+@obeying.settings_file_option(settings.CLIENT)
 def mcp(url: str | None, control_token: str | None) -> None:
     """Serve tools for coding agents over the Model Context Protocol, on standard input and output.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from simulator.cli.remote import EXIT_USAGE, fail, show
+from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.remote import show
 
 
 @click.command()

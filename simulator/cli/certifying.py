@@ -7,15 +7,9 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.remote import (
-    EXIT_REFUSED,
-    EXIT_UNREACHABLE,
-    EXIT_USAGE,
-    fail,
-    is_address,
-    refuse_foreign,
-    server_url,
-)
+from simulator.address import listening
+from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.remote import is_address, refuse_foreign
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -66,7 +60,7 @@ def certify(
     from simulator.certification.stage import NoStage
 
     _refuse_usage(url, simulator, only, skip, (as_json, junit))
-    usual = server_url(os.environ)
+    usual = listening(os.environ)
     settings = Settings(
         url,
         webhook_key,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

@@ -50,14 +50,15 @@ def _completer(names: Callable[[click.Context], Iterable[str]]) -> Completer:
 
 def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
     """The rows of a list of the server that is meant; none where none answers at once."""
+    from simulator import address
     from simulator import client as clients
-    from simulator.cli import remote, running
+    from simulator.cli import running
 
     given = {name: value for one in _with_parents(context) for name, value in one.params.items() if value}
     url = given.get("url") or os.environ.get("SIMULATOR_URL")
     if not url:
         here = running.here()
-        url = here[0].url if here else remote.server_url(os.environ)
+        url = here[0].url if here else address.listening(os.environ)
     world = given.get("world") or os.environ.get("SIMULATOR_WORLD")
     token = given.get("control_token") or os.environ.get("SIMULATOR_CONTROL_TOKEN")
     client = clients.ControlClient(url, world, token=token, timeout_seconds=_SECONDS)

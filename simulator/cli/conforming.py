@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, is_address, refuse_foreign
+from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.remote import is_address, refuse_foreign
 
 if TYPE_CHECKING:
     from simulator.conformance.report import Report

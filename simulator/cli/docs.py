@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import click
 
-from simulator.cli.remote import EXIT_REFUSED, fail
+from simulator.cli.ending import EXIT_REFUSED, fail
 from simulator.docs import library, search
 from simulator.wire.clauses import DOCS_BASE
 

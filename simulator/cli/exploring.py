@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
 from simulator.cli.progress import Progress
-from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail
 
 if TYPE_CHECKING:
     from simulator.exploration.exploring import Judged

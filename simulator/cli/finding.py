@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from simulator import client as clients
-from simulator.cli.remote import EXIT_REFUSED, fail, remote, show
+from simulator.cli.ending import EXIT_REFUSED, fail
+from simulator.cli.remote import remote, show
 
 
 @click.command()

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from simulator import client as clients
-from simulator.cli.remote import EXIT_REFUSED, remote, show
+from simulator.cli.ending import EXIT_REFUSED
+from simulator.cli.remote import remote, show
 
 
 @click.command()

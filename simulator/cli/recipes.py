@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.remote import EXIT_REFUSED, fail
+from simulator.cli.ending import EXIT_REFUSED, fail
 from simulator.kernel.dataclass import dataclass
 
 _FOLDER = Path(__file__).parents[1] / "docs" / "recipes"

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from simulator import client as clients
-from simulator.cli.remote import EXIT_USAGE, fail, remote
+from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.remote import remote
 
 
 @click.command()

@@ -6,21 +6,18 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import click
 
+from simulator import address as addresses
 from simulator import client as clients
 from simulator import trusted_hosts
-from simulator.address import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
-from simulator.cli import completing, settings
-
-EXIT_REFUSED = 1
-EXIT_USAGE = 2
-EXIT_UNREACHABLE = 3
-
+from simulator.address import DEFAULT_URL
+from simulator.cli import completing, obeying, settings
+from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
 
 _MORE: Mapping[str, Mapping[str, Any]] = {
     "environment": {"type": click.Choice(["sandbox", "production"])},
@@ -62,7 +59,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
     for setting in reversed(settings.CLIENT):
         run = setting.option(**_MORE.get(setting.name, {}))(run)
-    decorated: Callable[..., None] = settings.settings_file_option(settings.CLIENT)(run)
+    decorated: Callable[..., None] = obeying.settings_file_option(settings.CLIENT)(run)
     return decorated
 
 
@@ -74,20 +71,20 @@ def address_of(given: str | None) -> Address:
     """
     context = click.get_current_context()
     source = context.get_parameter_source("url")
-    file = settings.file_of(context)
+    file = obeying.file_of(context)
     in_file = str(file.values.get("url") or "")
     if given and not (given == in_file and source is click.core.ParameterSource.DEFAULT_MAP):
         return _checked(given, "--url" if source is click.core.ParameterSource.COMMANDLINE else "SIMULATOR_URL")
     named = [name for name in ("SIMULATOR_HOST", "SIMULATOR_PORT") if os.environ.get(name)]
     if named and os.environ.get("SIMULATOR_PORT") != "0":
-        return _checked(server_url(os.environ), " and ".join(named))
+        return _checked(addresses.listening(os.environ), " and ".join(named))
     if in_file:
         return _checked(in_file, file.place_of("url"))
     if (started := _started_here()) is not None:
         return started
     told = {f"SIMULATOR_{name.upper()}": str(file.values[name]) for name in ("host", "port") if name in file.values}
     if told and told.get("SIMULATOR_PORT") != "0":
-        return _checked(server_url(told), file.place_of("port" if "port" in file.values else "host"))
+        return _checked(addresses.listening(told), file.place_of("port" if "port" in file.values else "host"))
     return Address(DEFAULT_URL, "")
 
 
@@ -134,13 +131,6 @@ def _of_groups(context: click.Context) -> dict[str, str | None]:
     return found
 
 
-def server_url(variables: Mapping[str, str]) -> str:
-    """Where `serve` listens with the same variables; one that listens everywhere is found on loopback."""
-    host, port = variables.get("SIMULATOR_HOST") or DEFAULT_HOST, variables.get("SIMULATOR_PORT") or DEFAULT_PORT
-    host = {"0.0.0.0": DEFAULT_HOST, "::": "::1"}.get(host, host)
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 def is_address(url: str) -> bool:
     """Whether this is an address of http or https with a host."""
     try:
@@ -162,13 +152,6 @@ def refuse_foreign(url: str) -> None:
 def show(value: Any) -> None:
     """Print an answer as JSON for people."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def fail(lines: Iterable[str], code: int) -> NoReturn:
-    """Say what is wrong on the error stream, and end."""
-    for line in lines:
-        click.echo(f"rampsim: {line}", err=True)
-    sys.exit(code)
 
 
 def in_words(refusal: clients.CallRefused) -> str:

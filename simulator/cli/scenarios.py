@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from simulator.cli import completing, uploading
-from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, refuse_foreign
+from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.remote import refuse_foreign
 
 if TYPE_CHECKING:
     from simulator.scenario.files import FileProblem, ScenarioFile

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
-from simulator.cli import completing, running, settings
-from simulator.cli.remote import EXIT_USAGE, fail
+from simulator.cli import completing, obeying, running, settings
+from simulator.cli.ending import EXIT_USAGE, fail
 
 
 def _options(command: Any) -> Any:
@@ -20,7 +20,7 @@ def _options(command: Any) -> Any:
         if setting.name == "scenario":
             more["shell_complete"] = completing.scenarios
         command = setting.option(**more)(command)
-    return settings.settings_file_option(settings.SERVE)(command)
+    return obeying.settings_file_option(settings.SERVE)(command)
 
 
 @click.command(
@@ -72,7 +72,7 @@ def serve(
 
 def _refuse(problems: list[str]) -> NoReturn:
     context = click.get_current_context()
-    fail([settings.told_by(context, problem) for problem in problems], EXIT_USAGE)
+    fail([obeying.told_by(context, problem) for problem in problems], EXIT_USAGE)
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
     from simulator.server.garbage import passing_over_the_old
     from simulator.server.process import MaskingFormatter, open_socket, origin_of
 
-    settings_file = settings.file_of(click.get_current_context()).path
+    settings_file = obeying.file_of(click.get_current_context()).path
     log = logging.StreamHandler()
     log.setFormatter(MaskingFormatter(application.runtime.masker))
     logging.basicConfig(level=logging.WARNING, handlers=[log])

@@ -5,7 +5,7 @@ A flag goes before its variable, a variable before the settings file, and that b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import click
@@ -193,53 +193,3 @@ CONFIG = Setting(
     metavar="FILE",
     keyed=False,
 )
-
-
-def settings_file_option(rows: Sequence[Setting]) -> Callable[[Any], Any]:
-    """The option that names the settings file. It is read before the other options, and these obey it."""
-
-    def obey(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
-        _obey_file(context, given, {row.name for row in rows})
-
-    return CONFIG.option(is_eager=True, expose_value=False, callback=obey)
-
-
-_FILE = "rampsim.settings-file"
-
-
-def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> None:
-    from simulator.cli import settings_file
-
-    if context.resilient_parsing:
-        return
-    known = context.meta.get(_FILE)
-    if known is None or given is not None:
-        if given is None and context.params.get("end_with_stdin"):
-            return  # it serves the program that has started it, and that says by flags what it wants
-        try:
-            known = settings_file.read(given)
-        except settings_file.WrongSettings as error:
-            from simulator.cli.remote import EXIT_USAGE, fail
-
-            fail(error.problems, EXIT_USAGE)
-        context.meta[_FILE] = known
-    context.default_map = {name: value for name, value in known.values.items() if name in names}
-
-
-def file_of(context: click.Context) -> Any:
-    """The settings file that a command obeys (`settings_file.SettingsFile`), one without a path where there is none."""
-    from simulator.cli import settings_file
-
-    return context.meta.get(_FILE) or settings_file.NOTHING
-
-
-def told_by(context: click.Context, problem: str) -> str:
-    """A problem that begins with a flag, with what has really said it: the file and its line, or the variable."""
-    flag = problem.partition(" ")[0].rstrip(":")
-    name = flag.removeprefix("--").replace("-", "_")
-    source = context.get_parameter_source(name) if flag.startswith("--") else None
-    if source is click.core.ParameterSource.ENVIRONMENT:
-        return f"SIMULATOR_{name.upper()}{problem.removeprefix(flag)}"
-    if source is click.core.ParameterSource.DEFAULT_MAP:
-        return f"{file_of(context).place_of(name)}: {flag.removeprefix('--')}{problem.removeprefix(flag)}"
-    return problem

@@ -9,7 +9,8 @@ import click
 
 from simulator import client as clients
 from simulator.cli import completing
-from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail, remote, show
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.remote import remote, show
 
 _snapshot = click.argument("snapshot", metavar="ID|NAME", shell_complete=completing.snapshots)
 

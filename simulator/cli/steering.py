@@ -8,8 +8,9 @@ import click
 
 from simulator import client as clients
 from simulator.cli import advancing, completing
+from simulator.cli.ending import EXIT_REFUSED, fail
 from simulator.cli.parameters import parameters_of, split
-from simulator.cli.remote import EXIT_REFUSED, fail, remote, show
+from simulator.cli.remote import remote, show
 
 
 @click.group(invoke_without_command=True)

@@ -8,7 +8,8 @@ import click
 
 from simulator import client as clients
 from simulator.cli import completing
-from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail, remote
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.remote import remote
 
 
 @click.command()

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from simulator import client as clients
-from simulator.cli import remote, settings
+from simulator.cli import obeying, remote, settings
+from simulator.cli.ending import EXIT_UNREACHABLE, fail
 
 _EVERY_SECONDS = 0.1
 
@@ -18,7 +19,7 @@ _EVERY_SECONDS = 0.1
 @click.option("--quiet", is_flag=True, help="Print nothing when it is ready.")
 @click.option("--print-url", is_flag=True, help="Print its address alone.")
 @settings.CLIENT[0].option()
-@settings.settings_file_option(settings.CLIENT)
+@obeying.settings_file_option(settings.CLIENT)
 def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
     """Wait until a server is ready to take calls; exit code 3, with the reason, when it is not in time.
 
@@ -35,7 +36,7 @@ def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
             break
         if time.monotonic() >= until:
             words = [f"not ready after {timeout:g} s: {reason}", *remote.where_it_was_looked(address)]
-            remote.fail(words, remote.EXIT_UNREACHABLE)
+            fail(words, EXIT_UNREACHABLE)
         time.sleep(min(_EVERY_SECONDS, max(0.0, until - time.monotonic())))
     if not quiet:
         click.echo(address.url if print_url else f"Ready on {address.url}")

@@ -10,7 +10,8 @@ import click
 
 from simulator import client as clients
 from simulator.cli import completing, settings, snapshots
-from simulator.cli.remote import EXIT_USAGE, fail, remote, show
+from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.remote import remote, show
 
 
 class OrShown(click.Group):
