@@ -3,8 +3,11 @@
 import { BASE, get, headers, needsToken, world } from "./api.js";
 import { store, useEffect, useState } from "./lib.js";
 
-/** What the stream tells of, and `own` for what this page does itself (faults, settings, scenarios: no message tells of them). */
-export const TOPICS = ["request", "state", "event", "delivery", "clock", "progress", "own"];
+/**
+ * What the stream tells of (`scenarios`: files of a directory of them have changed), and `own` for what this page does itself
+ * (faults, settings, uploads: no message tells of them).
+ */
+export const TOPICS = ["request", "state", "event", "delivery", "clock", "progress", "scenarios", "own"];
 /** "connecting", "live" or "lost". */
 export const connection = store("connecting");
 /** The clock as it was last told, with `readAt` (milliseconds of the wall clock); null before. */

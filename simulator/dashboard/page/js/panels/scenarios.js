@@ -9,7 +9,7 @@ import { filter, go } from "../navigation.js";
 import { href } from "../routes.js";
 
 export function View({ rest: [name], query }) {
-  const reading = useRead("/scenarios", ["own"]), present = useRead(`/worlds/${encodeURIComponent(useStore(world))}`, ["own"]).value;
+  const reading = useRead("/scenarios", ["scenarios", "own"]), present = useRead(`/worlds/${encodeURIComponent(useStore(world))}`, ["scenarios", "own"]).value;
   const active = present?.scenarios || [], words_ = (query.text || "").toLowerCase();
   const order = (row) => (row.active ? active.indexOf(row.name) : Infinity);
   const list = html`
@@ -17,7 +17,7 @@ export function View({ rest: [name], query }) {
     <p class="muted">Active, the last one wins: ${active.length ? active.join(", ") : "none, nothing moves but by law"}.</p>
     <div class="buttons"><a class="button main" href=${href("scenarios", [], { ...query, editor: "new" })}>New scenario</a></div>
     <form class="filters" role="search" aria-label="Filter" onSubmit=${(event) => event.preventDefault()}><label>Name or description <input type="search" value=${query.text || ""} autocomplete="off" onInput=${(event) => filter("text", event.target.value)} /></label></form>
-    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Scenarios" id=${(row) => row.name} selected=${name} open=${(row) => href("scenarios", row.name, { text: query.text })} columns=${COLUMNS(active, query)}
+    <${Shown} reading=${reading}>${({ data, problems = [] }) => html`${problems.map((one) => html`<div class="failure" role="note"><p><code>${one.file}:${one.line}:${one.column}</code> ${one.path ? `${one.path}: ` : ""}${one.message}</p><p class="muted">What was read of it before stays in force.</p></div>`)}<${Table} label="Scenarios" id=${(row) => row.name} selected=${name} open=${(row) => href("scenarios", row.name, { text: query.text })} columns=${COLUMNS(active, query)}
       rows=${data.filter((row) => `${row.name} ${row.description}`.toLowerCase().includes(words_)).toSorted((one, other) => order(one) - order(other))}
       empty=${html`<${Empty} title="No scenario has these words." />`} />`}<//>`;
   const detail = query.editor ? html`<${Editor} key=${query.editor} of=${query.editor} />` : name && html`<${Detail} key=${name} name=${name} active=${active} />`;
@@ -39,7 +39,7 @@ const COLUMNS = (active, query) => [
 ];
 
 function Detail({ name, active }) {
-  const reading = useRead(`/scenarios/${encodeURIComponent(name)}`, ["state", "event", "clock", "own"]);
+  const reading = useRead(`/scenarios/${encodeURIComponent(name)}`, ["state", "event", "clock", "scenarios", "own"]);
   const at = active.indexOf(name);
   const moved = (by) => {
     const names = active.filter((one) => one !== name);
