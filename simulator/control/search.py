@@ -42,6 +42,8 @@ _DEFAULT_LIMIT = 20
 _AT_ONCE = 250
 _AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,20})?", re.ASCII)
 _BETWEEN_DIGITS = re.compile(r"[ ()./-]")
+_NATIONAL = re.compile(r"0+[1-9][0-9]{7,14}", re.ASCII)
+"""A telephone number as those write it who live there: 0712… is +254712…"""
 _TITLES = ("reference", "name", "label", "url", "email", "description")
 
 
@@ -110,6 +112,8 @@ class _Wanted:
             zeros = "0*" if "." in self._texts[0] else r"(?:\.0+)?"
         elif digits.removeprefix("+").isdigit():
             self._texts.append(digits)
+        if _NATIONAL.fullmatch(digits):
+            self._texts.append(digits.lstrip("0"))
         self._whole = [re.compile(rf"\n{re.escape(one)}{zeros}\n") for one in self._texts]
 
     def grade(self, lines: str) -> int | None:

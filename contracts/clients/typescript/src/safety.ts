@@ -1,5 +1,5 @@
 // What keeps tests away from a real service: refused here, before anything is sent.
-const LIVE_KEY = /\b(?:pk|sk|whk)_live_\w+/g;
+const LIVE_KEY = /\b(?:pk|sk|whk)_live_(?!simulator)\w+/g;
 const HERE = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|(?:host|gateway)\.docker\.internal|host\.containers\.internal)$/;
 const own = new Set<string>();
 

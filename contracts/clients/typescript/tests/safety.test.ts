@@ -26,7 +26,9 @@ test("a live key is refused before anything is sent", async ({ world }) => {
   vi.unstubAllGlobals();
 });
 
-test("the live keys of simulated production work", async ({ world }) => {
+test("the live keys of simulated production work, and those of the world default need not be asked for", async ({ world }) => {
+  const wrong = { public_key: "pk_live_simulator", secret_key: "sk_live_simulator_wrong" };
+  await expect(world.call("post", "/auth/token", { body: wrong })).rejects.toMatchObject({ status: 401 });
   expect((await world.production.call("get", "/profile")).kyc_status).toBe("approved");
 });
 
