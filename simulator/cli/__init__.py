@@ -43,40 +43,57 @@ from simulator.version import __version__
 
 __all__ = ["main"]
 
-COMMANDS: Mapping[str, Callable[[], click.Command]] = {
-    "serve": lambda: serve.serve,
-    "wait": lambda: waiting.wait,
-    "clock": lambda: steering.clock,
-    "action": lambda: steering.action,
-    "actions": lambda: steering.actions,
-    "trigger": lambda: steering.trigger,
-    "events": lambda: seeing.events,
-    "tail": lambda: tailing.tail,
-    "resources": lambda: seeing.resources,
-    "deliveries": lambda: seeing.deliveries,
-    "requests": lambda: seeing.requests,
-    "scenario": lambda: scenarios.scenario,
-    "faults": lambda: faults.faults,
-    "find": lambda: finding.find,
-    "record": lambda: recording.record,
-    "recipe": lambda: recipes.recipe,
-    "worlds": lambda: worlds.worlds,
-    "snapshots": lambda: snapshots.snapshots,
-    "inbox": lambda: inboxes.inbox,
-    "open": lambda: opening.open_dashboard,
-    "reset": lambda: steering.reset,
-    "advice": lambda: advising.advice,
-    "assumptions": lambda: assuming.assumptions,
-    "coverage": lambda: insight.coverage,
-    "compare": lambda: comparing.compare,
-    "certify": lambda: certifying.certify,
-    "conform": lambda: conforming.conform,
-    "explore": lambda: exploring.explore,
-    "docs": lambda: docs.docs,
-    "completion": lambda: completing.completion,
-    "mcp": lambda: agents.mcp,
+SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
+    "Run": {
+        "serve": lambda: serve.serve,
+        "wait": lambda: waiting.wait,
+        "open": lambda: opening.open_dashboard,
+        "mcp": lambda: agents.mcp,
+    },
+    "Look": {
+        "tail": lambda: tailing.tail,
+        "find": lambda: finding.find,
+        "resources": lambda: seeing.resources,
+        "requests": lambda: seeing.requests,
+        "events": lambda: seeing.events,
+        "deliveries": lambda: seeing.deliveries,
+        "inbox": lambda: inboxes.inbox,
+    },
+    "Steer": {
+        "clock": lambda: steering.clock,
+        "action": lambda: steering.action,
+        "actions": lambda: steering.actions,
+        "trigger": lambda: steering.trigger,
+        "faults": lambda: faults.faults,
+        "scenario": lambda: scenarios.scenario,
+        "record": lambda: recording.record,
+    },
+    "Worlds": {
+        "worlds": lambda: worlds.worlds,
+        "snapshots": lambda: snapshots.snapshots,
+        "reset": lambda: steering.reset,
+    },
+    "Judge": {
+        "advice": lambda: advising.advice,
+        "coverage": lambda: insight.coverage,
+        "certify": lambda: certifying.certify,
+        "explore": lambda: exploring.explore,
+        "conform": lambda: conforming.conform,
+        "compare": lambda: comparing.compare,
+    },
+    "Help": {
+        "docs": lambda: docs.docs,
+        "recipe": lambda: recipes.recipe,
+        "assumptions": lambda: assuming.assumptions,
+        "completion": lambda: completing.completion,
+    },
 }
-"""Each command by its name; it is loaded when it is called, or shown in the help."""
+"""The sections of the help, and in each its commands by name; one is loaded when it is called, or shown in the help."""
+
+COMMANDS: Mapping[str, Callable[[], click.Command]] = {
+    name: command for commands in SECTIONS.values() for name, command in commands.items()
+}
+"""Each command by its name."""
 
 _EPILOG = """\b
 Exit codes:
@@ -85,6 +102,10 @@ Exit codes:
   2  wrong usage or configuration
   3  no server answers at the address
 """
+
+
+_AROUND_NAME = 4
+"""Columns left of a name and between it and what it is for."""
 
 
 class _Commands(click.Group):
@@ -98,11 +119,21 @@ class _Commands(click.Group):
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         command = COMMANDS.get(cmd_name)
         return None if command is None else command()
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        widest = max(map(len, COMMANDS))
+        for section, commands in SECTIONS.items():
+            rows = [
+                (name.ljust(widest), command().get_short_help_str(formatter.width - widest - _AROUND_NAME))
+                for name, command in commands.items()
+            ]
+            with formatter.section(section):
+                formatter.write_dl(rows)
 
 
 @click.group(
@@ -117,7 +148,7 @@ class _Commands(click.Group):
 def main(allowed: tuple[str, ...]) -> None:
     """A simulator of a stablecoin ramp and wallet service.
 
-    `rampsim serve` starts it; every other command steers or looks at a server that runs (or, for scenarios,
-    needs none). `rampsim docs` has the documentation.
+    `rampsim serve` starts it; most other commands steer a server that runs, or look at it.
+    `rampsim docs` has the documentation, `rampsim COMMAND --help` what a command takes.
     """
     trusted_hosts.allow(allowed)

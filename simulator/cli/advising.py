@@ -57,7 +57,9 @@ def advice(
     baseline: Path | None,
     write_baseline: bool,
 ) -> None:
-    """Show findings about the integrator's conduct: what was seen, why it hurts, and what to change.
+    """Show what an integration does wrong, and what to change.
+
+    Each finding says what was seen, why it hurts in production, and what to change.
 
     \b
     rampsim advice

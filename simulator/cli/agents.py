@@ -20,7 +20,9 @@ _URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for nam
 @_TOKEN.option()
 @obeying.settings_file_option(settings.CLIENT)
 def mcp(url: str | None, control_token: str | None) -> None:
-    """Serve tools for coding agents over the Model Context Protocol, on standard input and output.
+    """Serve tools for coding agents (Model Context Protocol).
+
+    It speaks on standard input and output.
 
     A client of the protocol starts this command itself; put it into its configuration:
 

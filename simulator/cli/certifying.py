@@ -40,7 +40,9 @@ def certify(
     url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, order: str | None,
     settle: str | None, as_json: Path | None, junit: Path | None, simulator: str | None, control_token: str | None,
 ) -> None:  # fmt: skip
-    """Examine the webhook receiver at URL: does it take what is genuine, refuse what is forged, and count once?
+    """Examine the webhook receiver at URL, rule by rule.
+
+    Does it take what is genuine, refuse what is forged, and count once?
 
     Each rule rests on a clause of the specification. The receiver gets requests exactly as the service makes them, and
     forgeries; nothing needs to be registered. It only has to verify with --webhook-key. Where it reads the objects of

@@ -31,7 +31,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def compare(
     file: Path, newer: Path | None, base: str | None, scenarios: tuple[str, ...], values: bool, as_json: bool
 ) -> None:
-    """Compare a recording with the simulator, or a contract with a newer one.
+    """Compare a recording with the simulator, or two contracts.
 
     FILE alone is a HAR recording: its calls are replayed, and where status, code, shape or state differ is reported,
     each with what it means: a promise of the contract, a guess of the simulator, an addition, or the outside world's

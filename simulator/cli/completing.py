@@ -24,7 +24,9 @@ Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script by which a shell completes commands, options and names: of worlds, scenarios, actions, events.
+    """Print the script by which a shell completes commands.
+
+    It completes options too, and names of worlds, scenarios, actions and events.
 
     \b
     eval "$(rampsim completion bash)"     # in ~/.bashrc

@@ -60,7 +60,9 @@ def conform(
     phases: tuple[str, ...], operations: tuple[str, ...], webhook_url: str | None, contract: Path | None,
     as_json: Path | None, junit: Path | None, report: Path | None,
 ) -> None:  # fmt: skip
-    """Hold a service against the contract: its shapes by schemathesis, its behaviour by laws that are played.
+    """Hold a service against the contract: shapes and behaviour.
+
+    Its shapes are judged by schemathesis, its behaviour by laws that are played.
 
     The verdict tells promises of the specification from guesses of this contract. A promise that is broken and an
     operation that never answered 2xx end the run with exit code 1; a guess that differs does so with --strict only.

@@ -17,7 +17,9 @@ _WIDTH = 100
 @click.command()
 @click.argument("terms", nargs=-1, metavar="[TERM]...")
 def docs(terms: tuple[str, ...]) -> None:
-    """Read the documentation: all pages, one of them, one rule, or the places that have some words.
+    """Read the documentation: a page, a rule, or a search.
+
+    Without TERM it lists all pages.
 
     It needs no server; one that runs has the same pages below /_simulator/docs/ (`rampsim open --docs`).
 

@@ -64,7 +64,9 @@ def explore(
     out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Run COMMAND, your own tests, again and again under one fault at a time, and judge each run by the money.
+    """Run your tests under one fault at a time; judge by the money.
+
+    COMMAND, your own tests, is run again and again, and each run is judged by what became of the money.
 
     COMMAND is pytest, or anything that finds the simulator by SIMULATOR_URL and its keys by SIMULATOR_PUBLIC_KEY,
     SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY. After each test the fault is lifted, --settle runs, four simulated

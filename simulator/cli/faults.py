@@ -66,7 +66,7 @@ def _presets(context: click.Context, parameter: click.Parameter, incomplete: str
 @remote
 @click.pass_context
 def faults(context: click.Context, client: clients.ControlClient) -> None:
-    """Show the faults in force; `add`, `remove` and `clear` change them, `presets` names ready ones."""
+    """Show the faults in force; `add`, `remove`, `clear` them."""
     if context.invoked_subcommand is None:
         show(client.get("/faults")["data"])
 
@@ -74,7 +74,10 @@ def faults(context: click.Context, client: clients.ControlClient) -> None:
 @faults.command("list")
 @remote
 def list_faults(client: clients.ControlClient) -> None:
-    """Show the faults in force, those of scenarios too, and how often each was hit."""
+    """Show the faults in force, and how often each was hit.
+
+    Those of scenarios are among them.
+    """
     show(client.get("/faults")["data"])
 
 
@@ -88,7 +91,9 @@ def list_faults(client: clients.ControlClient) -> None:
 )
 @remote
 def add(client: clients.ControlClient, preset: str | None, webhook: str | None, **given: Any) -> None:
-    """Put a fault in force: a PRESET, or what the options say; both together mean that preset, where they say.
+    """Put a fault in force: a PRESET, or what the options say.
+
+    Both together mean that preset, where the options say.
 
     A fault is one of calls, unless --webhook or the preset makes it one of webhooks.
 
@@ -159,7 +164,10 @@ def clear(client: clients.ControlClient) -> None:
 
 @faults.command()
 def presets() -> None:
-    """List the presets and what each stands for; they are named as `rampsim explore` names them."""
+    """List the presets and what each stands for.
+
+    They are named as `rampsim explore` names them.
+    """
     import json
 
     width = max(map(len, PRESETS))

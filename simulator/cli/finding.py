@@ -15,7 +15,9 @@ from simulator.cli.remote import remote, show
 @click.option("--json", "as_json", is_flag=True, help="What the server answers, as JSON.")
 @remote
 def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None, as_json: bool) -> None:
-    """Find resources, calls, events, deliveries by a reference of yours, an id, an amount, a phone number.
+    """Find anything by your reference, an id, amount or phone.
+
+    It finds resources, calls, events and deliveries.
 
     Exit code 1 when nothing is found.
 

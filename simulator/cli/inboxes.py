@@ -20,7 +20,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="The whole messages
 @remote
 @click.pass_context
 def inbox(context: click.Context, client: clients.ControlClient) -> None:
-    """Show the built-in inboxes, or what one has received; `subscribe`, `wait`, `respond` and `clear` go with one.
+    """Show the built-in inboxes, or what one has received.
 
     \b
     rampsim inbox
@@ -50,7 +50,9 @@ def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_j
 @_json
 @remote
 def wait(client: clients.ControlClient, name: str, count: int, timeout: float | None, as_json: bool) -> None:
-    """Wait until an inbox has so many messages; those that are there count. Exit code 1 when the time passes."""
+    """Wait until an inbox has so many messages.
+
+    Those that are there count. Exit code 1 when the time passes."""
     _tell(client.get(f"{_path(name)}/wait", count=count, timeout=timeout)["data"], as_json)
 
 
@@ -68,7 +70,10 @@ def subscribe(client: clients.ControlClient, name: str, events: tuple[str, ...])
 @click.argument("statuses", metavar="STATUS...", nargs=-1, required=True, type=click.IntRange(200, 599))
 @remote
 def respond(client: clients.ControlClient, name: str, statuses: tuple[int, ...]) -> None:
-    """Choose what an inbox answers: these statuses one after another, and then always the last."""
+    """Choose the statuses that an inbox answers.
+
+    It answers these one after another, and then always the last.
+    """
     show(client.put(_path(name), {"respond": list(statuses)}))
 
 

@@ -19,7 +19,10 @@ from simulator.cli.remote import remote
 @click.option("--docs", is_flag=True, help="The documentation instead.")
 @remote
 def open_dashboard(client: clients.ControlClient, resource_id: str | None, only_print: bool, docs: bool) -> None:
-    """Print the address of the dashboard and open it in a browser, at a terminal; with ID at that resource."""
+    """Open the dashboard in a browser, with ID at that resource.
+
+    The address is printed; a browser is opened at a terminal only.
+    """
     client.get("/health")
     url = f"{client.url}{CONTROL_BASE}/docs/" if docs else f"{client.url}{CONTROL_BASE}/dashboard"
     if not docs and client.world:

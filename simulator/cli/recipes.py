@@ -59,7 +59,7 @@ def _recipe(name: str) -> Recipe:
 
 @click.group()
 def recipe() -> None:
-    """Files for CI, containers and other languages; needs no running server."""
+    """Print or write files for CI, containers and other languages."""
 
 
 @recipe.command("list")
@@ -74,7 +74,7 @@ def list_recipes() -> None:
 @recipe.command()
 @_NAME
 def show(name: str) -> None:
-    """Print a recipe: what it is, and its files, each after the path it goes to."""
+    """Print a recipe: what it is, and each file after its path."""
     chosen = _recipe(name)
     click.echo((chosen.folder / "README.md").read_text("utf-8").rstrip())
     for file, place in chosen.files.items():

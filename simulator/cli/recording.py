@@ -17,7 +17,9 @@ from simulator.cli.remote import remote
 @click.option("--since", metavar="TIMESTAMP|ID", help="Begin there: a simulated moment, or a request or control call.")
 @remote
 def record(client: clients.ControlClient, out: Path | None, name: str | None, since: str | None) -> None:
-    """Write down what was done by hand, calls, actions and time, as a scenario that repeats it.
+    """Write what was done by hand as a scenario that repeats it.
+
+    It has the calls, the actions and the time that passed.
 
     \b
     rampsim record --out tests/scenarios/payout-bounces.yaml

@@ -23,14 +23,19 @@ if TYPE_CHECKING:
 
 @click.group()
 def scenario() -> None:
-    """Check, list, run and begin scenario files, which needs no running server; `upload` and `activate` them in one."""
+    """Check, list, run and begin scenario files.
+
+    That needs no running server; `upload` and `activate` put them into one.
+    """
 
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 def validate(files: tuple[Path, ...], strict: bool) -> None:
-    """Check scenario files; what is found is printed as FILE:LINE:COLUMN: what is wrong.
+    """Check scenario files, without running them.
+
+    What is found is printed as FILE:LINE:COLUMN: what is wrong.
 
     A warning says what the file may mean but probably does not: a field that nothing has, a rule that never fires. With
     --strict it counts as a problem, as in CI.
@@ -86,7 +91,10 @@ def list_scenarios() -> None:
     "--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="With --url: token of that server."
 )
 def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | None, control_token: str | None) -> None:
-    """Run scenarios by their own `drive` and check what they `expect`; exit code 1 when something fails."""
+    """Run scenarios by their `drive`, and check what they `expect`.
+
+    The exit code is 1 when something fails.
+    """
     import asyncio
 
     if url is not None:
@@ -167,7 +175,10 @@ scenario.add_command(uploading.activate)
 @click.argument("name")
 @click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
 def new(name: str, force: bool) -> None:
-    """Begin a scenario: write NAME.yaml, a small one that runs, with comments that explain it."""
+    """Begin a scenario: write NAME.yaml, a small one that runs.
+
+    Comments in it explain it.
+    """
     from simulator.scenario.parts import is_name
 
     path = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")

@@ -26,7 +26,7 @@ def events(
     context: click.Context, client: clients.ControlClient, event_type: str | None, object_id: str | None,
     limit: int | None, follow: bool,
 ) -> None:  # fmt: skip
-    """Show the events emitted, subscribed or not; `wait` for one, `resend` one."""
+    """Show the events emitted; `wait` for one, `resend` one."""
     if context.invoked_subcommand is not None:
         return
     if not follow:
@@ -55,7 +55,7 @@ def wait(client: clients.ControlClient, event_type: str | None, object_id: str |
 @click.argument("event_id", metavar="ID")
 @remote
 def resend(client: clients.ControlClient, event_id: str) -> None:
-    """Send an event again to every endpoint that is enabled and subscribed."""
+    """Send an event again to every endpoint that is subscribed."""
     show(client.post(f"/events/{clients.segment(event_id)}/resend?wait=true"))
 
 
@@ -67,7 +67,10 @@ def resend(client: clients.ControlClient, event_id: str) -> None:
 def resources(
     client: clients.ControlClient, resource_id: str | None, resource_type: str | None, limit: int | None
 ) -> None:
-    """Show all resources, or one with its history and the actions that are possible now."""
+    """Show all resources, or one with its history and actions.
+
+    The actions are those that are possible now.
+    """
     if resource_id is not None:
         show(client.get(f"/resources/{clients.segment(resource_id)}"))
         return
@@ -83,7 +86,7 @@ def resources(
 def deliveries(
     client: clients.ControlClient, event_id: str | None, endpoint_id: str | None, status: str | None, limit: int | None
 ) -> None:
-    """Show every webhook delivery attempt: what was sent and what came back."""
+    """Show webhook deliveries: what was sent and what came back."""
     show(client.get("/deliveries", event_id=event_id, endpoint_id=endpoint_id, status=status, limit=limit)["data"])
 
 
@@ -96,5 +99,5 @@ def deliveries(
 def requests(
     client: clients.ControlClient, method: str | None, path: str | None, status: str | None, limit: int | None
 ) -> None:
-    """Show the interface calls the server got, with their answers and advice."""
+    """Show the calls the server got, with answers and advice."""
     show(client.get("/requests", method=method, path=path, status=status, limit=limit)["data"])

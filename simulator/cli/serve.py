@@ -34,7 +34,7 @@ def serve(
     allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
     end_with_stdin: bool, scenarios: tuple[str, ...], **of_worlds: Any,
 ) -> None:  # fmt: skip
-    """Serve until interrupted.
+    """Start the simulator, and serve until it is interrupted.
 
     Prints the keys of the default world and then `Ready on http://HOST:PORT`.
     """

@@ -19,7 +19,7 @@ _snapshot = click.argument("snapshot", metavar="ID|NAME", shell_complete=complet
 @remote
 @click.pass_context
 def snapshots(context: click.Context, client: clients.ControlClient) -> None:
-    """Show the snapshots of the world; `take`, `restore`, `fork`, `export` and `forget` them."""
+    """Show the snapshots; `take`, `restore`, `fork`, `export` them."""
     if context.invoked_subcommand is None:
         show(client.get("/snapshots")["data"])
 
@@ -53,7 +53,7 @@ def restore(client: clients.ControlClient, snapshot: str) -> None:
 @click.option("--replace", is_flag=True, help="A world of this id ends first.")
 @remote
 def fork(client: clients.ControlClient, snapshot: str, world_id: str | None, replace: bool) -> None:
-    """Begin another world in the state of a snapshot, with keys of its own."""
+    """Begin another world, with its own keys, from a snapshot."""
     named = {} if world_id is None else {"id": world_id}
     show(client.post("/worlds", {**named, "from_snapshot": id_of(client, snapshot), "replace": replace}))
 
@@ -63,7 +63,10 @@ def fork(client: clients.ControlClient, snapshot: str, world_id: str | None, rep
 @click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write it there instead of printing it.")
 @remote
 def export(client: clients.ControlClient, snapshot: str | None, out: Path | None) -> None:
-    """Write a snapshot, or the world as it is, as one JSON document; `rampsim serve --state FILE` begins with it."""
+    """Write a snapshot, or the world as it is, as a JSON document.
+
+    `rampsim serve --state FILE` begins with it.
+    """
     path = "/state" if snapshot is None else f"/snapshots/{clients.segment(id_of(client, snapshot))}"
     text = client.text(path)
     if out is None:

@@ -107,7 +107,7 @@ def set_clock(client: clients.ControlClient, mode: str | None, rate: float | Non
 )
 @remote
 def action(client: clients.ControlClient, name: str, rest: tuple[str, ...]) -> None:
-    """Do what the outside world does: pay, confirm, refuse, refund, change a rate.
+    """Do what the outside world does: pay, confirm, refuse, refund.
 
     TARGET is the id of a resource. Every parameter of the action is an option; what is not a string is written as
     JSON.
@@ -158,12 +158,15 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 @click.option("--target", metavar="ID", help="The object the event is to be about.")
 @remote
 def trigger(client: clients.ControlClient, event: str, target: str | None) -> None:
-    """Reach an event: make it happen by the calls and actions that lead there."""
+    """Make an event happen by calls and actions that lead there."""
     show(client.post("/trigger?wait=true", {"event": event} | ({"target": target} if target is not None else {})))
 
 
 @click.command()
 @remote
 def reset(client: clients.ControlClient) -> None:
-    """Make the world again as at its creation: same seed, keys, scenarios; nothing in it."""
+    """Make the world again as it was at its creation.
+
+    Seed, keys and scenarios stay the same, and nothing is in it.
+    """
     show(client.post("/reset"))

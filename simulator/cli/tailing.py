@@ -62,7 +62,9 @@ def tail(
     client: clients.ControlClient, sorts: tuple[str, ...], event_type: str | None, object_id: str | None,
     path: str | None, failed: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Show calls, events, deliveries and the clock as they happen, until it is interrupted.
+    """Show calls, events, deliveries and the clock as they happen.
+
+    It goes on until it is interrupted.
 
     A server that goes away is waited for. Colours show at a terminal, unless NO_COLOR is set.
 

@@ -17,7 +17,9 @@ from simulator.cli.remote import remote
 @click.option("--activate", "is_activated", is_flag=True, help="Put them above the scenarios that are active.")
 @remote
 def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated: bool) -> None:
-    """Give scenario files to the world of a running server; one of the same name is replaced.
+    """Give scenario files to the world of a running server.
+
+    One of the same name is replaced.
 
     \b
     rampsim scenario upload flaky-receiver.yaml --activate
@@ -55,7 +57,9 @@ def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated:
 @click.option("--none", "is_none", is_flag=True, help="None: nothing happens but by timers and calls.")
 @remote
 def activate(client: clients.ControlClient, names: tuple[str, ...], is_none: bool) -> None:
-    """Make exactly these scenarios active in a running server, later ones winning.
+    """Make exactly these scenarios active in a running server.
+
+    Later ones win.
 
     \b
     rampsim scenario activate autopilot payout-fails-and-refunds

@@ -21,7 +21,9 @@ _EVERY_SECONDS = 0.1
 @settings.CLIENT[0].option()
 @obeying.settings_file_option(settings.CLIENT)
 def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
-    """Wait until a server is ready to take calls; exit code 3, with the reason, when it is not in time.
+    """Wait until a server is ready to take calls.
+
+    The exit code is 3, with the reason, when it is not in time.
 
     \b
     rampsim serve & rampsim wait

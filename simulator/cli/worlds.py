@@ -27,7 +27,10 @@ class OrShown(click.Group):
 @remote
 @click.pass_context
 def worlds(context: click.Context, client: clients.ControlClient) -> None:
-    """Show all worlds, or one: its keys, clock, scenarios and settings; `create` and `end` them."""
+    """Show all worlds, or one; `create` and `end` them.
+
+    Of one it shows keys, clock, scenarios and settings.
+    """
     if context.invoked_subcommand is None:
         show(client.get("/worlds")["data"])
 
@@ -58,7 +61,9 @@ def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Only say which they are.")
 @remote
 def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
-    """End worlds that nobody uses, with their snapshots; never the world default.
+    """End worlds that nobody uses; never the world default.
+
+    Their snapshots end with them.
 
     A call about a world is a use of it; what it does by itself is none.
 
@@ -115,7 +120,9 @@ def create(
     clock: str | None, now: str | None, rate: float | None, from_snapshot: str | None, replace: bool, as_env: bool,
     **of_world: Any,
 ) -> None:  # fmt: skip
-    """Make a world and show it; what is not said is as the server was started, but for a manual clock.
+    """Make a world and show it.
+
+    What is not said is as the server was started, but for a manual clock.
 
     \b
     rampsim worlds create my-test --seed 7 --scenario autopilot --replace

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from contracts.generator.reference.text import table
-from simulator.cli import main
+from simulator.cli import SECTIONS, main
 from simulator.wire.clauses import slug
 
 _HEAD = """\
@@ -35,12 +35,14 @@ def page() -> str:
     commands = list(_all(main, context))
     remote = next(command for command, _ in commands if _speaks(command))
     shared = [one for one in remote.params if one.name in _OF_A_SERVER]
-    lines = [_HEAD + "\n".join(_options(shared, context)), "", "## All commands", ""]
-    rows = (
-        (f"[`{one.command_path}`](#{slug(one.command_path)})", command.get_short_help_str(200))
-        for command, one in commands
-    )
-    lines += table(("command", "what for"), rows)
+    lines = [_HEAD + "\n".join(_options(shared, context)), "", "## All commands"]
+    for section, names in SECTIONS.items():
+        rows = (
+            (f"[`{one.command_path}`](#{slug(one.command_path)})", command.get_short_help_str(200))
+            for command, one in commands
+            if one.command_path.split()[1] in names
+        )
+        lines += ["", f"### {section}", "", *table(("command", "what for"), rows)]
     for command, one in commands:
         lines += ["", f"## {one.command_path}", "", *_command(command, one)]
     return "\n".join(lines).rstrip() + "\n"
