@@ -188,8 +188,8 @@ MEMBERS = {name for model in (Match, Respond, InterfaceFault, Deliver) for name 
 COMMON = {"match", "method", "path", "public_key", "status", "code", "message", "respond", "delay", "drop", "hold"}
 COMMON |= {"times", "probability", "skip", "act"}
 """Members whose names are words that stand for other things in other files too."""
-DURATION = "scenario/schema.py"
-"""Files of scenarios read durations in their own way, so one that is a member of a fault is named there as well."""
+EXAMPLES = ("scenario/schema.py", "cli/faults.py")
+"""Files of scenarios read durations in their own way, and the command has presets; a new member needs neither."""
 
 
 def places() -> dict[str, int]:
@@ -212,7 +212,10 @@ def places() -> dict[str, int]:
         "room": int("beneficiaries" in ORDER) + int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
         "control call": min(len(naming[row.path]) for row in CONTROL_ROWS),
         "fault member": max(
-            sum(file != DURATION and not file.startswith(("certification/", "exploration/")) for file in naming[name])
+            sum(
+                file not in EXAMPLES and not file.startswith(("certification/", "exploration/"))
+                for file in naming[name]
+            )
             for name in MEMBERS - COMMON
         ),
     }

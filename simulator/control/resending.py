@@ -14,8 +14,6 @@ from simulator.wire.fields import Body, Text
 from simulator.wire.in_force import DeliveryPlan
 from simulator.wire.records import find
 
-_OF_FIRST_ATTEMPTS = ("reorder", "hold", "before_answer")
-
 
 class ResendBody(Body):
     """Left out as a whole: to everybody, as it should go."""
@@ -56,7 +54,7 @@ def _require_recipient(call: ControlCall, event: Event, endpoint_id: str) -> Non
 
 def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryPlan:
     """What becomes of the attempts; refused like a fault of deliveries that says the same."""
-    for name in _OF_FIRST_ATTEMPTS:
+    for name in faults.OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
             raise wrong(f"deliver.{name}", "it is about first attempts, which an event sent again is not")
     about = {"event": event.type} if event.type in EVENT_TYPES else {}

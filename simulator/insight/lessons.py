@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
 from simulator.wire.json import loads
+from simulator.wire.shapes import Meanings
 
 Language = Literal["python", "http"]
+_LANGUAGE_MEANINGS = {"python": "With an HTTP client of Python.", "http": "As the calls themselves."}
 
 
 class CodeChange(TypedDict):
     """Code as it probably is, and as it should be."""
 
-    language: Language
+    language: Annotated[Language, Meanings(_LANGUAGE_MEANINGS)]
     """What it is written in."""
     before: str
     """As it probably is."""

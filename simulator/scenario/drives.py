@@ -11,6 +11,7 @@ from simulator.scenario.filling import PLACEHOLDER
 from simulator.scenario.objects import operation_at
 from simulator.scenario.parameters import names_of
 from simulator.scenario.sights import models_of
+from simulator.wire.faults import OF_NEW_NAMES
 from simulator.wire.fields import Wrong, dotted, wrongs_of
 from simulator.wire.operation import Operation
 
@@ -75,9 +76,7 @@ def surprises(root: object) -> bool:
     faults = root.get("faults") if isinstance(root, dict) else None
     for fault in faults if isinstance(faults, list) else ():
         parts = [fault, fault.get("deliver")] if isinstance(fault, dict) else []
-        if any(
-            isinstance(part, dict) and {"unknown_enum", "extra_field", "unknown_type"} & set(part) for part in parts
-        ):
+        if any(isinstance(part, dict) and set(part) & set(OF_NEW_NAMES) for part in parts):
             return True
     return False
 

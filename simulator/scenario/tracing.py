@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from simulator.scenario.files import ScenarioFile
 from simulator.scenario.results import TimelineEntry
+from simulator.wire import faults
 from simulator.wire.json import JsonObject, dumps
 
 Get: TypeAlias = "Callable[[str], Awaitable[Any]]"
@@ -74,7 +75,7 @@ class Trace:
     def _label(self, row: JsonObject, own: Sequence[JsonObject]) -> str:
         """How a fault is called: by its place in the file, or by whose it is; and by what it does."""
         given = row.get("deliver", row)
-        said = [name for name in given if name in _EFFECTS and given[name] not in (None, False)]
+        said = [name for name in given if name in faults.TOLD and given[name] not in (None, False)]
         if row in own:
             part = f"faults[{own.index(row)}]"
             line = self._file.lines.get(part)
@@ -117,16 +118,6 @@ def _answered(row: Mapping[str, Any]) -> str:
     came = str(status) if status is not None and not (error and 200 <= status < 300) else str(error)
     again = row.get("next_attempt_at")
     return f"{came}; again at {again}" if again else came
-
-
-_EFFECTS = frozenset(
-    {
-        "respond", "delay", "answer_delay", "act", "drop", "malformed", "after_commit", "key_forgotten", "unknown_enum",
-        "extra_field", "missing_field", "copies", "reorder", "hold", "before_answer", "two_at_once",
-        "acknowledgement_lost", "unknown_type", "corrupt_signature", "stale_timestamp", "alter_body", "slow",
-    }
-)  # fmt: skip
-"""The members of a fault that say what it does."""
 
 
 def standing(story: Mapping[str, Any]) -> Iterator[str]:

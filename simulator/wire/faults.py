@@ -178,6 +178,12 @@ class Deliver(Surprising):
     """How long to wait before it is sent: wall time, at most one minute."""
 
 
+TOLD = frozenset((*EFFECTS, "after_commit", *Deliver.model_fields))
+"""The members, of faults of both kinds, that say what a fault does."""
+OF_FIRST_ATTEMPTS = ("reorder", "hold", "before_answer")
+"""Members that set the order of first attempts; a resend is none."""
+OF_NEW_NAMES = ("unknown_enum", "extra_field", "unknown_type")
+"""Members that put a name into a body that nobody knows."""
 _APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": ("copies",), "reorder": ("hold",)}
 """Members of a delivery that contradict each other."""
 

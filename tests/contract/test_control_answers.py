@@ -130,6 +130,10 @@ async def _see(session: Session) -> None:
     ):
         await call("GET", path)
     assert (await call("GET", "/advice"))["data"], "no finding was looked at"
+    requests = (await call("GET", "/requests"))["data"]
+    await call("GET", f"/requests/{requests[-1]['id']}")
+    assert (await call("GET", "/search?q=254712345678"))["data"], "nothing was found"
+    await call("GET", "/states")
     await call("GET", "/advice?severity=nonsense")
     for path in ("/coverage", "/coverage?world=*", "/coverage.html", "/health"):
         await call("GET", path)

@@ -226,3 +226,27 @@ def marked(world: World, delivery: Delivery, event: Event, plan: DeliveryPlan) -
         fault=plan.fault_id,
         sent=NOTHING if plan.surprise is None else Text(body_of(world, event, plan)),
     )
+
+
+FALSIFIED = {
+    "drop": "It was never sent.",
+    "corrupt_signature": "Its X-Signature was made wrong.",
+    "stale_timestamp": "Its X-Timestamp was 10 minutes old when it was sent, and it was signed like that.",
+    "alter_body": "Its body differs from what was signed.",
+    "surprise": "Its body has something that that of the event has not: an unknown type, word or member.",
+    "acknowledgement_lost": "The receiver's 2xx was lost.",
+}
+"""What a fault did to a delivery, so that nobody looks for that in the receiver."""
+
+
+def what_happened_to(delivery: Delivery) -> list[str]:
+    """The names of FALSIFIED that hold of a delivery."""
+    happened = {
+        "drop": delivery.was_dropped,
+        "corrupt_signature": delivery.corrupted,
+        "stale_timestamp": delivery.stale,
+        "alter_body": delivery.altered,
+        "surprise": bool(delivery.sent.read()),
+        "acknowledgement_lost": delivery.unheard,
+    }
+    return [name for name in FALSIFIED if happened[name]]

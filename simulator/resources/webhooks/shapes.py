@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.world import World
+from simulator.resources.webhooks import faults
 from simulator.resources.webhooks.faults import altered
 from simulator.resources.webhooks.records import DELIVERY_MEANINGS, Delivery, DeliveryStatus, Webhook
 from simulator.resources.webhooks.states import MEANINGS
@@ -103,16 +104,6 @@ class DeliveryPage(TypedDict):
     """Where this page lies in the whole list."""
 
 
-FALSIFIED = {
-    "drop": "It was never sent.",
-    "corrupt_signature": "Its X-Signature was made wrong.",
-    "stale_timestamp": "Its X-Timestamp was 10 minutes old when it was sent, and it was signed like that.",
-    "alter_body": "Its body differs from what was signed.",
-    "surprise": "Its body has something that that of the event has not: an unknown type, word or member.",
-    "acknowledgement_lost": "The receiver's 2xx was lost.",
-}
-
-
 class RecordedDelivery(WebhookDelivery):
     """A delivery as the control interface shows it: also what was sent and what came back, to the byte."""
 
@@ -124,7 +115,7 @@ class RecordedDelivery(WebhookDelivery):
     """The headers of the answer; null when there was none."""
     response_body: Annotated[str | None, Format()]
     """The body of the answer, its first 64 KiB; null when there was none."""
-    faults: list[Annotated[str, OneOf(FALSIFIED)]]
+    faults: list[Annotated[str, OneOf(faults.FALSIFIED)]]
     """What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should."""
     fault_id: str | None
     """The fault that acted on the attempt; null where none did."""
@@ -170,21 +161,9 @@ def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelive
         "request_body": (altered(raw) if delivery.altered else raw).decode(),
         "response_headers": dict(headers_of(delivery.response_headers)) if answered else None,
         "response_body": delivery.response_body.read().decode("utf-8", "replace") if answered else None,
-        "faults": _faults_of(delivery),
+        "faults": faults.what_happened_to(delivery),
         "fault_id": delivery.fault or None,
     }
-
-
-def _faults_of(delivery: Delivery) -> list[str]:
-    happened = {
-        "drop": delivery.was_dropped,
-        "corrupt_signature": delivery.corrupted,
-        "stale_timestamp": delivery.stale,
-        "alter_body": delivery.altered,
-        "surprise": bool(delivery.sent.read()),
-        "acknowledgement_lost": delivery.unheard,
-    }
-    return [name for name in FALSIFIED if happened[name]]
 
 
 CLAUSES: Clauses = {
