@@ -15,6 +15,7 @@ from simulator.certification.rules import RULES
 from simulator.conformance.laws import ALWAYS, LAWS
 from simulator.docs.library import DIRECTORY
 from simulator.exploration.mending import ADVICE
+from simulator.exploration.plans import NONE
 from simulator.insight.signals import KINDS
 from simulator.wire.clauses import places_of, slug
 
@@ -67,7 +68,8 @@ def cited() -> Iterator[tuple[str, str, str]]:
     for name, kind in KINDS.items():
         yield "advice", name, kind.clause
     for name, advice in ADVICE.items():
-        yield "explore", name, advice.clause
+        if name != NONE:  # the run without faults
+            yield "explore", name, advice.clause
 
 
 @cache
