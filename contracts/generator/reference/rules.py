@@ -68,8 +68,7 @@ def cited() -> Iterator[tuple[str, str, str]]:
     for name, kind in KINDS.items():
         yield "advice", name, kind.clause
     for name, advice in ADVICE.items():
-        if name != NONE:  # the run without faults
-            yield "explore", name, advice.clause
+        yield "explore", name, advice.clause
 
 
 @cache
@@ -77,6 +76,8 @@ def _checks() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """By anchor of this page who checks what stands there, and by which names."""
     found: dict[str, dict[str, list[str]]] = {}
     for who, name, clause in cited():
+        if (who, name) == ("explore", NONE):  # the run without faults cites, and checks nothing
+            continue
         for page, anchor in places_of(clause):
             if page == "reference/rules":
                 names = found.setdefault(anchor, {}).setdefault(who, [])
