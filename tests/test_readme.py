@@ -87,9 +87,9 @@ def test_a_refused_call_shows_why(environment: dict[str, str]) -> None:
 
 def test_the_retries_stand_on_their_page_as_they_are_made() -> None:
     page = (ROOT / "simulator/docs/how-to/receive-webhooks.md").read_text("utf-8")
-    row = next(line for line in page.splitlines() if line.startswith("| after the one before |"))
-    spans = [parse_duration(cell.replace(" min", "m").replace(" ", "")) for cell in row.split("|")[3:-1]]
-    assert spans == list(schedule.RETRY_DELAYS_MS)
+    (said,) = re.findall(r"under the same id: (after .* then every .*?) \(", page, re.DOTALL)
+    *spans, last = [parse_duration(number + unit) for number, unit in re.findall(r"(\d+) ([mh])", said)]
+    assert [*spans, *[last] * (len(schedule.RETRY_DELAYS_MS) - len(spans))] == list(schedule.RETRY_DELAYS_MS)
 
 
 def test_the_readme_has_blocks_of_every_sort() -> None:

@@ -13,7 +13,13 @@ from simulator.docs.library import Page, all_pages
 from simulator.docs.markdown import Passage, render
 
 MOST = 12
-_WEIGHTS = {"tutorial": 1.5, "how-to": 1.5, "reference/assumptions": 0.6}
+_WEIGHTS = {
+    "tutorial": 1.5,
+    "how-to": 1.5,
+    "reference/rules": 0.7,
+    "reference/errors": 0.7,
+    "reference/assumptions": 0.6,
+}
 """By the beginning of a path how much its hits count: who searches wants to do something, more often than not."""
 _WORD = re.compile(r"\w+")
 

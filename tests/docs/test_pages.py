@@ -159,6 +159,26 @@ def test_a_search_shows_how_to_do_something_before_what_is_assumed_about_it() ->
     assert paths.index("how-to/time") < paths.index("reference/assumptions")
 
 
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("retry", "how-to/receive-webhooks#retries-when-it-is-not-answered"),
+        ("webhook signature", "how-to/receive-webhooks#what-a-receiver-does"),
+        ("idempotency", "reference/rules#idempotency-key"),
+        ("expire", "how-to/expire-a-quote"),
+        ("gitlab", "how-to/ci#gitlab"),
+        ("vitest", "how-to/other-languages#typescript-and-javascript-with-vitest"),
+        ("where", "reference/scenarios#where"),
+        ("payout_failed", "reference/errors#payout_failed"),
+        ("port in use", "how-to/troubleshoot#the-server"),
+        ("docker", "how-to/containers#the-image"),
+        ("snapshot", "how-to/worlds#snapshot-restore-fork"),
+    ],
+)
+def test_what_people_type_finds_the_right_place_first(typed: str, first: str) -> None:
+    assert search(typed)[0]["path"] == first
+
+
 def test_a_search_finds_a_decision_by_its_name() -> None:
     assert search("H14")[0]["path"] == "reference/assumptions#H14"
     assert "reference/assumptions#H14" in [hit["path"] for hit in search("H14 idempotency")]
