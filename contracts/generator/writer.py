@@ -70,12 +70,14 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [reference.json](reference.json) | what the reference page says beside the contract: what shows each code and event |
 
 A running simulator serves the four OpenAPI files, `control.yaml` and `control.json` below `/_simulator/`, with its own
-address in `servers`, and for people `/_simulator/reference.html`: every field with its meaning, calls that work, the
-scenario that shows each code, in less than 300 kB (with the processor slowed four times it is first seen after 0.35 s
-at 1280 pixels, and after 0.38 s at 390).
+address in `servers` (below `/_worlds/ID` with that of the world), the collection and the flows with the same address as
+`/_simulator/collection.json` and `/_simulator/flows.arazzo.yaml`, and for people `/_simulator/reference.html`: every
+field with its meaning, calls that work, the scenario that shows each code, in less than 300 kB (with the processor
+slowed four times it is first seen after 0.35 s at 1280 pixels, and after 0.38 s at 390).
 
 Against a simulator at its default address the collection and the flows run as they stand, as often as one likes (for
-another: `--env-var origin=URL`, and `--input origin=URL --server interface=URL/v1 --server control=URL`):
+another take what it serves, or say `--env-var origin=URL`, and `--input origin=URL --server interface=URL/v1
+--server control=URL`):
 
 ```bash
 npx newman run contracts/collection/every-operation.postman_collection.json

@@ -154,6 +154,16 @@ def _every_page() -> bytes:
     return llms.full(contract_file("llms.txt").decode()).encode()
 
 
+async def collection_json(call: ControlCall) -> Raw[JsonObject]:
+    """Every operation once, as a Postman collection that runs against this server."""
+    return Raw(here(call, contract_file("collection/every-operation.postman_collection.json")))
+
+
+async def flows_arazzo_yaml(call: ControlCall) -> Raw[str]:
+    """Each way of moving money as Arazzo workflows that run against this server."""
+    return Raw(here(call, contract_file("flows.arazzo.yaml")))
+
+
 async def rampsim_client_tgz(call: ControlCall) -> Raw[str]:
     """The client for TypeScript, with its fixtures for Vitest: `npm install --save-dev` takes this address."""
     return Raw(await asyncio.to_thread(npm.packed_client))
@@ -177,6 +187,16 @@ PAGE_ROWS = (
     *page_rows("reference", _page),
     _text_row("llms", "What a language model reads first", llms_txt),
     _text_row("llms-full", "The same with every page of the documentation", llms_full_txt),
+    ControlOperation("GET", "/collection.json", "collection_json", "Contract", "A Postman collection", collection_json),
+    ControlOperation(
+        "GET",
+        "/flows.arazzo.yaml",
+        "flows_arazzo_yaml",
+        "Contract",
+        "Arazzo workflows",
+        flows_arazzo_yaml,
+        media_type=YAML,
+    ),
     ControlOperation(
         "GET",
         "/rampsim-client.tgz",
@@ -188,4 +208,4 @@ PAGE_ROWS = (
         media_type="application/gzip",
     ),
 )
-"""What the page for people needs; no part of the contract."""
+"""What the page for people needs, and what tools take home; no part of the contract."""

@@ -24,6 +24,7 @@ from simulator.server.eager import Begun
 from simulator.server.endpoint import DEFECT
 from simulator.server.hosts import Hosts
 from simulator.server.messages import (
+    BELOW,
     CUT,
     OPENED_AT,
     Outgoing,
@@ -181,6 +182,7 @@ class ControlInterface:
             shows_keys=row.shows_keys,
             connection_opened_at=offered.get(OPENED_AT, inf),
             cut=offered.get(CUT, _no_cut),
+            below=scope.get(BELOW, ""),
         )
 
     async def _answer(self, call: ControlCall, row: ControlOperation) -> ControlAnswer:

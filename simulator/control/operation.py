@@ -71,7 +71,9 @@ class ControlCall:
     receiver may be the caller: sent before the call came, over a connection that was opened later
     (`connection_opened_at`, in seconds of the event loop), and not answered yet. `last_entry` is the newest entry
     of the logbook of its world's scenarios when it came. `access` is what its token reaches; `are_apart`: some
-    tokens of the server reach some worlds only. `rows` are all rows of the interface by their names.
+    tokens of the server reach some worlds only. `rows` are all rows of the interface by their names. `origin` is the
+    address of the server, with the prefix at which it is mounted; `below` what stands between it and the path of the
+    call where that was made below the base of a world (`/_worlds/ID`).
     """
 
     runtime: Runtime
@@ -95,6 +97,7 @@ class ControlCall:
     last_entry: int = 0
     access: Access = EVERYBODY
     are_apart: bool = False
+    below: str = ""
 
     async def while_here(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
         """Wait for something; TimeoutError when the time is over, ClientDisconnect when the client leaves first."""

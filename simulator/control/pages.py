@@ -20,10 +20,11 @@ _SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)
 
 
 def here(call: ControlCall, document: bytes) -> bytes:
-    """A document with the address it is served from in place of the usual one."""
-    if _PLAIN_ORIGIN.fullmatch(call.origin) is None:
+    """A document with the address it is served from in place of the usual one: the base of a world, below that."""
+    address = f"{call.origin}{call.below}"
+    if _PLAIN_ORIGIN.fullmatch(address) is None:
         return document
-    return document.replace(DEFAULT_URL.encode(), call.origin.encode())
+    return document.replace(DEFAULT_URL.encode(), address.encode())
 
 
 @dataclass(frozen=True)

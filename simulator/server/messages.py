@@ -124,6 +124,10 @@ WORLD_BASE = "/_worlds/"
 WORLD_HEADER = b"x-simulator-world"
 
 
+BELOW = "simulator.below"
+"""In a scope: the base of the world that the call came below, if it did."""
+
+
 def enter_world(scope: Scope) -> None:
     """Take `/_worlds/ID` off a path, for the header that names the world; once.
 
@@ -136,7 +140,8 @@ def enter_world(scope: Scope) -> None:
     world, _, rest = path.removeprefix(WORLD_BASE).partition("/")
     if not rest.startswith(("v1/", "production/v1/", "_simulator")):
         rest = f"v1/{rest}"
-    scope["path"], scope["root_path"] = f"/{rest}", ""
+    scope["path"] = f"{scope.get('root_path', '')}/{rest}"
+    scope[BELOW] = f"{WORLD_BASE}{world}"
     if not any(name == WORLD_HEADER for name, _ in scope["headers"]):
         scope["headers"] = [*scope["headers"], (WORLD_HEADER, world.encode("latin-1", "replace"))]
 

@@ -17,8 +17,12 @@ from simulator.host import create_app
 from simulator.scenario.clients import HttpClient
 from simulator.server.process import serving
 
-PATHS = [row.path for row in CONTRACT_ROWS if row.path != "/webhook-vectors.json"]  # which name no server
-MACHINE_READABLE = [path for path in PATHS if not path.endswith(".html")]
+PATHS = [
+    *(row.path for row in CONTRACT_ROWS if row.path != "/webhook-vectors.json"),  # which name no server
+    "/collection.json",
+    "/flows.arazzo.yaml",
+]
+MACHINE_READABLE = [path for path in PATHS if not path.endswith((".html", "/collection.json", "/flows.arazzo.yaml"))]
 
 
 def served(path: str, prefix: str = "", **headers: str) -> tuple[str, str]:
@@ -71,3 +75,45 @@ def test_servers_have_the_prefix_of_a_mount(path: str) -> None:
     text, origin = served(path, prefix="/bank")
     assert all(url == origin or url.startswith(f"{origin}/") for url in servers(text))
     assert DEFAULT_URL not in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prefix", ["", "/bank"])
+@pytest.mark.parametrize("path", PATHS)
+def test_what_is_asked_below_a_world_names_that_base(path: str, prefix: str) -> None:
+    text, origin = below_the_default_world(path, prefix)
+    named = set(re.findall(re.escape(origin) + r"[^\s\"'<>]*", text))
+    assert named
+    assert [url for url in named if not url.startswith(f"{origin}/_worlds/default")] == []
+    assert DEFAULT_URL not in text
+
+
+def test_a_world_that_is_mounted_takes_calls_at_the_address_it_names() -> None:
+    outer = Starlette(routes=[Mount("/bank", create_app(Config()))])
+
+    async def go() -> tuple[int, int]:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(outer), base_url="http://127.0.0.1:9000") as client:
+            document = (await client.get("/bank/_worlds/default/_simulator/openapi.json")).json()
+            interface = document["servers"][0]["url"]
+            keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
+            token = await client.post(f"{interface}/auth/token", json=keys)
+            control = (await client.get("/bank/_worlds/default/_simulator/control.json")).json()["servers"][0]["url"]
+            clock = await client.get(f"{control}/_simulator/clock")
+            return token.status_code, clock.status_code
+
+    assert asyncio.run(go()) == (200, 200)
+
+
+def below_the_default_world(path: str, prefix: str) -> tuple[str, str]:
+    """A file asked below the base of a world, and the address at which the server is mounted."""
+    application = create_app(Config())
+    outer = Starlette(routes=[Mount(prefix, application)]) if prefix else application
+    origin = "http://127.0.0.1:9000"
+
+    async def go() -> str:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(outer), base_url=origin) as client:
+            answer = await client.get(f"{prefix}/_worlds/default/_simulator{path}")
+            assert answer.status_code == 200
+            return answer.text
+
+    return asyncio.run(go()), f"{origin}{prefix}"
