@@ -64,16 +64,15 @@ still at once.
 class ControlCall:
     """One control call: the world of its header, path variables, query, headers, and the validated body.
 
-    `sent` is the body as it came, `raw` what it says: a JSON object, or bytes where the row says so. `id` is its
-    number in the journal of control calls ("" where it is not kept), `began_ms` the simulated time at which it
+    `sent` is the body as it came, `raw` what it says: a JSON object, or bytes where the row says so. `origin` is the
+    address of the server, with the prefix of a mount; `below` is `/_worlds/ID` where the call came below that. `id` is
+    its number in the journal of control calls ("" where it is not kept), `began_ms` the simulated time at which it
     came. `is_whole`: nothing of the body was cut off. `gone` is done when the client leaves while the call is under
     way. `shows_keys`: the answer is made to show keys. `unanswered` are the webhook attempts of its world whose
-    receiver may be the caller: sent before the call came, over a connection that was opened later
-    (`connection_opened_at`, in seconds of the event loop), and not answered yet. `last_entry` is the newest entry
-    of the logbook of its world's scenarios when it came. `access` is what its token reaches; `are_apart`: some
-    tokens of the server reach some worlds only. `rows` are all rows of the interface by their names. `origin` is the
-    address of the server, with the prefix at which it is mounted; `below` what stands between it and the path of the
-    call where that was made below the base of a world (`/_worlds/ID`).
+    receiver may be the caller: sent before the call came, over a connection opened later (`connection_opened_at`, in
+    seconds of the event loop), and not answered yet. `last_entry` is the newest entry of its world's logbook when it
+    came. `access` is what its token reaches; `are_apart`: some tokens of the server reach some worlds only. `rows` are
+    all rows of the interface by their names.
     """
 
     runtime: Runtime
