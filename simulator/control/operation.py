@@ -71,7 +71,7 @@ class ControlCall:
     way. `shows_keys`: the answer is made to show keys. `unanswered` are the webhook attempts of its world whose
     receiver may be the caller: sent before the call came, over a connection opened later (`connection_opened_at`, in
     seconds of the event loop), and not answered yet. `last_entry` is the newest entry of its world's logbook when it
-    came. `access` is what its token reaches; `are_apart`: tokens differ in that. `rows`: those of the interface by name.
+    came. `access` is what its token reaches; `are_apart`: tokens differ in that. `rows`: the interface by name.
     """
 
     runtime: Runtime
