@@ -11,6 +11,8 @@ import click
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
+EXIT_INTERRUPTED = 130
+"""What a shell says of a program that ended by SIGINT."""
 
 
 def fail(lines: Iterable[str], code: int) -> NoReturn:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from simulator.cli import completing, obeying, running, settings
-from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.ending import EXIT_INTERRUPTED, EXIT_USAGE, fail
 
 
 def _options(command: Any) -> Any:
@@ -187,16 +187,23 @@ def _signals() -> Iterator[list[Any]]:
     """SIGINT and SIGTERM end the server that is put into the list; before there is one, they end the start. Code 0.
 
     While the server runs, uvicorn listens to both; afterwards it raises them again for whoever listened before. Without
-    one who does, the process would end as if it had been killed.
+    one who does, the process would end as if it had been killed. A second SIGINT ends at once, like that of a server
+    that runs (`EndingServer`): what is closed after it may wait for a store.
     """
+    import os
     import signal
     import threading
 
     servers: list[Any] = []
+    interrupts: list[int] = []
 
-    def end(*_: Any) -> None:
+    def end(number: int, *_: Any) -> None:
         if not servers:
             raise SystemExit(0)
+        if number == signal.SIGINT and interrupts:
+            os._exit(EXIT_INTERRUPTED)
+        if number == signal.SIGINT:
+            interrupts.append(number)
         servers[0].should_exit = True
 
     if threading.current_thread() is not threading.main_thread():  # only there can signals be listened to

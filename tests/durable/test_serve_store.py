@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import httpx
@@ -66,6 +67,23 @@ def test_a_second_server_is_told_who_has_the_file(path: Path) -> None:
         told = refusal_of("--store", url_of(path))
         assert f"another rampsim serves '{path}' (process {server.pid})" in told
         assert "end it, or name another file" in told
+
+
+@pytest.mark.slow
+def test_who_asks_again_at_the_keyboard_waits_for_no_store(path: Path) -> None:
+    change = b'POST /_simulator/clock/advance HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 11\r\n\r\n{"by":"1h"}'
+    with process("--port", "0", "--store", url_of(path)) as (server, lines), httpx.Client(trust_env=False) as client:
+        origin = lines[-1].removeprefix("Ready on ")
+        with closing(sqlite3.connect(path, isolation_level=None)) as another:
+            another.execute("BEGIN EXCLUSIVE")
+            with socket.create_connection(("127.0.0.1", int(origin.rpartition(":")[2]))) as waiting:
+                waiting.sendall(change)  # it waits to be kept
+                assert [client.get(f"{origin}/_simulator/health").status_code for _ in range(2)] == [200, 200]
+                while server.poll() is None:
+                    server.send_signal(signal.SIGINT)
+                    with suppress(subprocess.TimeoutExpired):
+                        server.wait(0.1)
+        assert server.returncode == 130
 
 
 def test_a_file_beside_is_made_where_relative_paths_begin(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
