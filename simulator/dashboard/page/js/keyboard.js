@@ -38,10 +38,7 @@ function step(by) {
 /** Close what is open: a detail. Dialogs close themselves. */
 function leave() {
   const { panel, rest, query } = route.get();
-  if (!rest.length) return;
-  const open = document.querySelector('main [data-row][aria-current="true"]');
-  go(panel, [], query);
-  (open?.querySelector("a") || open)?.focus();
+  if (rest.length) go(panel, [], query);
 }
 
 let afterG = 0;

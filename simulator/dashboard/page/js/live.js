@@ -8,7 +8,7 @@ import { store, useEffect, useState } from "./lib.js";
  * (faults, settings, uploads: no message tells of them).
  */
 export const TOPICS = ["request", "state", "event", "delivery", "clock", "progress", "scenarios", "own"];
-/** "connecting", "live" or "lost". */
+/** "connecting", "live", "lost", or "absent" where there is no such world. */
 export const connection = store("connecting");
 /** The clock as it was last told, with `readAt` (milliseconds of the wall clock); null before. */
 export const clock = store(null);
@@ -16,9 +16,10 @@ export const clock = store(null);
 export const progress = store(null);
 
 const PAUSE_MS = 250;
+const SHARE = 4; // after reading for a while, the server is left alone for so many times as long
 const readings = new Map(); // path -> {value, error, topics, users, isStale, isReading}
 const listeners = new Set();
-let timer = null;
+let timer = null, pauseMs = PAUSE_MS;
 
 /**
  * What a GET answers: {value, error, reload}; value is undefined before the first answer, and the last one while anew is read.
@@ -27,6 +28,8 @@ let timer = null;
 export function useRead(path, topics = [], environment = undefined) {
   const [, redraw] = useState(0);
   const key = path === null ? null : `${world.get()} ${environment || ""} ${path}`;
+  const known = readings.get(key);
+  const drawn = known?.value;
   useEffect(() => {
     if (key === null) return undefined;
     const reading = readings.get(key) || { path, environment, ofWorld: world.get(), value: undefined, error: null, topics: new Set(), users: new Set(), isStale: true, isReading: false };
@@ -35,13 +38,13 @@ export function useRead(path, topics = [], environment = undefined) {
     const draw = () => redraw((count) => count + 1);
     reading.users.add(draw);
     if (reading.isStale && !reading.isReading) read(reading);
+    if (reading.value !== drawn) draw(); // it came between drawing and this
     return () => {
       reading.users.delete(draw);
       if (!reading.users.size) readings.delete(key);
     };
   }, [key]);
-  const reading = readings.get(key);
-  return { value: reading?.value, error: reading?.error ?? null, reload: () => reading && read(reading) };
+  return { value: drawn, error: known?.error ?? null, reload: () => known && read(known) };
 }
 
 async function read(reading) {
@@ -68,8 +71,9 @@ export function changed(...topics) {
   later();
 }
 
-/** After something was done by this page: everything shown is read anew. */
+/** After something was done by this page: everything shown is read anew, at once. */
 export function changedAll() {
+  pauseMs = PAUSE_MS;
   for (const reading of readings.values()) reading.isStale = true;
   later();
 }
@@ -77,8 +81,10 @@ export function changedAll() {
 function later() {
   timer ||= setTimeout(async () => {
     timer = null;
+    const began = Date.now();
     await Promise.all([...readings.values()].filter((reading) => reading.isStale && reading.users.size).map(read));
-  }, PAUSE_MS);
+    pauseMs = Math.max(PAUSE_MS, SHARE * (Date.now() - began));
+  }, pauseMs);
 }
 
 /** Hear every message of the stream: listen((name, data) => …); returns how to stop. For counts and toasts, not for reading. */
@@ -95,7 +101,7 @@ function heard(name, data) {
 }
 
 let following = null;
-/** Follow the stream of the world that is shown, from now on and for ever. */
+/** Follow the stream of the world that is shown, from now on and for ever, unless there is no such world. */
 export async function follow() {
   following?.abort();
   const mine = (following = new AbortController());
@@ -105,6 +111,7 @@ export async function follow() {
     try {
       const answer = await fetch(`${BASE}/stream?world=${encodeURIComponent(world.get())}`, { headers: headers(), signal: mine.signal });
       if (answer.status === 401) return needsToken.set(true);
+      if (answer.status === 404) return connection.set("absent");
       if (!answer.ok) throw new Error("no stream");
       connection.set("live");
       changedAll();

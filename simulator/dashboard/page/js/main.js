@@ -1,6 +1,6 @@
 // The page around the panels: what world, what time, where to go, and the question for the control token.
-import { Dialogs, Empty, Toasts } from "./ui.js";
-import { chooseWorld, get, giveToken, needsToken, wasAsked, world } from "./api.js";
+import { Act, Dialogs, Empty, Toasts } from "./ui.js";
+import { chooseWorld, get, giveToken, needsToken, post, wasAsked, world } from "./api.js";
 import { connection, changedAll, follow, useRead } from "./live.js";
 import { html, render, useEffect, useState, useStore } from "./lib.js";
 import { PANELS } from "./panels.js";
@@ -11,6 +11,8 @@ import { SchemeChoice } from "./scheme.js";
 import { SearchBox } from "./searchbox.js";
 import { Tour } from "./tour.js";
 import { listenToKeys, showKeys } from "./keyboard.js";
+
+const MOST_WORLDS = 6;
 
 if (window.top !== window) throw new Error("The dashboard is not shown inside other pages.");
 
@@ -26,10 +28,24 @@ function Page() {
     <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${SearchBox} /><${ClockBar} key=${worldId} /><${Connection} /><${SchemeChoice} /><button type="button" class="icon for-keys" aria-label="Keys" title="Keys (?)" onClick=${showKeys}>?</button></header>
     <nav class="rail" aria-label="Panels">${groups().map(([group, panels]) => html`<section aria-label=${group || null}>${group ? html`<h2>${group}</h2>` : ""}<ul>${panels.map(
       (one) => html`<li><a href=${href(one.id)} aria-current=${one === present ? "page" : null}>${one.title}</a></li>`)}</ul></section>`)}</nav>
-    <main id="content" tabindex="-1">${present
+    <main id="content" tabindex="-1">${useStore(connection) === "absent" ? html`<${Absent} key=${worldId} id=${worldId} />` : present
       ? html`<${present.View} key=${`${worldId} ${panel}`} rest=${rest} query=${query} />`
       : html`<${Empty} title="There is no such page."><p><a href=${href("")}>To the overview</a></p><//>`}</main>
     <${Dialogs} /><${Toasts} /><${Tour} /><${TokenQuestion} />`;
+}
+
+/** A world that is not there, or not any more: the ways back. Worlds that come are noticed when they are asked for. */
+function Absent({ id }) {
+  const others = useRead("/worlds", ["own"]).value?.data || [];
+  const make = async () => {
+    await post("/worlds", { id });
+    follow();
+    return `The world ${id} is new.`;
+  };
+  return html`<${Empty} title=${`There is no world ${id}.`}><p>It may have ended, or this server was started without a store and has forgotten it.</p>
+    <div class="buttons">${others.slice(0, MOST_WORLDS).map((one) => html`<button key=${one.id} type="button" class=${one.id === "default" ? "main" : ""} onClick=${() => chooseWorld(one.id)}>Show ${one.id}</button>`)}
+      <${Act} does=${make}>Make it, empty<//><button type="button" onClick=${() => { follow(); changedAll(); }}>Look again</button></div>
+    ${others.length > MOST_WORLDS ? html`<p class="muted">${others.length - MOST_WORLDS} more are in the list above.</p>` : ""}<//>`;
 }
 
 function groups() {
@@ -50,7 +66,7 @@ function WorldChoice() {
 
 function Connection() {
   const state = useStore(connection);
-  const said = { connecting: "connecting", live: "live", lost: "not connected, trying again" }[state];
+  const said = { connecting: "connecting", live: "live", lost: "not connected, trying again", absent: "no such world" }[state];
   return html`<span class="connection" role="status" data-state=${state}>${said}</span> <button type="button" class="icon" aria-label="Refresh" title="Read everything anew" onClick=${changedAll}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13 8a5 5 0 1 1-1.5-3.6 M13 2v3h-3" /></svg></button>`;
 }
 

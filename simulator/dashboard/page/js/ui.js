@@ -12,7 +12,8 @@
 import { changedAll, clock } from "./live.js";
 import { distance, fullTime, money, shortTime, toneOf, words } from "./format.js";
 import { href } from "./routes.js";
-import { html, store, useEffect, useRef, useState, useStore } from "./lib.js";
+import { html, store, useEffect, useLayoutEffect, useRef, useState, useStore } from "./lib.js";
+import { route } from "./navigation.js";
 
 const SHAPES = {
   good: "M3 8.5 6.5 12 13 4.5",
@@ -107,7 +108,7 @@ export function Table({ label, columns, rows, id, open, selected, empty }) {
   };
   return html`<div class="scroll"><table class="table" aria-label=${label}>
     <thead><tr>${columns.map((column) => html`<th scope="col" class=${column.className}>${column.title}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr key=${id(row)} data-row tabindex="-1" class=${open ? "opens" : null} aria-current=${selected === id(row) ? "true" : null} onClick=${click(row)}>
+    <tbody>${rows.map((row) => html`<tr key=${id(row)} data-row=${id(row)} tabindex="-1" class=${open ? "opens" : null} aria-current=${selected === id(row) ? "true" : null} onClick=${click(row)}>
       ${columns.map((column) => html`<td class=${column.className} data-title=${column.title}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
   </table></div>`;
 }
@@ -117,9 +118,29 @@ export const More = ({ shown, limit, more, noun = "rows" }) =>
   shown < limit ? null : html`<p class="more muted">The newest ${limit} ${noun}. <button type="button" onClick=${more}>Show more</button></p>`;
 
 /** A list and beside it what is open of it; on a phone one of the two. `back`: where the list alone is. */
-export const Split = ({ list, detail, back }) => html`<div class="split" data-open=${detail ? "" : null}>
-  <div class="split-list">${list}</div>
-  ${detail ? html`<article class="split-detail"><a class="back" href=${back} data-back>Close</a>${detail}</article>` : ""}</div>`;
+export function Split({ list, detail, back }) {
+  const element = useRef(null), before = useRef(null), { rest, query } = useStore(route);
+  const opened = detail ? rest[0] || query.editor || "it" : "";
+  // The focus goes along: into what was opened, and back to its row. What an address opened at first takes no focus.
+  useEffect(() => {
+    const left = before.current;
+    before.current = opened;
+    if (left === null || left === opened) return;
+    const row = element.current.querySelector(`[data-row="${CSS.escape(left)}"]`);
+    (opened ? element.current.querySelector(".split-detail") : row?.querySelector("a") || row || document.getElementById("content"))?.focus({ preventScroll: Boolean(opened) });
+  }, [opened]);
+  return html`<div class="split" data-open=${detail ? "" : null} ref=${element}>
+    <div class="split-list">${list}</div>
+    ${detail ? html`<article class="split-detail" tabindex="-1"><a class="back" href=${back} data-back>Close</a>${detail}</article>` : ""}</div>`;
+}
+
+/** Where what had the focus goes away as a detail is drawn anew, as the button of an action that was done: the detail has it. */
+export function useKeptFocus() {
+  const within = document.activeElement?.closest(".split-detail");
+  useLayoutEffect(() => {
+    if (within?.isConnected && document.activeElement === document.body) within.focus({ preventScroll: true });
+  });
+}
 
 /** Filters above a list: fields=${[{name, label, choices?, placeholder?}]}; `change(name, value)` gets what is chosen or typed. */
 export function Filters({ fields, values, change }) {
@@ -193,7 +214,12 @@ export function Dialogs() {
 
 function Dialog({ title, about, body, send, ok = "Do it", danger = false }) {
   const element = useRef(null), [error, setError] = useState(null), [busy, setBusy] = useState(false);
-  useEffect(() => element.current.showModal(), []);
+  useEffect(() => {
+    const opener = document.activeElement;
+    element.current.showModal();
+    element.current.querySelector(danger ? ".buttons button[type=button]" : "input, select, textarea, .buttons button, .presets button")?.focus();
+    return () => (opener.isConnected && opener !== document.body ? opener : document.querySelector(".split-detail") || document.getElementById("content"))?.focus({ preventScroll: true });
+  }, []);
   const submit = async (event) => {
     event.preventDefault();
     if (busy) return;

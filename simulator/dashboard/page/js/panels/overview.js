@@ -1,5 +1,6 @@
 // The first thing that is seen: what this world is, what to do first in a fresh one, and what happened lately in any other.
 import { Copy, Facts, Id, Shown, Status, Table, Time } from "../ui.js";
+import { Amount } from "./resources.js";
 import { TourOffer, beginTour } from "../tour.js";
 import { href } from "../routes.js";
 import { html, useStore } from "../lib.js";
@@ -14,11 +15,11 @@ const LATELY = 8;
 export function View() {
   const id = useStore(world);
   const reading = useRead(`/worlds/${encodeURIComponent(id)}`, ["own"]);
-  const calls = useRead(`/requests?limit=${LATELY}`, ["request"]), resources = useRead(`/resources?limit=${LATELY}`, ["state"]);
+  const calls = useRead(`/requests?limit=${LATELY}`, ["request"]), resources = useRead(`/resources?type=transaction&limit=${LATELY}`, ["state"]);
   return html`<h2>World ${id}</h2><${TourOffer} />
     <${Shown} reading=${reading}>${(shown) => html`<${Begin} keys=${shown.credentials.sandbox} isFresh=${calls.value?.data.length === 0} />`}<//>
     ${calls.value?.data.length ? html`<h3><a href=${href("requests")}>Latest calls</a></h3><${Table} label="Latest calls" rows=${calls.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("requests", row.id)} columns=${CALLS} />` : ""}
-    ${resources.value?.data.length ? html`<h3><a href=${href("resources")}>Latest resources</a></h3><${Table} label="Latest resources" rows=${resources.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("resources", row.id)} columns=${RESOURCES} />` : ""}
+    ${resources.value?.data.length ? html`<h3><a href=${href("resources")}>Latest transactions</a></h3><${Table} label="Latest transactions" rows=${resources.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("resources", row.id)} columns=${RESOURCES} />` : ""}
     <h3>More</h3>
     <ul class="related"><li><a href="docs">Documentation</a></li><li><a onClick=${openPage} href=${`reference.html?world=${encodeURIComponent(id)}`}>The interface, operation by operation</a></li><li><a onClick=${openPage} href=${`coverage.html?world=${encodeURIComponent(id)}`}>What your traffic has exercised</a></li>
       <li><button type="button" onClick=${beginTour}>The tour</button> <button type="button" onClick=${showKeys}>The keys</button></li></ul>`;
@@ -33,6 +34,7 @@ const RESOURCES = [
   { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
   { title: "Reference", className: "grow", cell: (row) => html`<a href=${href("resources", row.id)}>${row.reference || row.name || html`<code>${row.id}</code>`}</a>` },
   { title: "Kind", cell: (row) => words(row.kind) },
+  { title: "Amount", className: "number", cell: (row) => html`<${Amount} of=${row} />` },
 ];
 
 function Begin({ keys, isFresh }) {

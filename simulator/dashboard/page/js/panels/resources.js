@@ -11,22 +11,33 @@ import { words } from "../format.js";
 export function View({ rest: [id], query }) {
   const [limit, setLimit] = useState(100);
   const kinds = useRead("/states").value?.data.map((table) => table.kind) || [];
-  const reading = useRead(withQuery("/resources", { type: query.type, limit }), ["state"]);
+  const type = query.type || "transaction";
+  const reading = useRead(withQuery("/resources", { type: type === ALL ? "" : type, limit }), ["state"]);
   const wanted = (query.text || "").toLowerCase();
   const fits = (row) => `${row.id} ${row.reference || ""} ${row.status || ""} ${row.kind} ${row.type || ""}`.toLowerCase().includes(wanted);
   const list = html`
     <h2>Resources</h2>
+    <${Types} chosen=${type} kinds=${kinds} query=${query} />
     <${Filters} values=${query} change=${filter} fields=${[
-      { name: "type", label: "Kind", choices: kinds },
       { name: "text", label: "Among these", placeholder: "reference, id or status" },
     ]} />
     <${Shown} reading=${reading}>${({ data }) => html`
       <${Table} label="Resources" rows=${data.toReversed().filter(fits)} id=${(row) => row.id} selected=${id} open=${(row) => href("resources", row.id, query)} columns=${COLUMNS(query)}
         empty=${data.length
           ? html`<${Empty} title="None of these fits."><p>The search above looks through all of them, by amount and phone number, too.</p><//>`
-          : html`<${Empty} title="There are no resources yet."><p>They show here as soon as a call makes one. The <a href=${href("")}>overview</a> has a first one to copy.</p><//>`} />
+          : html`<${Empty} title=${`${TYPES[type] && type !== ALL ? TYPES[type] : "Resources"}: there are none yet.`}><p>They show here as soon as a call makes one. The <a href=${href("")}>overview</a> has a first call to copy.${type === ALL ? "" : html` Other kinds are under <a href=${href("resources", [], { ...query, type: ALL })}>All</a>.`}</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="resources" />`}<//>`;
   return html`<${Split} list=${list} back=${href("resources", [], query)} detail=${id && html`<${Story} key=${id} id=${id} />`} />`;
+}
+
+const ALL = "all";
+/** What lists are asked for most, by their types; the first is shown unless another is chosen. */
+const TYPES = { transaction: "Transactions", quote: "Quotes", beneficiary: "Beneficiaries", wallet: "Wallets", webhook: "Webhooks", [ALL]: "All" };
+
+function Types({ chosen, kinds, query }) {
+  const others = kinds.filter((kind) => !TYPES[kind]);
+  return html`<div class="tabs" role="group" aria-label="Kind">${Object.entries(TYPES).map(([type, title]) => html`<a key=${type} href=${href("resources", [], { ...query, type })} aria-current=${type === chosen ? "true" : null}>${title}</a>`)}
+    <select aria-label="Another kind" value=${TYPES[chosen] ? "" : chosen} onChange=${(event) => filter("type", event.target.value)}><option value="">another kind</option>${others.map((kind) => html`<option key=${kind} value=${kind}>${words(kind)}</option>`)}</select></div>`;
 }
 
 const COLUMNS = (query) => [

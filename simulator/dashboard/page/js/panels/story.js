@@ -1,5 +1,5 @@
 // The story of a resource: why it stands where it does, how it got there, what belongs to it, and what can happen next.
-import { Facts, Id, Json, Shown, Status, Time, ask, closeDialog, doing, toast } from "../ui.js";
+import { Facts, Id, Json, Shown, Status, Time, ask, closeDialog, doing, toast, useKeptFocus } from "../ui.js";
 import { SchemaForm } from "../forms.js";
 import { changedAll, useRead } from "../live.js";
 import { count, money, words } from "../format.js";
@@ -13,6 +13,7 @@ const SHOWN_AT_ONCE = 30;
 export function Story({ id }) {
   const reading = useRead(`/resources/${encodeURIComponent(id)}`, ["state", "event", "delivery", "clock"]);
   const actions = useRead("/actions"), tables = useRead("/states");
+  useKeptFocus();
   return html`<${Shown} reading=${reading}>${(about) => html`
     <h3>${about.resource.reference || about.resource.name || words(about.kind)} <${Status} value=${about.state} /></h3>
     ${about.why ? html`<p class="why">${about.why}</p>` : ""}
