@@ -79,7 +79,7 @@ def test_transactions_are_shown_first_and_quotes_apart(screen: Screen) -> None:
     kinds = page.get_by_role("group", name="Kind")
     kinds.get_by_role("link", name="Quotes").click()
     expect(rows.first).to_contain_text("quote")
-    kinds.get_by_role("link", name="All").click()
+    kinds.get_by_role("link", name="All", exact=True).click()
     expect(rows).not_to_have_count(1)
     kinds.get_by_role("combobox", name="Another kind").select_option("onramp")
     expect(rows).to_have_count(1)
