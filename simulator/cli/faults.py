@@ -106,6 +106,10 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
     body: dict[str, Any] = {**_preset(preset)}
     is_webhook = webhook is not None or "deliver" in body
     texts = {name: value for name, value in given.items() if value not in (None, False)}
+    if not body and webhook is None and not texts:
+        raise click.UsageError(
+            "say what is to go wrong: by a PRESET (`rampsim faults presets` lists them), or an option such as --status"
+        )
     members = _members(is_webhook)
     if (strange := next((name for name in texts if name not in members), None)) is not None:
         hint = "is of webhooks: add --webhook EVENT" if not is_webhook else "is of calls, and this is one of webhooks"
@@ -120,6 +124,7 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
             body[within] = {**body.get(within, {}), name: value}
         else:
             body[name] = value
+    _refuse_half_an_answer(body.get("respond"))
     if is_webhook:
         event = {} if webhook in (None, "*") else {"event": webhook}
         body["webhook"] = {**event, **body.get("webhook", {})}
@@ -129,6 +134,14 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
     show(made)
     for warning in made.get("warnings", ()):
         click.echo(f"rampsim: it may never be hit: {warning}", err=True)
+
+
+def _refuse_half_an_answer(respond: Mapping[str, Any] | None) -> None:
+    """An error has a status and a code: says the option that lacks, where the server names the member of a body."""
+    lacking = [f"--{name}" for name in ("status", "code") if respond is not None and name not in respond]
+    if lacking:
+        example = "--status 503 --code service_unavailable"
+        raise click.UsageError(f"an answer also needs {' and '.join(lacking)}, for example {example}")
 
 
 def _is_true(value: Any, schema: Mapping[str, Any]) -> bool:

@@ -51,8 +51,8 @@ def _recipe(name: str) -> Recipe:
 
     known = recipes()
     if name not in known:
-        near = get_close_matches(name, known, 1)
-        meant = f"; did you mean {near[0]}?" if near else ""
+        near = [one for one in known if one.startswith(name)] or get_close_matches(name, known, 1)
+        meant = f"; did you mean {' or '.join(near)}?" if near else ""
         fail([f"there is no recipe {name!r}{meant} (`rampsim recipe list` shows them)"], EXIT_REFUSED)
     return known[name]
 

@@ -102,7 +102,12 @@ def read(given: str | None) -> SettingsFile:
     for key, value in table.items():
         row = _ROWS.get(key)
         place = f"{shown}:{lines.get(key, 1)}"
-        if row is None or not row.keyed:
+        if isinstance(value, dict) and (row is None or not row.keyed):
+            above = "[tool.rampsim]" if is_project else "the file"
+            problems.append(
+                f"{place}: there is no table [{key}]: settings are keys of {above} itself, as in `port = 9000`"
+            )
+        elif row is None or not row.keyed:
             problems.append(f"{place}: there is no setting {key!r}{_meant(key)}")
         elif (wanted := _as_option(row, value, path.absolute().parent)) is None:
             problems.append(f"{place}: {key}: {value!r} is not {_WANTED[row.sort]}")

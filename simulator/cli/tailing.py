@@ -146,7 +146,7 @@ def told(sort: str, message: Mapping[str, Any]) -> str:
     elif sort == "state":
         said = f"{message['id']}  {message['from'] or 'new'} -> {message['state']}  ({message['trigger']})"
     else:
-        said = f"{message['mode']}, {message['timers']} timers"
+        said = f"{message['mode']}, {message['timers']} timer{'' if message['timers'] == 1 else 's'}"
     at = next((message[name] for name in ("at", "created_at", "attempted_at", "now") if message.get(name)), "")
     return plain(f"{at:24}  {sort:8}  {said}".replace("\n", "\\n")).rstrip()
 

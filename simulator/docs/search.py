@@ -22,6 +22,12 @@ _WEIGHTS = {
 }
 """By the beginning of a path how much its hits count: who searches wants to do something, more often than not."""
 _WORD = re.compile(r"\w+")
+_SMALL = set(
+    re.findall(
+        _WORD, "a an and are be by can do does for from how i in is it its my of on or that the this to was with"
+    )
+)
+"""Words of a question that say nothing about what it is about; `where`, `when` and `what` are names here."""
 
 
 class Hit(TypedDict):
@@ -53,8 +59,12 @@ def _index() -> sqlite3.Connection:
 
 
 def search(words: str, most: int = MOST) -> list[Hit]:
-    """The places that have all of these words, or their beginnings, best first; where none has all, any of them."""
-    asked = [f'"{word}"*' for word in _WORD.findall(words)]
+    """The places that have all of these words, or their beginnings, best first; where none has all, any of them.
+
+    "How are retries timed" asks for `retries` and `timed`.
+    """
+    all_words = _WORD.findall(words)
+    asked = [f'"{word}"*' for word in all_words if word.lower() not in _SMALL] or [f'"{word}"*' for word in all_words]
     if not asked:
         return []
     return _found(" AND ".join(asked), words, most) or _found(" OR ".join(asked), words, most)

@@ -41,6 +41,16 @@ def test_it_shows_what_a_report_names(name: str, said: str, place: str) -> None:
     assert f"/_simulator/docs/{place}\n" in result.output
 
 
+def test_what_is_nearly_a_command_is_told() -> None:
+    result = CliRunner().invoke(main, ["actoin"])
+    assert (result.exit_code, "'actoin'" in result.stderr, "'action'" in result.stderr) == (2, True, True)
+
+
+def test_a_part_of_the_name_of_a_recipe_brings_to_those_that_begin_so() -> None:
+    result = CliRunner().invoke(main, ["recipe", "show", "github"])
+    assert "did you mean github-action or github-service?" in result.stderr
+
+
 def test_it_searches() -> None:
     result = docs("clock", "advance")
     assert "/_simulator/docs/how-to/time" in result.output

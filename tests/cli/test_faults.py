@@ -61,7 +61,9 @@ def test_a_preset_may_be_narrowed(rampsim: Command) -> None:
         (["refused-504"], 2, "there is no preset 'refused-504'"),
         (["--path", "/quots", "--drop"], 1, "did you mean /quotes"),
         (["--path", "/quotes", "--times", "often", "--drop"], 2, "--times: 'often' is not JSON; integer is wanted"),
-        ([], 1, "a fault has at least one of"),
+        (["--path", "/quotes"], 1, "a fault has at least one of"),
+        (["--path", "/quotes", "--status", "503"], 2, "an answer also needs --code, for example --status 503 --code"),
+        ([], 2, "say what is to go wrong: by a PRESET (`rampsim faults presets` lists them), or an option"),
     ],
 )
 def test_what_is_wrong_is_told(rampsim: Command, words: list[str], code: int, told: str) -> None:

@@ -154,6 +154,13 @@ def test_a_search_finds_the_page_whose_title_has_the_words() -> None:
     assert search("first onr")[0]["path"] == "tutorial/first-onramp"
 
 
+def test_a_search_may_be_a_question() -> None:
+    paths = [hit["path"] for hit in search("How are the retries timed?")]
+    assert paths == [hit["path"] for hit in search("retries timed")]
+    assert "reference/webhooks#retries" in paths[:4]
+    assert search("how to"), "where there is nothing but small words they are sought"
+
+
 def test_a_search_shows_how_to_do_something_before_what_is_assumed_about_it() -> None:
     paths = [hit["path"].partition("#")[0] for hit in search("clock", most=100)]
     assert paths.index("how-to/time") < paths.index("reference/assumptions")

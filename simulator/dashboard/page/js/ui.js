@@ -84,7 +84,7 @@ export const Loading = () => html`<p class="loading" role="status">Loading.</p>`
 
 /** What went wrong, and what to do where the server said so. */
 export const Failure = ({ error, retry }) => html`<div class="failure" role="alert"><p>${error.message}</p>
-  ${error.param ? html`<p class="muted">It is about <code>${error.param}</code>.</p>` : ""}
+  ${error.param && !error.message.includes(`\`${error.param}\``) ? html`<p class="muted">It is about <code>${error.param}</code>.</p>` : ""}
   ${retry ? html`<button type="button" onClick=${retry}>Try again</button>` : ""}</div>`;
 
 /** Nothing is there yet: says what to do next. */
