@@ -94,8 +94,8 @@ def page() -> str:
 def _retries() -> list[str]:
     lines = [
         "An answer other than 2xx, or none within 10 seconds, is a failure "
-        f"([rule](rules.md#acknowledge-in-10-seconds)). There are {len(RETRY_DELAYS_MS) + 1} attempts on a schedule; its delays "
-        "are those that this simulator makes ([W5](assumptions.md#W5)):",
+        f"([rule](rules.md#acknowledge-in-10-seconds)). There are {len(RETRY_DELAYS_MS) + 1} attempts on a "
+        "schedule; its delays are those that this simulator makes ([W5](assumptions.md#W5)):",
         "",
     ]
     rows: list[tuple[str, str, str]] = [("1", "", "at once")]
