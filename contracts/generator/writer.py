@@ -51,8 +51,8 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [openapi.strict.yaml](openapi.strict.yaml) | the same, closed and narrow, for judges and fuzzers |
 | [openapi.specified.yaml](openapi.specified.yaml) | what of it the specification promises, without anything assumed |
 | [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
-| [llms.txt](llms.txt) | what a language model reads first |
 | [control.json](control.json) | the same for tools that read JSON only |
+| [llms.txt](llms.txt) | what a language model reads first |
 | [events/](events/README.md) | a page and a JSON Schema for each event: fields, an envelope, code that receives it |
 | [webhooks.md](webhooks.md) | how to receive webhooks: verifiers in six languages, and `rampsim certify` |
 | [webhook-vectors.json](webhook-vectors.json) | signed and forged requests as data, each with its verdict |
