@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 from simulator import live_keys
 from simulator.certification.application import Unusable
@@ -58,11 +59,23 @@ class Settings:
     outage_seconds: float = 0.5
 
 
+class Hears(NamedTuple):
+    """Who is told of an examination.
+
+    `began` gets the report before the first request, `playing` each rule as its requests begin, from a thread, and
+    `result` what came of it, as it is known.
+    """
+
+    began: Callable[[Report], None]
+    playing: Callable[[Rule], None]
+    result: Callable[[Result], None]
+
+
 class Examination:
     """The rules of one run, one after another. What the books judge is told once they have been read."""
 
-    def __init__(self, settings: Settings, exam: Exam, report: Report, heard: Callable[[Result], None]) -> None:
-        self._settings, self._exam, self._report, self._heard = settings, exam, report, heard
+    def __init__(self, settings: Settings, exam: Exam, report: Report, hears: Hears) -> None:
+        self._settings, self._exam, self._report, self._hears = settings, exam, report, hears
         self._held: list[Result] = []
         if settings.books:
             self._read()  # books that cannot be read are told before anything is sent
@@ -90,6 +103,7 @@ class Examination:
         missing = self._missing(rule)
         if missing:
             return blocked(rule, missing)
+        self._hears.playing(rule)
         self._exam.begin(rule.name)
         try:
             rule.play(self._exam)
@@ -147,11 +161,11 @@ class Examination:
 
     def _tell(self, result: Result) -> None:
         self._report.results.append(result)
-        self._heard(result)
+        self._hears.result(result)
 
 
-async def certify(settings: Settings, began: Callable[[Report], None], heard: Callable[[Result], None]) -> Report:
-    """Examine a receiver. `began` gets the report before the first request, `heard` each result as it is known.
+async def certify(settings: Settings, hears: Hears) -> Report:
+    """Examine a receiver.
 
     NothingAnswers, NoStage, Unusable.
     """
@@ -169,10 +183,10 @@ async def certify(settings: Settings, began: Callable[[Report], None], heard: Ca
         stage.ordering = settings.order
         report = Report(settings.url, settings.key, stage.told, stage.keys)
         started = time.monotonic()
-        began(report)
+        hears.began(report)
         limits = settings.patience_seconds, settings.quick_seconds, settings.outage_seconds
         exam = Exam(settings.url, stage, post, *limits)
-        await asyncio.to_thread(lambda: Examination(settings, exam, report, heard).run())
+        await asyncio.to_thread(lambda: Examination(settings, exam, report, hears).run())
         report.seconds = time.monotonic() - started
     return report
 

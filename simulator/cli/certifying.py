@@ -9,6 +9,7 @@ import click
 
 from simulator.address import listening
 from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -57,7 +58,7 @@ def certify(
 
     from simulator.certification.application import Unusable
     from simulator.certification.examining import NothingAnswers
-    from simulator.certification.running import Settings
+    from simulator.certification.running import Hears, Settings
     from simulator.certification.running import certify as examine
     from simulator.certification.stage import NoStage
 
@@ -75,12 +76,16 @@ def certify(
         order=order,
         settle=settle,
     )
+    line = Line()
     try:
         report = asyncio.run(
             examine(
                 settings,
-                lambda begun: click.echo(begun.head() + "\n"),
-                lambda result: click.echo(result.line),
+                Hears(
+                    began=lambda begun: click.echo(begun.head() + "\n"),
+                    playing=lambda rule: line.say(f"playing {rule.name}"),
+                    result=lambda result: line.above(result.line),
+                ),
             )
         )
     except NothingAnswers as error:
@@ -89,6 +94,8 @@ def certify(
         fail(str(error).splitlines(), EXIT_UNREACHABLE if error.unreachable else EXIT_REFUSED)
     except Unusable as error:
         fail([str(error)], EXIT_USAGE)
+    finally:
+        line.clear()
     for path, content in ((as_json, report.json()), (junit, report.junit())):
         if path is not None:
             path.write_text(content, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
 
 if TYPE_CHECKING:
@@ -101,14 +103,17 @@ def conform(
         control_token=control_token,
     )
     _refuse_nothing_to_judge(settings, target)
+    line = Line()
     try:
-        outcome = asyncio.run(_run(settings, contract))
+        outcome = asyncio.run(_run(settings, contract, line.say))
     except (Unusable, ContractError) as error:
         fail([str(error)], EXIT_USAGE)
     except NoServer as error:
         fail([str(error)], EXIT_UNREACHABLE)
     except TokenRefused as error:
         fail([str(error)], EXIT_REFUSED)
+    finally:
+        line.clear()
     text = outcome.readable()
     for path, content in ((report, text), (as_json, outcome.json()), (junit, outcome.junit())):
         if path is not None:
@@ -132,13 +137,13 @@ def _own_control(target: str | None) -> str | None:
     return f"{parts.scheme}://{parts.netloc}" if parts.hostname in _LOOPBACK else None
 
 
-async def _run(settings: ConformanceSettings, contract: Path | None) -> Report:
+async def _run(settings: ConformanceSettings, contract: Path | None, told: Callable[[str], None]) -> Report:
     from dataclasses import replace
 
     from simulator.conformance.running import own_simulator, run
 
     if settings.base_url:
-        return await run(settings, contract=contract)
+        return await run(settings, contract=contract, told=told)
     async with own_simulator() as base_url:
         own = replace(settings, base_url=base_url, control_url=_own_control(base_url), own=True)
-        return await run(own, contract=contract)
+        return await run(own, contract=contract, told=told)

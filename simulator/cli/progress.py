@@ -1,15 +1,38 @@
-"""How far an exploration is, for whoever waits: a line that changes at a terminal, else a line for each tenth of it."""
+"""How far long work is, for whoever waits: a line that changes at a terminal; of explore else one for each tenth."""
 
 from __future__ import annotations
 
 import sys
 import time
+from shutil import get_terminal_size
 from threading import Lock
 
 import click
 
 _EVERY_SECONDS = 0.2
 _CLEAR = "\r\x1b[K"
+
+
+class Line:
+    """A line on standard error, at a terminal only, that says what is being done and goes when that is over."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+
+    def say(self, text: str) -> None:
+        """Show this in place of what was there."""
+        if self._live:
+            click.echo(f"{_CLEAR}{text[: get_terminal_size().columns - 1]}", nl=False, err=True)
+
+    def above(self, text: str) -> None:
+        """Print a line of output, which stays, where this one was."""
+        self.clear()
+        click.echo(text)
+
+    def clear(self) -> None:
+        """Let the line go."""
+        if self._live:
+            click.echo(_CLEAR, nl=False, err=True)
 
 
 class Progress:

@@ -7,12 +7,12 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from simulator.conformance.outcome import read_control, read_outcome
-from simulator.conformance.report import Report
+from simulator.conformance.report import Report, nobody
 from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL, ConformanceSettings, compose
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import STRICT, contract_file, contracts_directory, read_document
@@ -38,7 +38,7 @@ class Unusable(Exception):
     """The run could not be made; the text says why."""
 
 
-async def fuzz(report: Report, contract: Path | None, shapes: ShapeJudge) -> None:
+async def fuzz(report: Report, contract: Path | None, shapes: ShapeJudge, told: Callable[[str], None] = nobody) -> None:
     """Run schemathesis with the contract against the target, and enter what it found. Unusable."""
     settings = report.settings
     arguments: list[str] = []
@@ -50,14 +50,15 @@ async def fuzz(report: Report, contract: Path | None, shapes: ShapeJudge) -> Non
         arguments += ["--include-operation-id", operation]
     document = contract or contracts_directory() / STRICT
     config = compose(contract_file("schemathesis.toml").decode(), settings)
-    run = _schemathesis(settings, document, settings.base_url, config, settings.phases, arguments)
+    run = _schemathesis(settings, document, settings.base_url, config, settings.phases, arguments, told)
     async with run as (summary, calls):
+        told("reading what schemathesis has found")
         if summary["operations"]["selected"] == 0:
             raise Unusable(f"the contract has no operation {' or '.join(settings.operations)} to run in this mode")
         await asyncio.to_thread(read_outcome, report, summary, calls, shapes)
 
 
-async def fuzz_control(report: Report, origin: str) -> None:
+async def fuzz_control(report: Report, origin: str, told: Callable[[str], None] = nobody) -> None:
     """Run schemathesis with the contract of the control interface against a simulator of its own. Unusable."""
     settings = report.settings
     config = (
@@ -70,7 +71,7 @@ async def fuzz_control(report: Report, origin: str) -> None:
     arguments = [word for operation in LEFT_OUT for word in ("--exclude-operation-id", operation)]
     document = contracts_directory() / "control.yaml"
     shapes = ShapeJudge(read_document(document))
-    async with _schemathesis(settings, document, origin, config, CONTROL_PHASES, arguments) as (_, calls):
+    async with _schemathesis(settings, document, origin, config, CONTROL_PHASES, arguments, told) as (_, calls):
         await asyncio.to_thread(read_control, report, calls, shapes)
     report.notes.append(
         "Not called of the control interface: " + "; ".join(f"{name}, because {why}" for name, why in LEFT_OUT.items())
@@ -80,7 +81,7 @@ async def fuzz_control(report: Report, origin: str) -> None:
 @asynccontextmanager
 async def _schemathesis(
     settings: ConformanceSettings, document: Path, url: str, config: str, phases: Sequence[str],
-    arguments: Sequence[str],
+    arguments: Sequence[str], told: Callable[[str], None],
 ) -> AsyncIterator[tuple[Shown, Path]]:  # fmt: skip
     """One run; gives its summary and the file of its calls."""
     with tempfile.TemporaryDirectory(prefix="rampsim-conform-") as name:
@@ -94,15 +95,33 @@ async def _schemathesis(
             *arguments,
             cwd=directory, env=_environment(settings), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
+        following = asyncio.create_task(_follow(calls, told))
         try:
             output, _ = await process.communicate()
         finally:
+            following.cancel()
             if process.returncode is None:
                 process.kill()
         if process.returncode not in (0, 1) or not summary.exists():
             text = output.decode(errors="replace").replace(settings.secret_key, "***")
             raise Unusable(f"schemathesis ended with {process.returncode}:\n{text}")
         yield json.loads(summary.read_text()), calls
+
+
+_LOOK_EVERY_SECONDS = 0.5
+
+
+async def _follow(calls: Path, told: Callable[[str], None]) -> None:
+    """Tell, for as long as it runs, how many calls schemathesis has written down."""
+    count = at = 0
+    while True:
+        told(f"schemathesis: {count:,} calls")
+        await asyncio.sleep(_LOOK_EVERY_SECONDS)
+        if calls.exists():
+            with calls.open("rb") as file:
+                file.seek(at)
+                more = file.read()
+            at, count = at + len(more), count + more.count(b'"status_code"')
 
 
 def _environment(settings: ConformanceSettings) -> Mapping[str, str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from simulator.conformance.laws import ALWAYS, LAWS, Bench, observe, play
 from simulator.conformance.laws.bench import Law
-from simulator.conformance.report import Report
+from simulator.conformance.report import Report, nobody
 from simulator.conformance.service import Answer, Service
 from simulator.conformance.shapes import ShapeJudge, judge_shape
 from simulator.conformance.world import steered
 
 
-def play_laws(report: Report, shapes: ShapeJudge, laws: Sequence[Law] = LAWS) -> None:
+def play_laws(
+    report: Report, shapes: ShapeJudge, laws: Sequence[Law] = LAWS, told: Callable[[str], None] = nobody
+) -> None:
     """Play the laws against the report's target and enter what came of it. Unread when no token can be had."""
     settings, tally = report.settings, report.tally
     answers: dict[str, Counter[str]] = defaultdict(Counter)
@@ -35,7 +37,7 @@ def play_laws(report: Report, shapes: ShapeJudge, laws: Sequence[Law] = LAWS) ->
     with steered(control, settings.public_key, settings.control_token) as world:
         bench = Bench(service, tally, world, writes=writes, hook=settings.webhook_url, event_faults=event_faults)
         try:
-            play(bench, laws)
+            play(bench, laws, told)
         finally:
             bench.close()
     for row in ALWAYS:

@@ -19,6 +19,10 @@ SHOWN_NAMES = 12
 """So many rules of one reason, or operations of one fault, are named in the text; the JSON has all."""
 
 
+def nobody(text: str) -> None:
+    """Who waits for a run without looking: what is said of its course goes nowhere."""
+
+
 @dataclass(frozen=True)
 class Unreached:
     """An operation that never succeeded in the run, and what it answered instead."""

@@ -7,7 +7,7 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +19,7 @@ from simulator.client import CallRefused, Unreachable
 from simulator.config import Config
 from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
 from simulator.conformance.playing import play_laws
-from simulator.conformance.report import Report, Unreached
+from simulator.conformance.report import Report, Unreached, nobody
 from simulator.conformance.rules import Tally
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
@@ -49,8 +49,13 @@ async def own_simulator() -> AsyncIterator[str]:
         yield f"{origin}{BASE}"
 
 
-async def run(settings: ConformanceSettings, *, contract: Path | None = None) -> Report:
-    """One run: the laws first, then schemathesis. Unusable, NoServer, TokenRefused."""
+async def run(
+    settings: ConformanceSettings, *, contract: Path | None = None, told: Callable[[str], None] = nobody
+) -> Report:
+    """One run: the laws first, then schemathesis. Unusable, NoServer, TokenRefused.
+
+    `told` hears what it does, from a thread or the loop.
+    """
     try:
         live_keys.refuse_in(f"{settings.public_key} {settings.secret_key}", "The key pair")
     except live_keys.LiveKey as error:
@@ -71,14 +76,14 @@ async def run(settings: ConformanceSettings, *, contract: Path | None = None) ->
     started = time.monotonic()
     if settings.plays_laws:
         try:
-            await asyncio.to_thread(play_laws, report, shapes)
+            await asyncio.to_thread(play_laws, report, shapes, told=told)
         except (Unreachable, CallRefused) as error:
             raise Unusable(f"the control interface does not answer as it should: {error}") from None
     if settings.fuzzes:
-        await fuzz(report, contract, shapes)
+        await fuzz(report, contract, shapes, told)
     if settings.judges_control:
         async with own_simulator() as base_url:
-            await fuzz_control(report, base_url.removesuffix(BASE))
+            await fuzz_control(report, base_url.removesuffix(BASE), told)
     if settings.plays_laws:
         report.unreached = list(_unreached(report))
     report.seconds = time.monotonic() - started

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from simulator.cli.progress import Progress
+from simulator.cli.progress import Line, Progress
 
 
 class Terminal(io.StringIO):
@@ -66,3 +66,21 @@ def test_runs_that_end_at_once_are_each_counted(capsys: pytest.CaptureFixture[st
             pool.submit(progress.ran)
     counts = [int(line.split()[0]) for line in capsys.readouterr().err.splitlines()]
     assert counts == list(range(100, 1001, 100))
+
+
+def test_what_is_being_done_stands_in_one_line_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "20")
+    line = Line()
+    line.say("law 1 of 2: auth.once")
+    line.say("law 2 of 2")
+    line.clear()
+    assert terminal.getvalue() == "\r\x1b[Klaw 1 of 2: auth.on\r\x1b[Klaw 2 of 2\r\x1b[K"
+
+
+def test_a_log_gets_nothing_of_that_line(capsys: pytest.CaptureFixture[str]) -> None:
+    line = Line()
+    line.say("law 1 of 2: auth.once")
+    line.clear()
+    assert capsys.readouterr().err == ""

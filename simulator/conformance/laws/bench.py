@@ -270,10 +270,11 @@ def _lines(calls: Sequence[Answer]) -> Iterator[str]:
 _READ_ID = """python3 -c 'import json, sys; print(json.load(sys.stdin)["id"])'"""
 
 
-def play(bench: Bench, laws: Sequence[Law]) -> None:
+def play(bench: Bench, laws: Sequence[Law], told: Callable[[str], None]) -> None:
     """Play the laws one after another; what one breaks off on is told and does not stop the next."""
     bench.tally.knows([row.rule for row in laws])
-    for row in laws:
+    for number, row in enumerate(laws, 1):
+        told(f"law {number} of {len(laws)}: {row.rule.name}")
         lacking = next((need for need in row.needs if not bench.has(need)), None)
         if lacking is not None:
             bench.tally.unjudged[row.rule.name] = WITHOUT[lacking]
