@@ -71,6 +71,10 @@ class Hears(NamedTuple):
     result: Callable[[Result], None]
 
 
+QUIET = Hears(lambda report: None, lambda rule: None, lambda result: None)
+"""Nobody is told before the end."""
+
+
 class Examination:
     """The rules of one run, one after another. What the books judge is told once they have been read."""
 
