@@ -74,9 +74,10 @@ class Screen:
         self.settled()
 
     def panels(self) -> list[str]:
-        """The addresses of all panels, as the rail has them."""
+        """The addresses of all panels, as the rail has them; the documentation is no panel."""
         links = self.page.get_by_role("navigation", name="Panels").get_by_role("link")
-        return [str(link.get_attribute("href")) for link in links.all()]
+        addresses = [str(link.get_attribute("href")) for link in links.all()]
+        return [address for address in addresses if address.startswith("#")]
 
     def settled(self) -> None:
         """Wait until nothing on the page is being read."""

@@ -59,8 +59,8 @@ const TONES = {
 };
 const TONE_OF = new Map(Object.entries(TONES).flatMap(([tone, names]) => names.split(" ").map((name) => [name, tone])));
 
-/** What a status is like: good, bad, back (money went back), ended, waiting, moving, or plain for one that nothing is known of. */
+/** What a status is like: good, bad, back (money went back), ended, waiting, warning (a call that was refused), moving, or plain for one that nothing is known of. */
 export function toneOf(status) {
-  if (typeof status === "number") return status >= 500 || status === 0 ? "bad" : status >= 400 ? "waiting" : "good";
+  if (typeof status === "number") return status >= 500 || status === 0 ? "bad" : status >= 400 ? "warning" : "good";
   return TONE_OF.get(String(status)) || "plain";
 }

@@ -27,7 +27,7 @@ function Page() {
     <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>To the content</a>
     <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${SearchBox} /><${ClockBar} key=${worldId} /><${Connection} /><${SchemeChoice} /><button type="button" class="icon for-keys" aria-label="Keys" title="Keys (?)" onClick=${showKeys}>?</button></header>
     <nav class="rail" aria-label="Panels">${groups().map(([group, panels]) => html`<section aria-label=${group || null}>${group ? html`<h2>${group}</h2>` : ""}<ul>${panels.map(
-      (one) => html`<li><a href=${href(one.id)} aria-current=${one === present ? "page" : null}>${one.title}</a></li>`)}</ul></section>`)}</nav>
+      (one) => html`<li><a href=${href(one.id)} aria-current=${one === present ? "page" : null}>${one.title}</a></li>`)}</ul></section>`)}<section aria-label="Help"><h2>Help</h2><ul><li><a href="docs">Documentation</a></li></ul></section></nav>
     <main id="content" tabindex="-1">${useStore(connection) === "absent" ? html`<${Absent} key=${worldId} id=${worldId} />` : present
       ? html`<${present.View} key=${`${worldId} ${panel}`} rest=${rest} query=${query} />`
       : html`<${Empty} title="There is no such page."><p><a href=${href("")}>To the overview</a></p><//>`}</main>

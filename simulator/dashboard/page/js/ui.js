@@ -21,6 +21,7 @@ const SHAPES = {
   back: "M6.5 3 3 6.5 6.5 10 M3 6.5H10a3 3 0 0 1 0 6H7",
   ended: "M3.5 8H12.5",
   waiting: "M8 4.5V8l2.5 2 M8 2a6 6 0 1 0 0 12A6 6 0 1 0 8 2",
+  warning: "M8 2.5V9 M8 12.2V13",
   moving: "M5.5 3.5 10 8 5.5 12.5",
   plain: "M8 5a3 3 0 1 0 0 6A3 3 0 1 0 8 5",
 };

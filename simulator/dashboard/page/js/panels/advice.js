@@ -9,7 +9,7 @@ import { useRead } from "../live.js";
 import { words } from "../format.js";
 
 const EVERY = "all worlds";
-const TONES = { error: "bad", warning: "waiting", info: "plain" };
+const TONES = { error: "bad", warning: "warning", info: "plain" };
 
 export function View({ rest: [id], query }) {
   const reading = useRead(withQuery("/advice", { severity: query.severity, world: query.of === EVERY ? "*" : "", limit: 200 }), ["request", "delivery", "event"]);

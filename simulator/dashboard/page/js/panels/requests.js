@@ -69,7 +69,7 @@ function Detail({ id }) {
 
 function Findings({ id, findings }) {
   const found = findings.filter((finding) => finding.requests.includes(id));
-  return found.length ? html`<h4>Advice</h4><ul class="related">${found.map((finding) => html`<li><${Status} value=${finding.severity} tone=${finding.severity === "error" ? "bad" : "waiting"} /> <span>${finding.message} ${finding.what_to_do}</span></li>`)}</ul>` : null;
+  return found.length ? html`<h4>Advice</h4><ul class="related">${found.map((finding) => html`<li><${Status} value=${finding.severity} tone=${finding.severity === "error" ? "bad" : "warning"} /> <span>${finding.message} ${finding.what_to_do}</span></li>`)}</ul>` : null;
 }
 
 function Changes({ moves, events, status }) {
