@@ -182,4 +182,6 @@ class Engine:
 
     def describe(self, world: World, name: str) -> JsonObject:
         """The scenario as written, and what it has done so far; UnknownScenario."""
-        return {**self.file(world, name).document, **self.summary(world, name), **self.progress(world, name)}
+        file = self.file(world, name)
+        text = {"text": file.text} if file.text else {}
+        return {**file.document, **self.summary(world, name), **text, **self.progress(world, name)}

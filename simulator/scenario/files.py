@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import NotRequired
@@ -34,6 +35,7 @@ class ScenarioFile:
 
     `lines` has the line (from 1) of every rule, timeline step, fault and entry of `world` by path (`rules[0]`); it is
     empty for a scenario that came inside another document.
+    `text` is the file's own, with its comments; empty where only the document was kept.
     `warnings` are {path, line, column, message} of what is possible but probably not meant.
     """
 
@@ -41,6 +43,7 @@ class ScenarioFile:
     source: str
     lines: Mapping[str, int]
     warnings: tuple[FileProblem, ...] = ()
+    text: str = field(default="", compare=False)
 
     @property
     def name(self) -> str:

@@ -59,7 +59,8 @@ class Loader:
         """The scenario of a file's text; ScenarioError with every problem. `known`: names of other scenarios."""
         document, loaded = self._read(text, source, bounds)
         self._check(document, known)
-        return _finish(document, loaded, source)
+        whole = text if isinstance(text, str) else text.decode()
+        return replace(_finish(document, loaded, source), text=whole)
 
     def load_inside(self, text: bytes, path: Path, value: object, known: Iterable[str] = ()) -> ScenarioFile:
         """The scenario that is this value, at a path of a larger document, by its text; nothing of it has a line.
@@ -67,7 +68,7 @@ class Loader:
         ScenarioError with every problem, at its line and column in the larger document.
         """
         try:
-            return replace(self.load(dumps(value), known=known), lines={})
+            return replace(self.load(dumps(value), known=known), lines={}, text="")
         except ScenarioError as error:
             whole = read(text.decode())
             part = whole.part(path)

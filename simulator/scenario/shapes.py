@@ -100,6 +100,8 @@ class ScenarioProgress(TypedDict):
     """What it does, in a sentence."""
     source: str
     """The file it is from, or how it was uploaded."""
+    text: NotRequired[str]
+    """The file as it is written, with its comments; left out of one that was uploaded."""
     active: bool
     """Whether it acts now."""
     rules_fired: list[LogEntry]

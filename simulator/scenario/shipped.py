@@ -45,7 +45,7 @@ def shipped_library(actions: ActionTable, directory: Path | None = None, read: P
 
 def line_of(path: Path, file: ScenarioFile) -> bytes:
     """A file that was read, as a line of `scenarios.json`."""
-    kept = {"of": _digest(path), "document": file.document, "lines": file.lines, "warnings": file.warnings}
+    kept = {"of": sha256(path.read_bytes()).hexdigest(), "document": file.document, "lines": file.lines, "warnings": file.warnings}
     return b"%s:%s" % (orjson.dumps(path.stem), orjson.dumps(kept))
 
 
@@ -61,10 +61,7 @@ def _read_before(path: Path, read: Path) -> ScenarioFile | None:
         return None
     line = lines[begin + len(key) : lines.find(b"\n", begin + 1)]
     kept = orjson.loads(line.rstrip(b","))
-    if kept["of"] != _digest(path):
+    text = path.read_bytes()
+    if kept["of"] != sha256(text).hexdigest():
         return None
-    return ScenarioFile(kept["document"], source_of(path), kept["lines"], tuple(kept["warnings"]))
-
-
-def _digest(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()
+    return ScenarioFile(kept["document"], source_of(path), kept["lines"], tuple(kept["warnings"]), text.decode())

@@ -85,10 +85,17 @@ function OfCalls({ first, send }) {
   const paths = [...new Set(operations.map((one) => one.path.replace(/\{[^}]*\}/g, "*")))];
   const keys = Object.values(present?.credentials || {}).map((one) => one.public_key);
   const match = withMembers(part("match"), { method: { enum: ["GET", "POST", "PUT", "PATCH", "DELETE"] }, path: { suggestions: paths }, public_key: { enum: keys } });
-  const act = withMembers(part("act"), { action: { enum: actions.filter((one) => !one.targets.length).map((one) => one.name) } });
+  const possible = actions.filter((one) => !one.targets.length);
+  const act = (name) => {
+    const chosen = possible.find((one) => one.name === name), needs = Object.keys(chosen?.parameters.properties || {}).length;
+    return withMembers(part("act"), { action: { enum: possible.map((one) => one.name), "x-enum-descriptions": Object.fromEntries(possible.map((one) => [one.name, one.does])) }, parameters: needs ? { ...chosen.parameters, additionalProperties: false } : null });
+  };
   const { match: _, respond, delay, answer_delay, drop, malformed, after_commit, times, ...rest } = fault.properties;
-  const ordered = { match: { ...match, description: fault.properties.match.description }, times, respond, delay, answer_delay, drop, after_commit, malformed, ...rest, act: { ...act, description: fault.properties.act.description } };
-  return html`<${SchemaForm} schema=${{ ...fault, properties: ordered }} resolve=${contract.resolve} first=${first ? texts(first) : {}} send=${(made) => send({ match: {}, ...made })} ok="Put in force" cancel=${() => go("faults")} />`;
+  const schema = (values) => ({ ...fault, properties: {
+    match: { ...match, description: fault.properties.match.description }, times, respond, delay, answer_delay, drop, after_commit, malformed, ...rest,
+    act: { ...act(values["act.action"]), description: fault.properties.act.description },
+  } });
+  return html`<${SchemaForm} schema=${schema} resolve=${contract.resolve} first=${first ? texts(first) : {}} send=${(made) => send({ match: {}, ...made })} ok="Put in force" cancel=${() => go("faults")} />`;
 }
 
 function OfDeliveries({ first, send }) {

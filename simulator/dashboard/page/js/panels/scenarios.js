@@ -47,7 +47,7 @@ function Detail({ name, active }) {
     return choose(names).then(() => `The order is ${names.join(", ")} now.`);
   };
   return html`<${Shown} reading=${reading}>${(row) => {
-    const { source, active: isActive, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document } = row;
+    const { source, text, active: isActive, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document } = row;
     return html`<h3>${name} <${Status} value=${isActive ? "active" : "off"} /></h3><p>${row.description}</p>
       ${stopped.map((one) => html`<div class="failure" role="note"><p>It was stopped ${html`<${Time} at=${one.at} />`}: ${one.reason}</p></div>`)}
       <${Facts} rows=${[["From", source], ["Place", isActive && `${at + 1} of ${active.length}; the last one wins`]]} />
@@ -59,7 +59,7 @@ function Detail({ name, active }) {
       <${Log} title="Done" rows=${steps_done} /><${Log} title="Rules that fired" rows=${rules_fired} />
       ${[rules_fired, steps_done, skipped, failed, pending].every((one) => !one.length) ? html`<p class="muted">It has done nothing in this world yet${isActive ? "" : ": it is off"}.</p>` : ""}
       ${truncated ? html`<p class="muted">${dropped} older entries were dropped.</p>` : ""}
-      <h4>As it is written</h4><${Json} value=${document} name="The scenario" links=${false} />`;
+      <h4>As it is written</h4><${Json} value=${text || document} name="The scenario" links=${false} />`;
   }}<//>`;
 }
 
@@ -88,8 +88,11 @@ rules:
 function Editor({ of }) {
   const source = useRead(of === "new" ? null : `/scenarios/${encodeURIComponent(of)}`);
   if (of === "new") return html`<${Text} first=${EXAMPLE} />`;
-  return html`<${Shown} reading=${source}>${({ source: _, active, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document }) => html`<${Text} first=${JSON.stringify({ ...document, name: `${document.name}-copy` }, null, 2)} />`}<//>`;
+  return html`<${Shown} reading=${source}>${({ source: _, text, active, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document }) => html`<${Text} first=${copied(text) || JSON.stringify({ ...document, name: `${document.name}-copy` }, null, 2)} />`}<//>`;
 }
+
+/** A file of a scenario under another name; comments and order stay. */
+const copied = (text) => text && /^name:/m.test(text) ? text.replace(/^(name:[ \t]*)(["']?)([a-z0-9-]+)\2/m, "$1$3-copy") : null;
 
 function Text({ first }) {
   const [text, setText] = useState(first), [error, setError] = useState(null), [sent, setSent] = useState(""), area = useRef(null);
