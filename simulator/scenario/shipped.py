@@ -45,7 +45,12 @@ def shipped_library(actions: ActionTable, directory: Path | None = None, read: P
 
 def line_of(path: Path, file: ScenarioFile) -> bytes:
     """A file that was read, as a line of `scenarios.json`."""
-    kept = {"of": sha256(path.read_bytes()).hexdigest(), "document": file.document, "lines": file.lines, "warnings": file.warnings}
+    kept = {
+        "of": sha256(path.read_bytes()).hexdigest(),
+        "document": file.document,
+        "lines": file.lines,
+        "warnings": file.warnings,
+    }
     return b"%s:%s" % (orjson.dumps(path.stem), orjson.dumps(kept))
 
 
