@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.axe import COLOURS, violations
 from tests.browser.screen import PHONE, WIDE, Scheme, Screen
@@ -46,3 +47,18 @@ def test_no_panel_is_wider_than_its_screen(busy: Screen, size: tuple[int, int]) 
         busy.go(route)
         wide[route] = busy.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
     assert {route: more for route, more in wide.items() if more > 0} == {}
+
+
+def test_on_a_phone_no_name_of_a_world_pushes_what_stands_beside_it_into_a_line_of_its_own(screen: Screen) -> None:
+    other = f"{screen.world.world['id']}-{'m' * 40}"
+    assert screen.world.control("POST", "/worlds", {"id": other}).status == 201
+    screen.turn("light", PHONE)
+    page = screen.open()
+    expect(page.get_by_role("combobox", name="World", exact=True)).to_contain_text(other)
+    middles = page.locator(".bar h1, .bar .world, .bar .icon").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect()).filter((box) => box.width)"
+        ".map((box) => Math.round((box.top + box.bottom) / 20))"
+    )
+    screen.world.control("DELETE", f"/worlds/{other}")
+    assert len(middles) >= 4
+    assert len(set(middles)) == 1, middles
