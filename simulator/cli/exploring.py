@@ -202,7 +202,8 @@ def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
     names = [name.strip() for name in given.split(",") if name.strip()]
     for name in names:
         if name not in known:
-            fail([f"--faults: there is no class {name!r}{did_you_mean(name, known)} ({', '.join(known)})"], EXIT_USAGE)
+            said = f"--faults: there is no class {name!r}{did_you_mean(name, known)} ({', '.join(known)})"
+            fail([said, "`rampsim docs how-to/explore` says what each class does"], EXIT_USAGE)
     if not names:
         fail(["--faults names no class"], EXIT_USAGE)
     return tuple(name for name in known if name in names)

@@ -175,7 +175,11 @@ def _meant(key: str) -> str:
 
     keyed = [row.key for row in _ROWS.values() if row.keyed]
     close = get_close_matches(key.replace("_", "-").lower(), keyed, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(keyed)}"
+    return (
+        f"; did you mean {close[0]!r}?"
+        if close
+        else (f"; there are {', '.join(keyed)} (`rampsim docs reference/settings` says what each does)")
+    )
 
 
 def _shown(path: Path | None) -> str:
