@@ -59,7 +59,7 @@ def advice(
 ) -> None:
     """Show what an integration does wrong, and what to change.
 
-    Each finding says what was seen, why it hurts in production, and what to change.
+    Each finding says what was seen, why it hurts in production, and what to change; the gravest comes first.
 
     \b
     rampsim advice
@@ -74,7 +74,10 @@ def advice(
         _write(baseline, rows)
         return
     known = set() if baseline is None else _known(baseline)
-    found = [row for row in rows if _weight(row) >= SEVERITIES.index(severity or "info") and row["id"] not in known]
+    rows.sort(key=_weight)
+    found = [
+        row for row in reversed(rows) if _weight(row) >= SEVERITIES.index(severity or "info") and row["id"] not in known
+    ]
     if as_json or form == "json":
         show(found)
     elif form == "junit":

@@ -55,7 +55,7 @@ class Finding(TypedDict):
 
 class AdviceList(TypedDict):
     data: list[Finding]
-    """The findings, the gravest first."""
+    """The findings, the one that was seen last at the end."""
     dropped: NotRequired[Count]
     """How many older calls the journal has dropped, which nothing is found in; left out where there are none."""
     truncated: NotRequired[Literal[True]]

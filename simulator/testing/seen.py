@@ -100,7 +100,7 @@ class SeenWorld:
         return found
 
     def advice(self, **filters: object) -> list[Finding]:
-        """Findings about the traffic, the gravest first: `severity`, `kind`, `limit`."""
+        """Findings about the traffic, the one seen last at the end: `severity`, `kind`, `limit`."""
         found: list[Finding] = self._list("/advice", filters)
         return found
 

@@ -17,14 +17,18 @@ from tests.cli.conftest import Command, Interface
 @pytest.fixture
 def walked(rampsim: Command) -> Command:
     """A world in which an integrator asked for its profile with the alias `limit` where it means something."""
+    asked(rampsim, "/transactions?limit=1")
+    return rampsim
+
+
+def asked(rampsim: Command, path: str) -> None:
     world = rampsim.client.get(f"/worlds/{rampsim.world}")
     keys: dict[str, Any] = world["credentials"]["sandbox"]
     pair = {name: keys[name] for name in ("public_key", "secret_key")}
     with httpx.Client(trust_env=False) as http:
         token = http.post(f"{keys['base_url']}/auth/token", json=pair).json()["access_token"]
         auth = {"Authorization": f"Bearer {token}"}
-        assert http.get(f"{keys['base_url']}/transactions?limit=1", headers=auth).status_code == 200
-    return rampsim
+        assert http.get(f"{keys['base_url']}{path}", headers=auth).status_code == 200
 
 
 def test_advice_says_what_was_seen_and_what_to_do(walked: Command) -> None:
@@ -33,6 +37,17 @@ def test_advice_says_what_was_seen_and_what_to_do(walked: Command) -> None:
     assert "limit_alias" in result.stdout
     assert "Use `size`" in result.stdout
     assert "see req_" in result.stdout
+
+
+def test_the_gravest_advice_comes_first(rampsim: Command) -> None:
+    for path in ("/transactions?limit=1", "/profile?surprise=1", "/orders?limit=1"):
+        asked(rampsim, path)
+        rampsim.client.post("/clock/advance", {"by": "1m"})
+    severities = [row["severity"] for row in rampsim.json("advice", "--json")]
+    assert sorted(set(severities)) == ["info", "warning"]
+    assert severities == sorted(severities, reverse=True)
+    text = rampsim("advice").stdout
+    assert text.startswith("warning")
 
 
 def test_no_advice(rampsim: Command) -> None:

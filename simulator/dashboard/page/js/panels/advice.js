@@ -10,13 +10,17 @@ import { words } from "../format.js";
 
 const EVERY = "all worlds";
 const TONES = { error: "bad", warning: "warning", info: "plain" };
+const RANKS = Object.keys(TONES);
+
+// The gravest first; of equal ones that which was seen last.
+const gravest = (found) => found.toReversed().sort((one, other) => RANKS.indexOf(one.severity) - RANKS.indexOf(other.severity));
 
 export function View({ rest: [id], query }) {
   const reading = useRead(withQuery("/advice", { severity: query.severity, world: query.of === EVERY ? "*" : "", limit: 200 }), ["request", "delivery", "event"]);
   const chosen = reading.value?.data.find((row) => row.id === id);
   const list = html`<h2>Advice</h2>
     <${Filters} values=${query} change=${filter} fields=${[{ name: "severity", label: "Severity", choices: Object.keys(TONES) }, { name: "of", label: "Of", choices: [EVERY] }]} />
-    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Findings" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("advice", row.id, query)} columns=${COLUMNS(query)}
+    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Findings" rows=${gravest(data)} id=${(row) => row.id} selected=${id} open=${(row) => href("advice", row.id, query)} columns=${COLUMNS(query)}
       empty=${html`<${Empty} title="Nothing to say."><p>As your application calls, what would hurt it in production shows here: calls without an Idempotency-Key, webhooks that are not verified, events that are not answered.</p><//>`} />`}<//>`;
   return html`<${Split} list=${list} back=${href("advice", [], query)} detail=${id && (chosen ? html`<${Finding} one=${chosen} />` : html`<${Empty} title="This finding is gone." />`)} />`;
 }
