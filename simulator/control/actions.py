@@ -20,10 +20,9 @@ from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
 from simulator.scenario.shapes import StoppedScenario
 from simulator.wire.actions import ActionTable, Performed
-from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
-from simulator.wire.records import Record, find, ids_newest_first, render
+from simulator.wire.records import Record, find, ids_newest_first, no_resource, render
 from simulator.wire.shapes import Timestamp
 from simulator.wire.strict import did_you_mean
 
@@ -199,7 +198,7 @@ async def get_resource(call: ControlCall) -> ResourceStory:
     world = call.world
     record = find_any(world, call.path["id"])
     if record is None:
-        raise ControlError(404, "not_found", f"There is no resource with the id {call.path['id']!r}.")
+        raise no_resource(world, call.path["id"])
     return inspect(world, record, call.simulator.actions, call.lookups, call.simulator.engine.file)
 
 

@@ -23,7 +23,7 @@ from simulator.server.driver import Target
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text, parse
 from simulator.wire.json import JsonObject
-from simulator.wire.records import find, kind_of
+from simulator.wire.records import find, kind_of, no_resource
 from simulator.wire.strict import refuse_names, refuse_unknown
 
 BodyT = TypeVar("BodyT", bound=Body)
@@ -203,7 +203,7 @@ async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
 def _until_status(world: World, wanted: UntilStatus) -> tuple[Callable[[], bool], str]:
     record = find(world, wanted.resource)
     if record is None:
-        raise ControlError(404, "not_found", f"There is no resource with the id {wanted.resource!r}.")
+        raise no_resource(world, wanted.resource)
     states = kind_of(world, record).machine.rows
     if wanted.status not in states:
         raise wrong("until.status", f"a resource of this kind is {', '.join(states)}")

@@ -36,7 +36,7 @@ from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.operation import Call
 from simulator.wire.pipeline import perform
-from simulator.wire.records import find
+from simulator.wire.records import find, no_resource
 
 NO_SCENARIO = "(trigger)"
 """Objects on the way to an event are bound to a scenario that cannot exist: only timers and calls move them."""
@@ -69,7 +69,7 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
         return await _Way(call, world, call.environment, event).go(start, fresh.usual.get(event))
     record = find(world, target)
     if record is None:
-        raise ControlError(404, "not_found", f"There is no resource with the id {target!r}.", "target")
+        raise no_resource(world, target, "target")
     start = arriving_at(world, record, event) or Start((), record.id)
     return await _Way(call, world, record.environment, event).go(start)
 

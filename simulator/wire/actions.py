@@ -21,7 +21,7 @@ from simulator.wire import quotas, strict
 from simulator.wire.errors import ApiError, ControlError, sentence
 from simulator.wire.fields import Body, Nothing, Wrong, parse, refusal_of
 from simulator.wire.json import Shown
-from simulator.wire.records import Record, find, kind_of, render
+from simulator.wire.records import Record, find, kind_of, no_resource, render
 
 TargetT = TypeVar("TargetT", default=Any)
 ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
@@ -152,7 +152,7 @@ class ActionTable:
             return world_row, None
         record = find(world, target)
         if record is None:
-            raise ControlError(404, "not_found", f"There is no resource with the id {target!r}.")
+            raise no_resource(world, target)
         for row in rows:
             if record.kind in row.kinds:
                 return row, record

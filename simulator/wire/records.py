@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Generic, TypedDict
 
 from typing_extensions import TypeVar
@@ -23,7 +24,7 @@ from simulator.kernel.table import Table
 from simulator.kernel.world import ENVIRONMENTS, NO_ORIGIN, Origin, World
 from simulator.wire import indexes
 from simulator.wire.conditions import FEW
-from simulator.wire.errors import not_found
+from simulator.wire.errors import ControlError, not_found
 from simulator.wire.events import emit
 from simulator.wire.json import JsonObject, Shown
 
@@ -278,6 +279,27 @@ def find(world: World, record_id: str) -> Record | None:
         if found is not None:
             return found
     return None
+
+
+_MOST_LOOKED_AT = 20_000
+_MOST_NAMED = 3
+
+
+def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
+    """404 for an id that no resource has; it names what has that text as its reference, as people take one for it."""
+    named = []
+    if given:
+        tables = frozenset(kind.table.name for kind in _kinds(world).values() if kind.listed)
+        for record_id in islice(ids_newest_first(world, tables), _MOST_LOOKED_AT):
+            record = find(world, record_id)
+            if record is not None and getattr(record, "reference", None) == given:
+                named.append(record)
+    message = f"There is no resource with the id {given!r}"
+    if named:
+        shown = ", ".join(f"{one.id} ({one.kind}, {one.status})" for one in named[:_MOST_NAMED])
+        more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        message += f", but that is the reference of {shown}{more}: give an id"
+    return ControlError(404, "not_found", f"{message}.", param)
 
 
 def ids_newest_first(world: World, tables: frozenset[str]) -> Iterator[str]:

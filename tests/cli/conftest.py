@@ -67,7 +67,7 @@ def offramp(rampsim: Command) -> str:
     return make_offramp(rampsim)
 
 
-def make_offramp(rampsim: Command) -> str:
+def make_offramp(rampsim: Command, **more: Any) -> str:
     """Make an offramp through the interface; its id."""
     keys = rampsim.client.get(f"/worlds/{rampsim.world}")["credentials"]["sandbox"]
     api = Interface(keys["base_url"])
@@ -98,6 +98,7 @@ def make_offramp(rampsim: Command) -> str:
     confirmation = {
         "beneficiary_id": beneficiary["id"],
         "refund_address": CELO,
+        **more,
     }
     identifier: str = api.post(f"/quotes/{quote['id']}/confirm", confirmation)["id"]
     return identifier
