@@ -11,13 +11,15 @@ from simulator.cli import main
 from tests.recipes.machine import GitHub, GitLab, Step, free_port
 from tests.recipes.partner import project
 
-WORKFLOW = Path(".github/workflows/tests.yml")
+OWN = Path(".github/workflows/tests.yml")
+"""The workflow that the project has."""
+WORKFLOW = Path(".github/workflows/rampsim.yml")
 
 pytestmark = pytest.mark.slow
 
 
-def take(recipe: str, directory: Path) -> None:
-    done = CliRunner().invoke(main, ["recipe", "write", recipe, "--to", str(directory), "--force"])
+def take(recipe: str, directory: Path, *options: str) -> None:
+    done = CliRunner().invoke(main, ["recipe", "write", recipe, "--to", str(directory), *options])
     assert done.exit_code == 0, done.output
 
 
@@ -28,7 +30,7 @@ def failed(steps: list[Step]) -> list[str]:
 def test_a_red_workflow_of_github_is_green_with_the_recipe(tmp_path: Path) -> None:
     workspace = project(tmp_path)
     with GitHub(workspace, tmp_path / "red") as machine:
-        red = machine.job(workspace / WORKFLOW)
+        red = machine.job(workspace / OWN)
     assert failed(red) == ["python -m pytest"]
     assert "SIMULATOR_URL" in red[-1].output
 
@@ -71,7 +73,7 @@ def test_a_red_job_of_gitlab_is_green_with_the_recipe(tmp_path: Path) -> None:
     assert not red.passed
     assert "SIMULATOR_URL" in red.output
 
-    take("gitlab", workspace)
+    take("gitlab", workspace, "--force")
     with GitLab(workspace, tmp_path / "green") as machine:
         green, after = machine.job(variables=here)
     assert green.passed, green.output
