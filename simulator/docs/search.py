@@ -24,7 +24,9 @@ _WEIGHTS = {
 _WORD = re.compile(r"\w+")
 _SMALL = set(
     re.findall(
-        _WORD, "a an and are be by can do does for from how i in is it its my of on or that the this to was with"
+        _WORD,
+        "a an and are be between by can do does for from how i in is it its long many much my of often on or that the "
+        "this to was with",
     )
 )
 """Words of a question that say nothing about what it is about; `where`, `when` and `what` are names here."""

@@ -169,7 +169,10 @@ def test_a_search_shows_how_to_do_something_before_what_is_assumed_about_it() ->
 @pytest.mark.parametrize(
     ("typed", "first"),
     [
-        ("retry", "how-to/receive-webhooks#retries-when-it-is-not-answered"),
+        ("retry", "how-to/receive-webhooks#retries-how-they-are-timed"),
+        ("retry schedule", "reference/webhooks#retries"),
+        ("how long between retries", "how-to/receive-webhooks#retries-how-they-are-timed"),
+        ("how are retries timed", "how-to/receive-webhooks#retries-how-they-are-timed"),
         ("webhook signature", "how-to/receive-webhooks#what-a-receiver-does"),
         ("idempotency", "reference/rules#idempotency-key"),
         ("expire", "how-to/expire-a-quote"),
