@@ -10,7 +10,7 @@ import click
 
 from simulator import client as clients
 from simulator.cli import completing
-from simulator.cli.remote import remote, show
+from simulator.cli.remote import plain, remote, show
 from simulator.cli.worlds import OrShown
 
 _json = click.option("--json", "as_json", is_flag=True, help="The whole messages as JSON.")
@@ -40,7 +40,12 @@ def inbox(context: click.Context, client: clients.ControlClient) -> None:
 @remote
 def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_json: bool) -> None:
     """Show what an inbox has received."""
-    _tell(client.get(_path(name), limit=limit)["data"], as_json)
+    messages = client.get(_path(name), limit=limit)["data"]
+    _tell(messages, as_json)
+    if not messages and limit != 0:
+        click.echo(
+            f"rampsim: nothing came to the inbox {plain(name)!r} yet; `rampsim inbox` lists all inboxes", err=True
+        )
 
 
 @inbox.command()

@@ -115,7 +115,8 @@ def _started_here() -> Address | None:
 def where_it_was_looked(address: Address) -> list[str]:
     """Why that address, and what to do when nothing answers there."""
     if not address.by:
-        why = ["it is the default address: none is named, and no server that was started here or above runs"]
+        where = "only this directory and those above it were searched for a running server"
+        why = [f"it is the default address: none is named, and {where}"]
     else:
         why = [] if address.by == "--url" else [f"{address.by} names that address"]
     return [*why, "start one with `rampsim serve`, or name another with --url or SIMULATOR_URL"]

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -74,14 +74,14 @@ def tail(
     rampsim tail --failed --json | jq .status
     """
     wanted = Wanted(sorts or _SHOWN, event_type, object_id, path, failed)
+    ticks = bool(sorts)  # who asks for the clock sees all of it
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        for sort, data in _messages(client):
-            message = json.loads(data)
+        for sort, message, at in dated(_messages(client), ticks=ticks):
             if not wanted.has(sort, message):
                 continue
-            line = json.dumps({"stream": sort, **message}, ensure_ascii=False) if as_json else told(sort, message)
+            line = json.dumps({"stream": sort, **message}, ensure_ascii=False) if as_json else told(sort, message, at)
             click.echo(line if as_json or not coloured else _painted(sort, message, line), color=coloured)
     except KeyboardInterrupt:
         sys.exit(0)
@@ -111,6 +111,22 @@ def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
         time.sleep(_AGAIN_SECONDS)
 
 
+def dated(messages: Iterable[tuple[str, str]], *, ticks: bool) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Messages, each with the simulated time at which it was told: calls and deliveries carry when they began.
+
+    Without `ticks` a clock that runs by itself is told once, and when its mode or rate changes.
+    """
+    now, pace = "", None
+    for sort, data in messages:
+        message = json.loads(data)
+        if sort == "clock":
+            before, pace = pace, (message.get("mode"), message.get("rate"))
+            now = message.get("now") or now
+            if not ticks and pace == before and message.get("mode") != "manual":
+                continue
+        yield sort, message, now
+
+
 def _type_of(sort: str, message: Mapping[str, Any]) -> str:
     return str(message.get({"event": "type", "delivery": "event_type"}.get(sort, ""), ""))
 
@@ -130,8 +146,8 @@ def _has_failed(sort: str, message: Mapping[str, Any]) -> bool:
     return sort == "delivery" and message.get("status") != "succeeded"
 
 
-def told(sort: str, message: Mapping[str, Any]) -> str:
-    """A message as a line: the simulated time, what it is, and what it says."""
+def told(sort: str, message: Mapping[str, Any], at: str = "") -> str:
+    """A message as a line: the simulated time (`at`, else its own), what it is, and what it says."""
     if sort == "request":
         advice = f"  {', '.join(message['advice'])}" if message.get("advice") else ""
         answered = message["status"] if message["status"] is not None else "cut"
@@ -147,7 +163,7 @@ def told(sort: str, message: Mapping[str, Any]) -> str:
         said = f"{message['id']}  {message['from'] or 'new'} -> {message['state']}  ({message['trigger']})"
     else:
         said = f"{message['mode']}, {message['timers']} timer{'' if message['timers'] == 1 else 's'}"
-    at = next((message[name] for name in ("at", "created_at", "attempted_at", "now") if message.get(name)), "")
+    at = at or next((message[name] for name in ("at", "created_at", "attempted_at", "now") if message.get(name)), "")
     return plain(f"{at:24}  {sort:8}  {said}".replace("\n", "\\n")).rstrip()
 
 

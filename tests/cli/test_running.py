@@ -125,7 +125,8 @@ def test_where_nothing_runs_it_says_where_it_has_looked(here: Path, monkeypatch:
         3,
         [
             "rampsim: no simulator answers at http://127.0.0.1:1 (Connection refused)",
-            "rampsim: it is the default address: none is named, and no server that was started here or above runs",
+            "rampsim: it is the default address: none is named, and only this directory and those above it were "
+            "searched for a running server",
             "rampsim: start one with `rampsim serve`, or name another with --url or SIMULATOR_URL",
         ],
     )

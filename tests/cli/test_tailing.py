@@ -63,6 +63,24 @@ def test_a_message_is_a_line() -> None:
     ]
 
 
+def test_lines_are_in_order_of_time_and_a_clock_that_only_runs_makes_none() -> None:
+    def clock(second: int, mode: str = "real") -> tuple[str, str]:
+        return "clock", json.dumps({"mode": mode, "rate": 1, "now": f"2026-01-05T08:00:0{second}.000Z", "timers": 0})
+
+    stream = [
+        clock(1), ("event", json.dumps({**EVENT, "created_at": "2026-01-05T08:00:01.000Z"})),
+        clock(2), ("request", json.dumps({**CALL, "at": "2026-01-05T08:00:02.000Z"})),
+        clock(3), ("delivery", json.dumps({**DELIVERY, "attempted_at": "2026-01-05T08:00:01.000Z"})),
+        clock(4, "manual"), clock(5, "manual"),
+    ]  # fmt: skip
+    lines = [told(*one) for one in tailing.dated(stream, ticks=False)]
+    assert [tuple(line.split()[:2]) for line in lines] == [
+        (f"2026-01-05T08:00:0{second}.000Z", sort)
+        for second, sort in ((1, "clock"), (1, "event"), (2, "request"), (3, "delivery"), (4, "clock"), (5, "clock"))
+    ]
+    assert len(list(tailing.dated(stream, ticks=True))) == len(stream)
+
+
 def test_colours_change_nothing_but_colours() -> None:
     import click
 

@@ -103,7 +103,10 @@ def test_an_inbox_is_read_set_up_and_emptied(rampsim: Command) -> None:
     assert rampsim.json("inbox", "by-hand", "--json", "--limit", "1")[0]["status"] == 500
     assert any(row["name"] == "by-hand" for row in rampsim.json("inbox"))
     rampsim("inbox", "clear", "by-hand")
-    assert rampsim("inbox", "by-hand").stdout == ""
+    empty = rampsim("inbox", "by-hand")
+    assert (empty.exit_code, empty.stdout, empty.stderr) == (
+        0, "", "rampsim: nothing came to the inbox 'by-hand' yet; `rampsim inbox` lists all inboxes\n",
+    )  # fmt: skip
 
 
 def test_the_dashboard_is_named(rampsim: Command) -> None:
