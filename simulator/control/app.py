@@ -121,7 +121,7 @@ class ControlInterface:
                 return answer
             outgoing = _written(row, answer)
         except (ControlError, ApiError) as error:
-            outgoing = _refusal(error, row)
+            outgoing = _refusal(error, row, f"{scope.get('root_path', '')}{scope.get(BELOW, '')}")
         except ClientDisconnect:
             raise
         except Exception:
@@ -313,11 +313,14 @@ def _no_cut() -> None:
     """A host that cannot drop a connection: whoever should lose it reads the end of what is sent."""
 
 
-def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None) -> Outgoing[Content]:
-    """The envelope of a refusal, with where the call is described once it is known which was meant."""
+def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:
+    """The envelope of a refusal, with where the call is described once it is known which was meant.
+
+    `base` is what stands before the path of the call: the prefix of a mount, and the base of a world.
+    """
     envelope = error.envelope()
     if row is not None:
-        envelope["error"]["doc_url"] = f"{CONTROL_BASE}/docs/reference/control#{row.name}"
+        envelope["error"]["doc_url"] = f"{base}{CONTROL_BASE}/docs/reference/control#{row.name}"
     headers = error.headers if isinstance(error, ApiError) else {}
     return Outgoing(error.status, dumps(envelope), {**_HEADERS, **headers})
 
