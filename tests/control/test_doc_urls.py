@@ -23,5 +23,5 @@ def test_a_refusal_of_the_interface_has_nothing_added(server: Remote) -> None:
 def test_the_link_leads_there_below_the_base_of_a_world_too(server: Remote) -> None:
     refused = server.http.get(f"{server.origin}/_worlds/default/_simulator/events?typ=x")
     link = refused.json()["error"]["doc_url"]
-    assert link == "/_worlds/default/_simulator/docs/reference/control#list_events"
+    assert link == "/_worlds/default/_simulator/docs/reference/control#events"
     assert server.http.get(f"{server.origin}{link}").status_code == 200
