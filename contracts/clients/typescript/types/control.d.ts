@@ -1419,7 +1419,7 @@ export interface components {
         };
         /** AdviceList */
         AdviceList: {
-            /** @description The findings, the gravest first. */
+            /** @description The findings, the one that was seen last at the end. */
             data: components["schemas"]["Finding"][];
             /** @description How many older calls the journal has dropped, which nothing is found in; left out where there are none. */
             dropped?: number;
@@ -3631,6 +3631,8 @@ export interface components {
             description: string;
             /** @description The file it is from, or how it was uploaded. */
             source: string;
+            /** @description The file as it is written, with its comments; left out of one that was uploaded. */
+            text?: string;
             /** @description Whether it acts now. */
             active: boolean;
             /** @description The rules that took an event or a new resource, oldest first. */
