@@ -22,6 +22,19 @@ def test_everybody_can_read_it_and_it_fits(screen: Screen, path: str, scheme: st
     assert screen.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+SHORT_AND_BROKEN = """() => [...document.querySelectorAll("td code")]
+    .filter((one) => one.textContent.length < 30 && !/[\\s-]/.test(one.textContent) && one.getClientRects().length > 1)
+    .map((one) => one.textContent)"""
+
+
+@pytest.mark.parametrize("path", ["reference/settings", "reference/errors", "reference/commands"])
+def test_no_name_in_a_table_is_broken_on_a_phone(screen: Screen, path: str) -> None:
+    screen.page.set_viewport_size({"width": 420, "height": 800})
+    read(screen, path)
+    assert screen.page.evaluate(SHORT_AND_BROKEN) == []
+    assert screen.page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
 def test_a_search_is_made_and_followed_by_the_keyboard(screen: Screen) -> None:
     read(screen, "")
     screen.page.keyboard.press("/")
