@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from tests.browser.screen import Screen
-from tests.browser.stock import OFFRAMP, inbox
+from tests.browser.stock import OFFRAMP, inbox, onramp
 from tests.http.busy import ok
 from tests.remote import Remote
 from tests.support import CELO
@@ -51,6 +51,16 @@ def test_no_stored_text_runs_on_any_panel(screen: Screen) -> None:
     page.goto(f"{page.url.split('#')[0]}#/resources/{order['id']}")
     expect(screen.detail().get_by_role("heading").first).to_contain_text(IMAGE)
     assert page.evaluate("() => window.ran") is None
+
+
+def test_a_text_that_turns_the_direction_of_writing_turns_nothing_else(screen: Screen) -> None:
+    order = onramp(screen.world, "\u202eorder-1")
+    page = screen.open(f"#/resources/{order['id']}")
+    named, status = screen.detail().locator("h3 bdi").first.bounding_box(), screen.state().bounding_box()
+    assert named is not None
+    assert status is not None
+    assert named["x"] + named["width"] <= status["x"]
+    expect(page.get_by_role("region", name="The resource")).to_contain_text('"\\u202eorder-1"')
 
 
 def test_no_text_of_an_address_runs(screen: Screen) -> None:

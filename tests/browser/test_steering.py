@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.browser.screen import Screen
+from tests.browser.screen import PHONE, Screen
 from tests.browser.stock import onramp
 from tests.support import QUOTE
 
@@ -96,3 +96,39 @@ def test_a_world_is_made_and_shown(screen: Screen) -> None:
     screen.detail().get_by_label("id", exact=True).fill(name)
     screen.button("Make it and show it").click()
     expect(page.get_by_role("combobox", name="World", exact=True)).to_have_value(name)
+
+
+def test_a_refusal_goes_away_by_itself_and_when_something_else_is_opened(screen: Screen) -> None:
+    screen.page.clock.install()
+    page = screen.open("#/deliveries")
+    refusal = page.locator(".toast[data-tone=bad]")
+    page.route("**/clock/advance*", lambda route: route.fulfill(status=409, json={"error": {"message": "Not now."}}))
+    screen.button("Next timer").click()
+    expect(refusal).to_contain_text("Not now.")
+    screen.go("#/events")
+    expect(refusal).to_have_count(0)
+    screen.button("Next timer").click()
+    expect(refusal).to_be_visible()
+    page.clock.fast_forward("00:20")
+    expect(refusal).to_have_count(0)
+
+
+def test_the_time_of_the_panel_is_that_of_the_bar_and_now_is_seen_on_a_phone(screen: Screen) -> None:
+    screen.turn("light", PHONE)
+    screen.page.clock.install()
+    onramp(screen.world, "order-1")
+    screen.world.control("PUT", "/clock", {"mode": "real"})
+    page = screen.open("#/clock")
+    shown, bar = page.locator("main strong").first, page.locator("output.now")
+    first = shown.inner_text()
+    page.clock.run_for(3000)
+    expect(shown).not_to_have_text(first)
+    expect(shown).to_have_text(bar.inner_text())
+    now = page.locator(".timeline .now")
+    expect(now).to_be_visible()
+    label = now.bounding_box()
+    assert label is not None
+    for mark in page.locator(".timeline .past, .timeline .coming").all():
+        box = mark.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= label["y"] + 1

@@ -40,6 +40,16 @@ def test_a_delivery_verifies_and_a_forged_one_does_not(screen: Screen) -> None:
     assert len(_received(screen, "transaction.completed")) == 2
 
 
+def test_deliveries_and_events_say_what_they_are_about(screen: Screen) -> None:
+    subscribe(screen.world)
+    order = onramp(screen.world, "order-77")
+    screen.world.advance(by="1h")
+    for route in ("#/deliveries", "#/events"):
+        page = screen.open(route)
+        about = page.get_by_role("row").filter(has_text="transaction.completed").get_by_role("link", name="order-77")
+        expect(about).to_have_attribute("href", f"#/resources/{order['id']}")
+
+
 def test_an_inbox_is_made_and_told_to_fail_and_what_failed_is_sent_again(screen: Screen) -> None:
     page, name = screen.open("#/inbox"), f"{screen.world.world['id']}-shop"
     page.get_by_label("Name").fill(name)

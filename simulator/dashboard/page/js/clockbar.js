@@ -25,16 +25,21 @@ async function told(ids) {
   return ids.length > rows.length ? `, ${count(ids.length, "event")}, the last of them ${named}` : `, ${named}`;
 }
 
-export function ClockBar() {
-  const state = useStore(clock), moving = useStore(progress), [, tick] = useState(0);
+/** The simulated time now, drawn anew every second while the clock runs; null before it is known. */
+export function useNow() {
+  const state = useStore(clock), [, tick] = useState(0);
   const runs = state && state.mode !== "manual";
   useEffect(() => {
     if (!runs) return undefined;
     const timer = setInterval(() => tick((count) => count + 1), 1000);
     return () => clearInterval(timer);
   }, [runs]);
+  return state && new Date(nowOf(state, Date.now())).toISOString();
+}
+
+export function ClockBar() {
+  const state = useStore(clock), moving = useStore(progress), now = useNow();
   if (!state) return html`<div class="clock muted">no time yet</div>`;
-  const now = new Date(nowOf(state, Date.now())).toISOString();
   return html`<div class="clock" role="group" aria-label="Clock">
     <output class="now" title=${`The clock is ${state.mode}.`}>${fullTime(now)}</output> <span class="muted"><a href=${href("clock")} title="The clock, its mode and its timers">${state.mode}</a>${moving ? ", moving" : state.next_timer_at ? `, next timer ${distance(state.next_timer_at, now)}` : ""}</span>
     <${Act} does=${() => advance({ to_next_timer: true })} title="To the next timer (.)">Next timer<//>

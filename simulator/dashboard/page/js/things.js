@@ -11,6 +11,22 @@ export const placeOf = (id) => href(PANELS[id.slice(0, 3)] || "resources", id);
 /** An id that leads to what it names. */
 export const Thing = ({ id }) => html`<${Id} id=${id} to=${placeOf(id)} copy=${false} />`;
 
+/** What an event is about, as its receivers know it: by its reference, else its id. A text that is no event names nothing. */
+export function About({ event }) {
+  const object = typeof event === "string" ? parsed(event)?.data?.object : event?.data?.object;
+  if (typeof object?.id !== "string") return null;
+  const { reference } = object;
+  return typeof reference === "string" && reference ? html`<a href=${href("resources", object.id)} title=${object.id}><bdi>${reference}</bdi></a>` : html`<${Id} id=${object.id} copy=${false} />`;
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // a fault may have altered it, or cut it off
+  }
+}
+
 /** Hand a text to the browser as a file to keep. */
 export function download(name, text, type = "text/plain") {
   const link = document.createElement("a");

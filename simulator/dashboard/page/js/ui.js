@@ -66,11 +66,14 @@ export function Copy({ text, what = "it", children }) {
 }
 
 const ID = /^[a-z]{2,8}_[a-z0-9]{16,}$/;
+/** Signs that turn the direction of writing: in JSON they are written out. */
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const escaped = (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
 const MOST_CHARACTERS = 200_000;
 
 /** A JSON value, laid out; ids in it lead to their stories. What is no JSON is shown as the text that it is. */
 export function Json({ value, name = "JSON", links = true }) {
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "";
+  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "").replace(TURNING, escaped);
   const shown = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n… (${text.length} characters in all; copy shows the whole)` : text;
   const parts = links && typeof value !== "string" ? shown.split(/("(?:[^"\\]|\\.)*")/g) : [shown];
   return html`<div class="json"><${Copy} text=${text} what=${name} /><pre tabindex="0" role="region" aria-label=${name}>${parts.map((part) =>
@@ -156,17 +159,21 @@ export function Filters({ fields, values, change }) {
 const said = store([]);
 let sayings = 0;
 
-/** Say something for a while; what is `bad` stays until it is closed. */
+const drop = (leaves) => said.set(said.get().filter((one) => !leaves(one)));
+const SAID_MS = 6000, REFUSED_MS = 15_000;
+
+/** Say something for a while; what is `bad` longer, unless something else is opened. */
 export function toast(text, bad = false) {
   const one = { key: ++sayings, text, bad };
   said.set([...said.get().slice(-3), one]);
-  if (!bad) setTimeout(() => said.set(said.get().filter((other) => other !== one)), 6000);
+  setTimeout(() => drop((other) => other === one), bad ? REFUSED_MS : SAID_MS);
 }
 
 export function Toasts() {
-  const rows = useStore(said);
+  const rows = useStore(said), { panel, rest } = useStore(route);
+  useEffect(() => drop((one) => one.bad), [panel, rest[0]]);
   return html`<div class="toasts" role="status" aria-live="polite">${rows.map((row) => html`<p key=${row.key} class="toast" data-tone=${row.bad ? "bad" : "good"}>${row.text}
-    <button type="button" class="bare" aria-label="Close this message" onClick=${() => said.set(said.get().filter((other) => other !== row))}>✕</button></p>`)}</div>`;
+    <button type="button" class="bare" aria-label="Close this message" onClick=${() => drop((other) => other === row)}>✕</button></p>`)}</div>`;
 }
 
 /** Do something for a person: what it returns is said, a refusal too; then everything shown is read anew. */

@@ -5,6 +5,7 @@ import { count, distance, fullTime, words } from "../format.js";
 import { html, useState, useStore } from "../lib.js";
 import { marks, ticks } from "../axis.js";
 import { put, post, withQuery } from "../api.js";
+import { useNow } from "../clockbar.js";
 import { SchemaForm } from "../forms.js";
 import { href } from "../routes.js";
 import { useContract, withMembers } from "../contract.js";
@@ -16,12 +17,12 @@ async function jump(to) {
 }
 
 export function View() {
-  const [limit, setLimit] = useState(100), state = useStore(clock), contract = useContract();
+  const [limit, setLimit] = useState(100), state = useStore(clock), now = useNow(), contract = useContract();
   const timers = useRead(withQuery("/timers", { limit }), ["state", "event", "delivery", "clock", "own"]);
   const events = useRead("/events?limit=100", ["event"]);
   return html`<section class="card"><h2>Clock and timers</h2>
-    ${state ? html`<p><strong>${fullTime(state.now)}</strong> <span class="muted">${state.mode}${state.mode === "scaled" ? `, ${state.rate} times as fast` : ""}</span></p>` : ""}
-    ${state && timers.value ? html`<${Timeline} now=${state.now} timers=${timers.value.data} events=${events.value?.data || []} />` : ""}
+    ${state ? html`<p><strong>${fullTime(now)}</strong> <span class="muted">${state.mode}${state.mode === "scaled" ? `, ${state.rate} times as fast` : ""}</span></p>` : ""}
+    ${state && timers.value ? html`<${Timeline} now=${now} timers=${timers.value.data} events=${events.value?.data || []} />` : ""}
     <h3>To come</h3>
     <${Shown} reading=${timers}>${({ data }) => html`<${Table} label="Timers" rows=${data.map((row, index) => ({ ...row, index }))} id=${(row) => row.index} columns=${COLUMNS}
       empty=${html`<${Empty} title="No timer is set."><p>Quotes expire, payers pay, payouts arrive, webhooks are retried: each of them sets one. Make a quote to see some.</p><//>`} />
@@ -43,7 +44,7 @@ function Timeline({ now, timers, events }) {
   const nearest = matchMedia("(max-width: 40rem)").matches ? 7.5 : 2.5; // as wide as a mark, in percent
   const when = (row) => Date.parse(row.due_at || row.created_at);
   return html`<div class="timeline" role="group" aria-label="Events and timers around the present">
-    ${ticks(furthest).map((one) => html`<span key=${one.text} class="tick" style=${{ left: `${one.at}%` }}>${one.text}</span>`)}
+    ${ticks(furthest).map((one) => html`<span key=${one.text} class=${one.at === 50 ? "tick now" : "tick"} style=${{ left: `${one.at}%` }}>${one.text}</span>`)}
     ${marks(events, when, nowMs, furthest, nearest).map((one) => html`<a key=${one.rows[0].id} class="past" style=${{ left: `${one.at}%` }} href=${href("events", one.rows.at(-1).id)}
       title=${said(one.rows, (row) => row.type, now)} aria-label=${said(one.rows, (row) => row.type, now)}>${one.rows.length > 1 ? one.rows.length : ""}</a>`)}
     ${marks(due, when, nowMs, furthest, nearest).map((one, index) => html`<${Act} key=${index} className="coming" place=${{ left: `${one.at}%` }} does=${() => jump(one.rows[0].due_at)} label=${`${said(one.rows, (row) => row.text, now)}. Go there`} title=${said(one.rows, (row) => row.text, now)}>${one.rows.length > 1 ? one.rows.length : ""}<//>`)}

@@ -4,6 +4,7 @@ import { changedAll, useRead } from "../live.js";
 import { count, span, words } from "../format.js";
 import { html, useEffect, useState, useStore } from "../lib.js";
 import { post, withQuery, world } from "../api.js";
+import { About } from "../things.js";
 import { header, shellLine, verdict } from "../signature.js";
 import { SchemaForm } from "../forms.js";
 import { filter } from "../navigation.js";
@@ -32,7 +33,7 @@ export function View({ rest: [id], query }) {
 
 const COLUMNS = (query) => [
   { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
-  { title: "Event", className: "grow", cell: (row) => html`<a href=${href("deliveries", row.id, query)}>${row.event_type}</a>${row.faults.length ? html` <span class="mark">fault</span>` : ""}<div class="muted to">${row.url}</div>` },
+  { title: "Event", className: "grow", cell: (row) => html`<a href=${href("deliveries", row.id, query)}>${row.event_type}</a>${row.faults.length ? html` <span class="mark">fault</span>` : ""}<div class="muted to"><${About} event=${row.request_body} /> to ${row.url}</div>` },
   { title: "Attempt", cell: (row) => row.attempt },
   { title: "Answer", cell: (row) => row.response_status ?? "none" },
   { title: "At", cell: (row) => html`<${Time} at=${row.attempted_at} />` },
@@ -45,6 +46,7 @@ function Detail({ id }) {
     <${Facts} rows=${[
       ["Why it failed", row.error],
       ["Event", html`<${Id} id=${row.event_id} to=${href("events", row.event_id)} />`],
+      ["About", html`<${About} event=${row.request_body} />`],
       ["Endpoint", html`<${Id} id=${row.endpoint_id} /> <${Status} value=${row.endpoint_status} />`],
       ["Sent to", html`<code>${row.url}</code>`],
       ["At", html`<${Time} at=${row.attempted_at} far />`],

@@ -1,5 +1,6 @@
 // Every event that was emitted, what it says, who was told of it, and sending it again.
 import { Act, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time } from "../ui.js";
+import { About } from "../things.js";
 import { askForFault } from "./deliveries.js";
 import { count } from "../format.js";
 import { filter } from "../navigation.js";
@@ -31,7 +32,7 @@ export function View({ rest: [id], query }) {
 
 const COLUMNS = (query) => [
   { title: "Type", className: "grow", cell: (row) => html`<a href=${href("events", row.id, query)}>${row.type}</a>` },
-  { title: "About", cell: (row) => html`<${Id} id=${row.data?.object?.id} copy=${false} />` },
+  { title: "About", cell: (row) => html`<${About} event=${row} />` },
   { title: "At", cell: (row) => html`<${Time} at=${row.created_at} />` },
 ];
 

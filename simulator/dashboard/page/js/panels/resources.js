@@ -14,12 +14,12 @@ export function View({ rest: [id], query }) {
   const type = query.type || "transaction";
   const reading = useRead(withQuery("/resources", { type: type === ALL ? "" : type, limit }), ["state"]);
   const wanted = (query.text || "").toLowerCase();
-  const fits = (row) => `${row.id} ${row.reference || ""} ${row.status || ""} ${row.kind} ${row.type || ""}`.toLowerCase().includes(wanted);
+  const fits = (row) => `${row.id} ${named(row) || ""} ${account(row) || ""} ${row.status || ""} ${row.kind} ${row.type || ""}`.toLowerCase().includes(wanted);
   const list = html`
     <h2>Resources</h2>
     <${Types} chosen=${type} kinds=${kinds} query=${query} />
     <${Filters} values=${query} change=${filter} fields=${[
-      { name: "text", label: "Among these", placeholder: "reference, id or status" },
+      { name: "text", label: "Among these", placeholder: "reference, name, id or status" },
     ]} />
     <${Shown} reading=${reading}>${({ data }) => html`
       <${Table} label="Resources" rows=${data.toReversed().filter(fits)} id=${(row) => row.id} selected=${id} open=${(row) => href("resources", row.id, query)} columns=${COLUMNS(query)}
@@ -41,12 +41,17 @@ function Types({ chosen, kinds, query }) {
 }
 
 const COLUMNS = (query) => [
-  { title: "Reference", className: "grow", cell: (row) => html`<a href=${href("resources", row.id, query)}>${row.reference || row.name || row.label || html`<code>${row.id}</code>`}</a>` },
+  { title: "Reference", className: "grow", cell: (row) => html`<a href=${href("resources", row.id, query)}>${named(row) ? html`<bdi>${named(row)}</bdi>` : html`<code>${row.id}</code>`}</a>${account(row) ? html` <bdi class="muted">${account(row)}</bdi>` : ""}` },
   { title: "Kind", cell: (row) => words(row.kind) },
   { title: "Amount", className: "number extra", cell: (row) => html`<${Amount} of=${row} />` },
   { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
   { title: "Updated", className: "extra", cell: (row) => html`<${Time} at=${row.updated_at || row.created_at} />` },
 ];
+
+const named = (row) => row.reference || row.name || row.label;
+
+/** Where a beneficiary is paid: names are alike more often than numbers are. */
+const account = ({ details }) => details?.phone_number || details?.account_number || details?.wallet_address;
 
 /** What a resource is about in money: what goes in, or the one amount that it has. */
 export function Amount({ of }) {

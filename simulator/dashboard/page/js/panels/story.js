@@ -15,7 +15,7 @@ export function Story({ id }) {
   const actions = useRead("/actions"), tables = useRead("/states");
   useKeptFocus();
   return html`<${Shown} reading=${reading}>${(about) => html`
-    <h3>${about.resource.reference || about.resource.name || words(about.kind)} <${Status} value=${about.state} /></h3>
+    <h3><bdi>${about.resource.reference || about.resource.name || words(about.kind)}</bdi> <${Status} value=${about.state} /></h3>
     ${about.why ? html`<p class="why">${about.why}</p>` : ""}
     <${Facts} rows=${[
       ["Id", html`<${Id} id=${about.resource.id || id} to=${null} />`],
