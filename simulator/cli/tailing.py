@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ from simulator.cli.remote import plain, remote
 _SHOWN = ("request", "event", "delivery", "clock")
 _ALL = (*_SHOWN, "state")
 _AGAIN_SECONDS = 1.0
+_SLACK_SECONDS = 2.0
+"""How much later than others a message may come."""
 _COLOURS = {"request": "cyan", "event": "magenta", "delivery": "blue", "clock": "yellow", "state": "white"}
 
 
@@ -111,20 +114,32 @@ def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
         time.sleep(_AGAIN_SECONDS)
 
 
-def dated(messages: Iterable[tuple[str, str]], *, ticks: bool) -> Iterator[tuple[str, dict[str, Any], str]]:
+def dated(
+    messages: Iterable[tuple[str, str]], *, ticks: bool, wall: Callable[[], float] = time.monotonic
+) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Messages, each with the simulated time at which it was told: calls and deliveries carry when they began.
 
-    Without `ticks` a clock that runs by itself is told once, and when its mode or rate changes.
+    Without `ticks` a clock that runs by itself is told once, when its mode or rate changes, and when somebody moves
+    it on. `wall`: real seconds, by which such a move is known.
     """
-    now, pace = "", None
+    now, pace, heard = "", None, 0.0
     for sort, data in messages:
         message = json.loads(data)
         if sort == "clock":
-            before, pace = pace, (message.get("mode"), message.get("rate"))
-            now = message.get("now") or now
-            if not ticks and pace == before and message.get("mode") != "manual":
+            before, pace = (now, pace, heard), (message["mode"], message.get("rate"))
+            now, heard = message["now"], wall()
+            runs = message["mode"] != "manual" and pace == before[1]
+            if runs and not ticks and _seconds(before[0], now) <= (heard - before[2] + _SLACK_SECONDS) * _rate(message):
                 continue
         yield sort, message, now
+
+
+def _seconds(before: str, now: str) -> float:
+    return (datetime.fromisoformat(now) - datetime.fromisoformat(before)).total_seconds()
+
+
+def _rate(clock: Mapping[str, Any]) -> float:
+    return float(clock["rate"]) if clock["mode"] == "scaled" else 1.0
 
 
 def _type_of(sort: str, message: Mapping[str, Any]) -> str:

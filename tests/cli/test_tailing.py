@@ -71,12 +71,20 @@ def test_lines_are_in_order_of_time_and_a_clock_that_only_runs_makes_none() -> N
         clock(1), ("event", json.dumps({**EVENT, "created_at": "2026-01-05T08:00:01.000Z"})),
         clock(2), ("request", json.dumps({**CALL, "at": "2026-01-05T08:00:02.000Z"})),
         clock(3), ("delivery", json.dumps({**DELIVERY, "attempted_at": "2026-01-05T08:00:01.000Z"})),
-        clock(4, "manual"), clock(5, "manual"),
+        clock(8), clock(9, "manual"), clock(9, "manual"),
     ]  # fmt: skip
-    lines = [told(*one) for one in tailing.dated(stream, ticks=False)]
+    lines = [told(*one) for one in tailing.dated(stream, ticks=False, wall=lambda: 0.0)]
     assert [tuple(line.split()[:2]) for line in lines] == [
         (f"2026-01-05T08:00:0{second}.000Z", sort)
-        for second, sort in ((1, "clock"), (1, "event"), (2, "request"), (3, "delivery"), (4, "clock"), (5, "clock"))
+        for second, sort in (
+            (1, "clock"),
+            (1, "event"),
+            (2, "request"),
+            (3, "delivery"),
+            (8, "clock"),
+            (9, "clock"),
+            (9, "clock"),
+        )
     ]
     assert len(list(tailing.dated(stream, ticks=True))) == len(stream)
 
