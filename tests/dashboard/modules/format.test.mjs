@@ -36,7 +36,7 @@ test("amounts keep their digits", () => {
 
 test("statuses are told apart, also those that nothing is known of", () => {
   assert.deepEqual(["completed", "failed", "refunded", "processing", "awaiting_payment", "expired", "new"].map(toneOf), ["good", "bad", "back", "moving", "waiting", "ended", "plain"]);
-  assert.deepEqual([200, 404, 503, 0].map(toneOf), ["good", "waiting", "bad", "bad"]);
+  assert.deepEqual([200, 404, 503, 0].map(toneOf), ["good", "warning", "bad", "bad"]);
 });
 
 test("an address leads back to where it was made", () => {
