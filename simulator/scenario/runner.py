@@ -83,7 +83,7 @@ class _Run:
             await self._prepare()
             for number, step in enumerate(self._file.scenario.drive):
                 await self._step(number, step)
-                await self._collect()
+                await self._collect(delivered=isinstance(step, Advance))
             self.result.checks.append(Check("drive"))
         except _FAILURES as error:
             self.result.checks.append(Check("drive", str(error) or "the connection was cut"))
@@ -91,7 +91,7 @@ class _Run:
             return
         try:
             await self._control("POST", "/settle?wait=true")
-            await self._collect()
+            await self._collect(delivered=True)
             await self._note_skipped()
         except _FAILURES as error:
             self.result.checks.append(Check("settle", str(error) or "the connection was cut"))
@@ -256,9 +256,9 @@ class _Run:
     async def _look(self, path: str) -> Any:
         return await self._control("GET", path)
 
-    async def _collect(self) -> None:
+    async def _collect(self, *, delivered: bool = False) -> None:
         """What happened into the timeline, at its own moments."""
-        self.result.timeline += await self._trace.collect()
+        self.result.timeline += await self._trace.collect(delivered=delivered)
 
     async def _note_skipped(self) -> None:
         progress = await self._control("GET", f"/scenarios/{quote(self._file.name)}")

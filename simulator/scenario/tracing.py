@@ -37,13 +37,16 @@ class Trace:
         """The endpoint of the run's own receiver."""
         self._inbox = endpoint_id
 
-    async def collect(self) -> list[TimelineEntry]:
-        """What is new, in the order in which it happened."""
+    async def collect(self, *, delivered: bool) -> list[TimelineEntry]:
+        """What is new, in the order in which it happened.
+
+        Attempts are told when all have been `delivered`: in between it is the receiver's haste that says which are.
+        """
         lines = [line async for line in self._hits()] if self._faults or self._disturbs else []
         events = (await self._get("/events"))["data"]
         lines += [_of_event(event) for event in events[len(self.events) :]]
         self.events = events
-        if self._has_address:
+        if self._has_address and delivered:
             self.attempts = (await self._get("/deliveries"))["data"]
             new = [row for row in self.attempts if row["id"] not in self._seen]
             self._seen |= {row["id"] for row in new}

@@ -240,7 +240,8 @@ def afternoon(world: Remote) -> list[Any]:
         look("GET", path)
     seen.append(world.control("GET", "/events").raw)
     seen.append(world.control("GET", "/resources").raw)
-    seen.append(world.control("GET", "/advice").raw)
+    own = str(world.world["id"]).encode()  # links to the dashboard name the world
+    seen.append(world.control("GET", "/advice").raw.replace(b"?world=" + own, b""))
     seen.append(world.control("GET", "/scenarios/storm").raw)
     seen.append(world.control("GET", "/emails").raw)
     for delivery in world.control("GET", "/deliveries").body["data"]:

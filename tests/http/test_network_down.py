@@ -129,7 +129,8 @@ def test_s22_a_held_step_is_a_timer_without_due_time_wherever_timers_are_shown(a
     network(autopilot_world, "down")
     timers = autopilot_world.control("GET", "/timers").body["data"]
     waiting = {"due_at": None, "kind": "scenario.step", "target": sent, "waiting_for": ["celo"]}
-    assert timers[-2:] == [waiting, waiting]
+    assert [{name: timer[name] for name in waiting} for timer in timers[-2:]] == [waiting, waiting]
+    assert [timer["text"].partition(",")[0] for timer in timers[-2:]] == ["broadcast", "complete"]
     clock = autopilot_world.control("GET", "/clock").body
     assert clock["timers"] == before == len(timers)
     assert clock["next_timer_at"] is None

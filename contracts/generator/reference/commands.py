@@ -31,9 +31,9 @@ _OF_A_SERVER = ("config", "url", "world", "environment", "control_token")
 
 def page() -> str:
     """The page as Markdown."""
-    context = click.Context(main, info_name="rampsim")
+    context = click.Context(main, info_name="rampsim", **main.context_settings)
     commands = list(_all(main, context))
-    remote = next(command for command, _ in commands if _speaks(command))
+    remote = next(command for command, inner in commands if _speaks(command, inner))
     shared = [one for one in remote.params if one.name in _OF_A_SERVER]
     lines = [_HEAD + "\n".join(_options(shared, context)), "", "## All commands"]
     for section, names in SECTIONS.items():
@@ -59,15 +59,15 @@ def _all(command: click.Command, context: click.Context) -> Iterator[tuple[click
                 yield from _all(found, inner)
 
 
-def _speaks(command: click.Command) -> bool:
+def _speaks(command: click.Command, context: click.Context) -> bool:
     """Whether it speaks to a server."""
-    return set(_OF_A_SERVER) <= {one.name for one in command.get_params(click.Context(command))}
+    return set(_OF_A_SERVER) <= {one.name for one in command.get_params(context)}
 
 
 def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     yield from (f"`{' '.join(command.get_usage(context).removeprefix('Usage: ').split())}`", "")
     yield from _prose(command.help or "")
-    is_remote = _speaks(command)
+    is_remote = _speaks(command, context)
     own = [
         one
         for one in command.get_params(context)

@@ -270,7 +270,7 @@ def _lines(calls: Sequence[Answer]) -> Iterator[str]:
 _READ_ID = """python3 -c 'import json, sys; print(json.load(sys.stdin)["id"])'"""
 
 
-def play(bench: Bench, laws: Sequence[Law], told: Callable[[str], None]) -> None:
+def play(bench: Bench, laws: Sequence[Law], told: Callable[[str], None] = lambda text: None) -> None:
     """Play the laws one after another; what one breaks off on is told and does not stop the next."""
     bench.tally.knows([row.rule for row in laws])
     for number, row in enumerate(laws, 1):
