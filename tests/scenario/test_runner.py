@@ -319,6 +319,7 @@ expect: [{delivery: transaction.failed, times: 1}]
         ("fault", "the fault faults[1] (drop, line 5) acted on GET /v1/profile: the connection was cut"),
         ("fault", "the fault flt_3 (respond, of the scenario below) acted on GET /v1/profile: 503 busy"),
         ("event", "transaction.failed t"),
+        ("call", "GET /profile → 200 made"),
         (
             "webhook",
             "transaction.failed → https://shop.test/hook: 500; again at later, by the fault faults[0] (copies, line 4)",
@@ -327,7 +328,6 @@ expect: [{delivery: transaction.failed, times: 1}]
             "webhook",
             "transaction.failed → https://shop.test/hook, attempt 2: lost, by the fault faults[0] (copies, line 4)",
         ),
-        ("call", "GET /profile → 200 made"),
         ("clock", "advance 1s"),
     ]
     assert result.checks[-1].problem.splitlines() == [
