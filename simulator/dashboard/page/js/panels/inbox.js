@@ -42,7 +42,7 @@ function Inbox({ name, message, about }) {
   const reading = useRead(withQuery(path, { limit }), ["delivery", "own"]);
   return html`<h3>${name}</h3>
     <${Facts} rows=${[["Address", about && html`<code>${about.url}</code> <${Copy} text=${about.url} what="the address of the inbox" />`]]} />
-    <${Answers} key=${about?.respond.join()} path=${path} present=${about?.respond || [200]} />
+    ${about ? html`<${Answers} path=${path} present=${about.respond} />` : ""}
     <div class="buttons"><${Act} does=${async () => { await del(path); return `The inbox ${name} is empty.`; }} asks=${`Empty the inbox ${name}?`}>Empty it<//></div>
     <${Shown} reading=${reading}>${({ data, dropped }) => {
       const rows = data.map((row, index) => ({ ...row, number: index + dropped })).reverse(), chosen = rows.find((row) => String(row.number) === message);
@@ -65,19 +65,22 @@ const MESSAGES = (name) => [
 
 /** What an inbox answers from now on: statuses one after another, the last one stays. */
 function Answers({ path, present }) {
-  const [text, setText] = useState(present.join(" ")), [wrong, setWrong] = useState("");
+  // What is typed stays while the inbox works through its statuses.
+  const [typed, setTyped] = useState(null), [wrong, setWrong] = useState("");
+  const text = typed ?? present.join(" ");
   const submit = async (event) => {
     event.preventDefault();
     try {
       await put(path, { respond: text.split(/[\s,]+/).filter(Boolean).map(Number) });
       setWrong("");
+      setTyped(null);
       toast("The inbox answers that from now on.");
       changedAll();
     } catch (error) {
       setWrong(error.message);
     }
   };
-  return html`<form class="line" onSubmit=${submit}><label>It answers <input value=${text} placeholder="500 500 200" aria-describedby="answers-about" aria-invalid=${wrong ? "true" : null} onInput=${(event) => setText(event.target.value)} /></label><button>Set</button>
+  return html`<form class="line" onSubmit=${submit}><label>It answers <input value=${text} placeholder="500 500 200" aria-describedby="answers-about" aria-invalid=${wrong ? "true" : null} onInput=${(event) => setTyped(event.target.value)} /></label><button>Set</button>
     <span id="answers-about" class="muted">Statuses one after another; the last one stays.</span>${wrong ? html`<strong class="wrong" role="alert">${wrong}</strong>` : ""}</form>`;
 }
 
