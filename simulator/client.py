@@ -65,7 +65,9 @@ class ControlClient:
         self._opener = build_opener(ProxyHandler({}), NoRedirect)
         self._headers = {"Accept": "application/json"}
         if world:
-            self._headers["X-Simulator-World"] = world
+            # A header takes no other letters. No id of a world has them, so the server says that there is none.
+            shown = world if world.isascii() and world.isprintable() else world.encode("unicode_escape").decode()
+            self._headers["X-Simulator-World"] = shown
         if environment:
             self._headers["X-Simulator-Environment"] = environment
         if token:

@@ -89,6 +89,13 @@ def test_an_unknown_world_is_refused(rampsim: Command) -> None:
     assert (result.exit_code, result.stderr) == (1, "rampsim: refused (not_found): There is no world 'nowhere'.\n")
 
 
+@pytest.mark.parametrize("world", ["€", "a\nb"])
+def test_a_world_that_no_header_can_name_is_refused_as_one_that_is_not_there(rampsim: Command, world: str) -> None:
+    done = rampsim("clock", "--world", world)
+    assert done.exit_code == 1
+    assert "There is no world" in done.stderr
+
+
 def test_a_guarded_server_asks_for_its_token(rampsim: Command, guarded: str) -> None:
     refused = rampsim("clock", "--url", guarded, "--world", "default")
     assert refused.exit_code == 1
