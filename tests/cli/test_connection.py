@@ -93,6 +93,7 @@ def test_an_unknown_world_is_refused(rampsim: Command) -> None:
 def test_a_world_that_no_header_can_name_is_refused_as_one_that_is_not_there(rampsim: Command, world: str) -> None:
     done = rampsim("clock", "--world", world)
     assert done.exit_code == 1
+    assert done.exit_code == 1
     assert "There is no world" in done.stderr
 
 
