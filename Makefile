@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges browser wheel wheel-check hostile trust bench bench-explore smoke lock clean
+.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -29,7 +29,7 @@ quick: $(VENV)/.dev  ## The tests that take less than a quarter of a second each
 long: $(VENV)/.dev  ## The campaigns in their whole length that `make test` runs in a short form; see also hostile
 	LONG=1 $(BIN)/python -m pytest -n 2 -m long $(PYTEST_ARGS)
 
-check: lint types imports judges browser conform wheel-check smoke test  ## All that CI runs
+check: lint types imports judges browser conform wheel-check clone-check smoke test  ## All that CI runs
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -80,14 +80,16 @@ wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/
 	rm -rf dist
 	$(BIN)/python -m hatchling build
 
-wheel-check: wheel  ## Install the wheel into an environment of its own, and run a flow away from the checkout
+wheel-check: wheel  ## Install the wheel without and with each extra alone, and run what the docs show, away from the checkout
 	rm -rf $(VENV)-wheel
 	$(PYTHON) -m venv $(VENV)-wheel
 	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
 	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/flow.py"
 	PIP_CONSTRAINT="$(CURDIR)/requirements.lock" $(BIN)/python -m tests.wheel.workflow dist/*.whl $(VENV)-wheel/bin/rampsim
-	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet "$$(echo dist/*.whl)[testing]" pytest pytest-xdist
-	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/kit.py"
+	$(BIN)/python -m tests.wheel.extras dist/*.whl $(VENV)-wheel
+
+clone-check: $(VENV)/.dev  ## Follow the README in a fresh clone of the last commit, with an empty home: two minutes
+	$(BIN)/python -m tests.wheel.clone
 
 contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code, and scenarios/README.md
 	$(BIN)/python -m contracts.generator write

@@ -1,7 +1,6 @@
 """The composition root: one place collects the rooms and wires every world.
 
-Nothing registers itself by import, nothing is global: a `Simulator` is made, and all worlds live in it. Tests build
-the same root.
+Nothing registers itself by import, nothing is global: a `Simulator` is made, and all worlds live in it.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import field
 from decimal import Decimal
 from typing import Any
@@ -137,8 +136,8 @@ class Simulator:
         self.engine = Engine(self.actions, self.library)
         operations = (row for room in self.rooms for row in room.operations)
         self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
-        engine = self.engine
-        wiring = wiring_of(self.rooms, engine.timers, (engine.on_event,), (engine.on_created,), self._failed)
+        called = (self.engine.on_event,), (self.engine.on_created,)
+        wiring = wiring_of(self.rooms, self.engine.timers, *called, self._failed)
         self.wiring = dataclasses.replace(wiring, tables=frozenset(self.tables))
         self.inherited = inherited or Inherited()
         self.worlds: dict[str, World] = {}
@@ -148,6 +147,7 @@ class Simulator:
         self._snapshots_taken: dict[str, int] = {}
         self._beginnings: dict[str, Beginning] = {}
         self._observers: list[Observer] = []
+        self.away: Container[str] = frozenset()  # ids of worlds that a store has and that are not in memory
         self.stand_in: World | None = None  # for `default`, where that lives elsewhere: nothing of it is ever kept
 
     def observe(self, observer: Observer) -> None:
@@ -194,7 +194,7 @@ class Simulator:
         return world
 
     def _require_free(self, world_id: str, replace: bool) -> None:
-        if world_id in self.worlds and not replace:
+        if not replace and (world_id in self.worlds or world_id in self.away):
             raise WorldExists(world_id)
 
     def _begin(self, world: World, blueprint: Blueprint) -> None:
@@ -228,9 +228,10 @@ class Simulator:
 
     def _let_in(self, world: World, blueprint: Blueprint) -> None:
         for key in auth.known_keys(world):
-            holder = self.worlds.get(self.directory.get(key, ""))
-            if holder is not None and holder.id != world.id and key in auth.known_keys(holder):
-                raise WorldExists(holder.id)
+            holder_id = self.directory.get(key, world.id)
+            holder = self.worlds.get(holder_id)
+            if holder_id != world.id and (key in auth.known_keys(holder) if holder else holder_id in self.away):
+                raise WorldExists(holder_id)
         old = self.worlds.get(world.id)
         if old is not None:
             auth.forget(old)

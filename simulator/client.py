@@ -94,7 +94,11 @@ class ControlClient:
     def text(self, path: str, /, **query: Any) -> str:
         """GET of what is no JSON; query parameters that are None are left out. CallRefused, Unreachable."""
         given = {name: str(value) for name, value in query.items() if value is not None}
-        return self._read("GET", f"{path}?{urlencode(given)}" if given else path, None).decode("utf-8")
+        raw = self._read("GET", f"{path}?{urlencode(given)}" if given else path, None)
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError:
+            raise self._no_simulator() from None
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """The parsed answer, None when it has no body; `path` is below /_simulator."""
@@ -105,8 +109,11 @@ class ControlClient:
             return None
         try:
             return json.loads(raw)
-        except ValueError:
-            raise Unreachable(f"what answers at {self.url} is not a simulator") from None
+        except (ValueError, RecursionError):
+            raise self._no_simulator() from None
+
+    def _no_simulator(self) -> Unreachable:
+        return Unreachable(f"what answers at {self.url} is not a simulator")
 
     def _read(self, method: str, path: str, data: bytes | None, media_type: str = "application/json") -> bytes:
         try:
@@ -124,7 +131,7 @@ class ControlClient:
         name, data = "message", ""
         with self._open("GET", path, None) as response:
             for raw in response:
-                field, _, value = raw.decode("utf-8").rstrip("\r\n").partition(":")
+                field, _, value = raw.decode("utf-8", "replace").rstrip("\r\n").partition(":")
                 value = value.removeprefix(" ")
                 if field == "event":
                     name = value
@@ -160,7 +167,7 @@ def segment(text: str) -> str:
 def _error_of(raw: bytes, reason: str) -> Mapping[str, Any]:
     try:
         error = json.loads(raw)["error"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return {"message": reason or "an answer that is not the simulator's"}
     return error if isinstance(error, dict) else {"message": str(error)}
 

@@ -19,11 +19,17 @@ from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import DEFAULTS, shown
 
 _STORES = re.compile(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
+_IN_MEMORY = re.compile(r"sqlite:///(:memory:|file:.*)", re.DOTALL)
+"""Names by which SQLite itself means a database in memory, or one with options."""
+_LONGEST_NUMBER = 20
 _PASSWORD = re.compile(r"(?<=:)[^:]*(?=@)")
 _ORIGIN = re.compile(r"https?://[^/?#@\s]+")
+_PAGE_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
+"""Pages inside of applications have schemes of their own, such as `capacitor://localhost`."""
 _COUNTS = (
     *("journal_limit", "journal_bytes", "timers_per_instant"),
     *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
+    *("quota_snapshots", "quota_scenarios", "quota_events", "quota_bytes"),
 )
 _HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 
@@ -64,6 +70,7 @@ class Config:
     advertise: str | None = None
     idle_worlds_seconds: float = 60.0
     scenario_directories: tuple[Path, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
 
 
 def make_config(
@@ -88,6 +95,7 @@ def make_config(
     advertise: str | None = None,
     idle_worlds: str = "60",
     scenario_directories: tuple[str, ...] = (),
+    allowed_origins: tuple[str, ...] = (),
 ) -> Config:
     """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones.
 
@@ -109,13 +117,21 @@ def make_config(
     for name in allowed_hosts:
         if _HOST_NAME.fullmatch(name) is None:
             problems.append(f"--allowed-host: {name!r} is not a host name or address; give it without a port")
+    for origin in allowed_origins:
+        if _PAGE_ORIGIN.fullmatch(origin) is None:
+            problems.append(f"--allow-origin: {origin!r} is not the origin of a web page; write http://HOST:PORT")
     idle_seconds = _seconds("--idle-timeout", idle_timeout, problems)
     request_seconds = _seconds("--request-timeout", request_timeout, problems)
+    if store == "":
+        problems.append("--store: it is empty; name a database, or leave out the flag and SIMULATOR_STORE for none")
     if store and _STORES.fullmatch(store) is None:
         problems.append(
             f"--store: {_without_password(store)!r} is no store; write sqlite:///FILE for a file in this directory, "
             "sqlite:////DIRECTORY/FILE for one anywhere, or postgresql://USER:PASSWORD@HOST/DATABASE"
         )
+    if store and _IN_MEMORY.fullmatch(store) is not None:
+        name = store.removeprefix("sqlite:///")[:100]
+        problems.append(f"--store: {name!r} would keep nothing; name a file, or leave out --store for worlds in memory")
     idle_worlds_seconds = _seconds("--idle-worlds", idle_worlds, problems)
     is_shared = (store or "").startswith("postgres")
     if advertise and _ORIGIN.fullmatch(advertise) is None:
@@ -136,7 +152,7 @@ def make_config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
         Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
         Path(state) if state else None, validated, store or None, advertise or None,
-        idle_worlds_seconds, tuple(map(Path, scenario_directories)),
+        idle_worlds_seconds, tuple(map(Path, scenario_directories)), allowed_origins,
     )  # fmt: skip
 
 
@@ -149,7 +165,7 @@ def _whole(name: str, value: int | str, highest: int, problems: list[str]) -> in
     text = str(value).strip()
     if text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= highest:
         return int(text)
-    problems.append(f"{name}: {text!r} is not a whole number from 0 to {highest}")
+    problems.append(f"{name}: {text[:100]!r} is not a whole number from 0 to {highest}")
     return 0
 
 
@@ -166,9 +182,7 @@ def _seconds(name: str, text: str, problems: list[str]) -> float:
 
 def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
     """The settings of the default world; numbers may come as text, as flags and variables do."""
-    values = {
-        name: int(value) if name in _COUNTS and str(value).isdecimal() else value for name, value in given.items()
-    }
+    values = {name: _count(value) if name in _COUNTS else value for name, value in given.items()}
     if values == DEFAULTS:
         return {**DEFAULTS}
     try:
@@ -176,8 +190,15 @@ def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             flag = "--" + dotted(detail["loc"]).replace("_", "-")
-            problems.append(f"{flag}: {given[str(detail['loc'][0])]!r}: {_plain(detail)}")
+            value = given[str(detail["loc"][0])]
+            shortened = value[:100] if isinstance(value, str) else value
+            problems.append(f"{flag}: {shortened!r}: {_plain(detail)}")
         return {**DEFAULTS}
+
+
+def _count(value: Any) -> Any:
+    """The number that a text says; what is none, or is larger than any bound, stays as it is and is refused."""
+    return int(value) if str(value).isdecimal() and len(str(value)) <= _LONGEST_NUMBER else value
 
 
 def _plain(detail: Any) -> str:

@@ -81,14 +81,12 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         runtime.accompany(lambda: folders.follow(runtime, folder))
     if config.store is not None and not opening.is_shared(config.store):
         opening.keep(runtime, config, default, make_default)
-    application = application_of(
-        runtime,
-        hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
-        limits=ConnectionLimits(config.idle_seconds, config.request_seconds),
-        tokens=tokens,
-    )
+    hosts = Hosts(config.allowed_hosts, origins=config.allowed_origins, open_to_all=not on_loopback)
+    steering = _steering(runtime, hosts, tokens)
+    limits = ConnectionLimits(config.idle_seconds, config.request_seconds)
+    application = _application(runtime, steering, hosts, limits)
     if config.store is not None and opening.is_shared(config.store):
-        opening.share(application, config, default, make_default)
+        opening.share(application, config, default, make_default, steering.admission)
     return application
 
 
@@ -113,8 +111,11 @@ def application_of(
     tokens: access.Tokens | None = None,
 ) -> Application:
     """The application around worlds that are there already. `tokens`: one of which control calls must bring along."""
+    return _application(runtime, _steering(runtime, hosts, tokens), hosts, limits)
 
-    def control_interface() -> Steering:
+
+def _steering(runtime: Runtime, hosts: Hosts | None, tokens: access.Tokens | None) -> _MadeLate:
+    def control_interface() -> control.ControlInterface:
         pages = (
             *serving.CONTRACT_ROWS,
             *dashboard.DASHBOARD_ROWS,
@@ -124,7 +125,12 @@ def application_of(
         )
         return control.ControlInterface(runtime, rows.control_rows(pages), hosts=hosts, tokens=tokens)
 
-    steering = _MadeLate(control_interface)
+    return _MadeLate(control_interface)
+
+
+def _application(
+    runtime: Runtime, steering: Steering, hosts: Hosts | None, limits: ConnectionLimits | None
+) -> Application:
     at_the_root = [Route("/", _Home()), *(Route(path, _Below(steering)) for path in ("/llms.txt", "/llms-full.txt"))]
     return Application(runtime, at_the_root, steering=steering, hosts=hosts, limits=limits)
 
@@ -132,7 +138,7 @@ def application_of(
 class _MadeLate:
     """A control interface that is made for the first call that it gets."""
 
-    def __init__(self, make: Callable[[], Steering]) -> None:
+    def __init__(self, make: Callable[[], control.ControlInterface]) -> None:
         self._make = cache(make)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -140,6 +146,9 @@ class _MadeLate:
 
     def way_of(self, scope: Scope) -> Way | None:
         return self._make().way_of(scope)
+
+    def admission(self, scope: Scope) -> control.Admission | None:
+        return self._make().admission(scope)
 
 
 class _Below:

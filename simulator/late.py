@@ -76,9 +76,21 @@ def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:
 
 
 def run_all() -> None:
-    """Run what was imported so far and has not run yet, and what that imports."""
-    while late := [module for module in tuple(sys.modules.values()) if type(module) is _LateModule]:
+    """Run every module that was imported and has not run yet, and the modules that these import.
+
+    A module that needs a package of an extra that is not installed stays late: its first use says what is missing.
+    """
+    waiting: set[str] = set()
+    while late := [
+        one for one in tuple(sys.modules.values()) if type(one) is _LateModule and one.__name__ not in waiting
+    ]:
         for module in late:
             loader = module.__loader__
             assert isinstance(loader, _LateLoader)
-            loader.run(module)
+            try:
+                loader.run(module)
+            except ModuleNotFoundError as error:
+                package = module.__name__.partition(".")[0]
+                if error.name is None or error.name.partition(".")[0] == package:
+                    raise
+                waiting.add(module.__name__)

@@ -1,3 +1,12 @@
-"""The version of the package, at the bottom of it: whoever shows it needs no more of the package than this."""
+"""The version of the package and the name of its wheel. This module imports nothing, so everything may import it."""
 
 __version__ = "0.1.0"
+
+
+def wheel(extra: str = "") -> str:
+    """Return the wheel as an argument of pip, with an extra if one is named.
+
+    Messages and pages name a file, never the bare name `rampsim`: on the public index that name belongs to nobody here,
+    so whoever took it there could run code on every machine that follows the message.
+    """
+    return f"./rampsim-{__version__}-py3-none-any.whl" + (f"[{extra}]" if extra else "")

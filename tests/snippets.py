@@ -168,10 +168,15 @@ def run(
 
 def walk(page: str, origin: str, environment: dict[str, str], directory: Path = ROOT) -> None:
     """Run every block as a reader would whose server listens at `origin`, and look at what each prints."""
+    walk_blocks(blocks(page.replace(DEFAULT_URL, origin)), environment, directory)
+
+
+def walk_blocks(page: list[Block], environment: dict[str, str], directory: Path) -> None:
+    """Run these blocks in one shell, and look at what each prints."""
     shown: list[Block] = []
     script = []
-    for block in blocks(page):
-        text = block.text.replace(DEFAULT_URL, origin)
+    for block in page:
+        text = block.text
         if block.mark == "file":
             script.append(_written(block.said, text))
         elif block.is_run:

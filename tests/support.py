@@ -41,6 +41,15 @@ KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
 
 CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
 STELLAR = "GAAZI4TCR3TY5OJHCTJC2A4QSY6CJWJH5IAJTGKIN2ER7LBNVKOCCWN7"
+UNUSUAL_PHONES = (
+    "+254 712 000 111",
+    "+254-712-000-111",
+    "+254(712)000111",
+    " +254712000111",
+    "+254712000111 ",
+    "254712000111",
+)
+"""The phone number of the user Amina, not written as + and digits only (decision R4)."""
 """Addresses of somebody outside."""
 
 QUOTE = {

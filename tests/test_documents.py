@@ -460,7 +460,6 @@ EDITS: list[tuple[Any, str | None]] = [
     (lambda d: d.update(keys_of=None), "keys_of"),
     (lambda d: d.update(started_at="yesterday"), "started_at"),
     (lambda d: d.update(requests={}), "requests"),
-    (lambda d: d.update(requests=[1]), "requests[0]"),
     (lambda d: d.update(tables=[]), "tables"),
     (lambda d: d.update(blueprint=1), "blueprint"),
     (lambda d: d["blueprint"].update(scenarios=[1]), "blueprint.scenarios"),
@@ -510,31 +509,16 @@ EDITS: list[tuple[Any, str | None]] = [
             ("advice", {"id": "1", **ADVICE, "at": "soon"}, "1.at"),
             ("advice", {"id": "1", **ADVICE, "severity": 5}, "1.severity"),
             ("advice", {"kind": "x"}, "1.id"),
-            ("scenario.log", {"scenario": "x", "what": "done"}, "1.entry"),
-            ("scenario.log", {"scenario": "x", "what": "gone", "entry": {}}, "1.what"),
-            ("scenario.log", {"scenario": "x", "what": "done", "entry": {"at": 5}}, "1.entry.at"),
             ("faults", FAULT | {"hits": "1"}, "flt_1.hits"),
             ("faults", FAULT | {"times_left": -1}, "flt_1.times_left"),
             ("faults", FAULT | {"match": 5}, "flt_1.match"),
             ("faults", FAULT | {"respond": {"status": 9999, "code": "a"}}, "flt_1.respond.status"),
             ("faults", FAULT | {"delay": "soon"}, "flt_1.delay"),
             ("faults", FAULT | {"probability": "often"}, "flt_1.probability"),
-            ("control.calls", CONTROLLED | {"at_ms": 10**17}, "ctl_000001.at_ms"),
-            ("control.calls", CONTROLLED | {"after": [1, 2]}, "ctl_000001.after"),
-            ("control.calls", CONTROLLED | {"body": "text"}, "ctl_000001.body"),
-            ("control.calls", CONTROLLED | {"path": None}, "ctl_000001.path"),
             ("settings", {"strict": True}, "1"),
             ("uploaded_scenarios", {"document": [], "source": "", "lines": {}}, "1.document"),
         )
     ],
-    (lambda d: d["requests"][0].update(environment="moon"), "requests[0].environment"),
-    (lambda d: d["requests"][0].update(id="req_1\r\nX-Other: 1"), "requests[0].id"),
-    (
-        lambda d: d["requests"][0].update(
-            headers={"$": "tuple", "items": [{"$": "tuple", "items": ["accept", "a\nb"]}]}
-        ),
-        "requests[0].headers",
-    ),
     (lambda d: d["tables"]["idempotency"][0][1].update(request_id="a\nb"), None),
     (
         lambda d: d["tables"]["sandbox:beneficiaries"][0][1]["details"].update(name={"$": "text", "value": "bytes"}),
@@ -577,6 +561,60 @@ def test_a_document_that_is_wrong_somewhere_is_refused_and_says_where(morning: M
     assert named is not None
     if param is not None:
         assert named == param
+
+
+JOURNAL_EDITS: list[tuple[Any, str]] = [
+    (lambda d: d["requests"].append(1), "requests"),
+    (lambda d: d["requests"][0].update(environment="moon"), "requests"),
+    (lambda d: d["requests"][0].update(id="req_1\r\nX-Other: 1"), "requests"),
+    (
+        lambda d: d["requests"][0].update(
+            headers={"$": "tuple", "items": [{"$": "tuple", "items": ["accept", "a\nb"]}]}
+        ),
+        "requests",
+    ),
+    *[
+        (lambda d, table=table, row=row: d["tables"].setdefault(table, []).append([row.get("id", "x"), row]), table)
+        for table, row in (
+            ("scenario.log", {"scenario": "x", "what": "done"}),
+            ("scenario.log", {"scenario": "x", "what": "gone", "entry": {}}),
+            ("scenario.log", {"scenario": "x", "what": "done", "entry": {"at": 5}}),
+            ("control.calls", CONTROLLED | {"id": "ctl_900001", "at_ms": 10**17}),
+            ("control.calls", CONTROLLED | {"id": "ctl_900001", "after": [1, 2]}),
+            ("control.calls", CONTROLLED | {"id": "ctl_900001", "body": "text"}),
+            ("control.calls", CONTROLLED | {"id": "ctl_900001", "path": None}),
+        )
+    ],
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(JOURNAL_EDITS)))
+def test_document_with_an_unreadable_journal_row_drops_it(morning: Morning, number: int) -> None:
+    change, journal = JOURNAL_EDITS[number]
+    raw = edited(morning, change)
+    state, rows = read_document(morning.simulator, raw), json.loads(raw)
+    if journal == "requests":
+        assert (len(state.requests), state.requests_dropped) == (len(rows["requests"]) - 1, 1)
+    else:
+        assert len(state.tables[journal]) == len(rows["tables"][journal]) - 1
+        assert state.tables["sequences"][f"{journal}.dropped"] == 1
+    assert state.tables["index"] == morning.state.tables["index"]
+
+
+def test_document_with_an_unreadable_delivery_shows_the_count() -> None:
+    inside = Inside()
+    busy_morning(inside, "http://127.0.0.1:9/failing", "http://127.0.0.1:9/good")
+    document, before = inside.control("GET", "/state").body, inside.control("GET", "/deliveries").body["data"]
+    name = next(name for name in document["tables"] if base_name(name) == "deliveries")
+    document["tables"][name][0][1]["response_headers"] = {"$": "tuple", "items": [["x-odd", "a\nb"]]}
+    assert inside.control("PUT", "/state", document).status == 200
+    found = inside.control("GET", "/deliveries").body
+    assert (len(found["data"]), found["dropped"], found["truncated"]) == (len(before) - 1, 1, True)
+    again = inside.control("GET", "/state").body
+    assert inside.control("PUT", "/state", again).status == 200
+    assert inside.control("GET", "/deliveries").body["dropped"] == 1
+    inside.close()
 
 
 def test_timers_that_cannot_fire_are_refused(morning: Morning) -> None:

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from simulator.late import import_late
+from simulator.late import import_late, run_all
 from tests.measures import sources
 
 Make = Callable[[str, str], None]
@@ -107,6 +107,26 @@ def test_a_thread_waits_until_another_has_run_the_module(package: tuple[str, Mak
     first.join()
     second.join()
     assert found == [1, 1]
+
+
+def test_run_all_skips_a_module_of_an_absent_extra(package: tuple[str, Make]) -> None:
+    name, make = package
+    make("a", f"from {name} import b, c")
+    make("b", "import no_such_package_anywhere")
+    make("c", f"import {name}; {name}.ran.append('c')")
+    a = _module(name, "a")
+    run_all()
+    assert importlib.import_module(name).ran == ["c"]
+    with pytest.raises(ModuleNotFoundError, match="no_such_package_anywhere"):
+        _ = a.b.X
+
+
+def test_run_all_reports_a_module_of_its_own_that_is_absent(package: tuple[str, Make]) -> None:
+    name, make = package
+    make("a", f"import {name}.none_of_mine")
+    _module(name, "a")
+    with pytest.raises(ModuleNotFoundError, match="none_of_mine"):
+        run_all()
 
 
 def test_every_module_can_be_run() -> None:

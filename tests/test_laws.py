@@ -160,7 +160,7 @@ def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
 @pytest.mark.slow
 def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
     servers = importers("starlette", "sse_starlette", "uvicorn")
-    before_a_replica = ("simulator/durable/front.py", "simulator/durable/hop.py")
+    before_a_replica = ("simulator/durable/front.py", "simulator/durable/hop.py", "simulator/durable/proof.py")
     assert (
         outside(
             servers,

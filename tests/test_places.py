@@ -188,8 +188,8 @@ MEMBERS = {name for model in (Match, Respond, InterfaceFault, Deliver) for name 
 COMMON = {"match", "method", "path", "public_key", "status", "code", "message", "respond", "delay", "drop", "hold"}
 COMMON |= {"times", "probability", "skip", "act"}
 """Members whose names are words that stand for other things in other files too."""
-EXAMPLES = ("scenario/schema.py", "cli/faults.py")
-"""Files of scenarios read durations in their own way, and the command has presets; a new member needs neither."""
+EXAMPLES = ("scenario/schema.py", "wire/presets.py")
+"""Scenario files read durations in their own way, and presets are examples; a new member needs neither."""
 
 
 def places() -> dict[str, int]:

@@ -42,17 +42,21 @@ def check(directory: Path | None) -> None:
 
 
 @main.command()
-def release() -> None:
-    """Make the present contract the released one, or say why it cannot be."""
-    directory = contracts_directory()
-    strict = read_document(directory / "openapi.strict.yaml")
-    if (directory / releases.RELEASED).exists():
-        found, wrong = releases.problems(releases.released(directory), strict, releases.changelog())
+@click.argument("name", type=click.Choice(list(releases.CONTRACTS)), default=releases.INTERFACE.name)
+def release(name: str) -> None:
+    """Release a contract as it is now under its version, or say why it cannot be: `openapi` or `control`."""
+    directory, contract = contracts_directory(), releases.CONTRACTS[name]
+    document = read_document(directory / contract.file)
+    if releases.releases(directory, contract):
+        found, wrong = releases.problems(releases.released(directory, contract), document, releases.changelog(contract))
         click.echo(readable(found))
         if wrong:
             raise click.ClickException("\n".join(wrong))
-    releases.release(directory, strict)
-    click.echo(f"released: {strict['info']['version']}")
+    try:
+        path = releases.release(directory, contract, document)
+    except releases.Published as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"released: {path.relative_to(directory)}")
 
 
 @main.command()

@@ -6,8 +6,9 @@ package assumes in its `assumptions.yaml`. One page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import simulator
 from contracts.generator.decisions import DECISIONS, Assumption, data_of
@@ -16,25 +17,38 @@ from simulator.wire.alternatives import SWITCHES
 
 _PACKAGE = Path(simulator.__file__).parent
 _FILE = "assumptions.yaml"
-_WHY = "Neither the specification nor a decision on the whole interface says; integrators would expect this."
-_CHAPTERS: tuple[tuple[str, str, str], ...] = (
-    ("wire", "Shared by all rooms", _WHY),
-    *((f"resources.{name}", f"Room {name}", _WHY) for name in ORDER),
-    ("server", "Server", "Only a simulator can be reached, or its worlds ended, in such ways."),
-    ("control", "Control interface", "The page of the control interface leaves it open."),
+_CHAPTERS: tuple[tuple[str, str], ...] = (
+    ("wire", "Shared by all rooms"),
+    *((f"resources.{name}", f"Room {name}") for name in ORDER),
+    ("server", "Server"),
+    ("control", "Control interface"),
 )
-"""The packages whose modules assume something: their chapter's title, and why its assumptions were needed."""
+"""The packages whose modules assume something, and the title of their chapter."""
+
+_KINDS = (
+    "The specification of the service promises much and leaves some points open. Where it is silent, or says two "
+    "things, the simulator had to choose. The choices are of two kinds:",
+    "",
+    "- **About the interface.** The real service may differ. The contract names each of these entries: `x-basis` at a "
+    "field, status or code that is assumed, `x-assumed-basis` at one constraint, or the meaning, of a promised field, "
+    "and `x-assumptions` at an operation or event where no field carries it. The entry says why it had to be decided "
+    "and which call to the real service settles it. Do not build on such a point before you have asked.",
+    "- **The simulator's own.** Worlds, actions, faults, scenarios, settings and the control interface: the real "
+    "service has none of them, so there is nothing to find out and the contract of the interface does not name them. "
+    "On this page these entries have no such call.",
+)
+"""The opening of both pages."""
 
 
 def all_assumptions() -> tuple[Assumption, ...]:
     """Every assumption, in the order of the page; ValueError for two of one id, or a file that no chapter takes."""
     decisions = (entry for rows in DECISIONS.values() for entry in rows)
-    found = (*decisions, *(entry for package, _, _ in _CHAPTERS for entry in _of(package)))
+    found = (*decisions, *(entry for package, _ in _CHAPTERS for entry in _of(package)))
     known: dict[str, Assumption] = {}
     for entry in found:
         if known.setdefault(entry.id, entry) is not entry:
             raise ValueError(f"two assumptions have the id {entry.id}")
-    if lost := set(_PACKAGE.rglob(_FILE)) - {_file(package) for package, _, _ in _CHAPTERS}:
+    if lost := set(_PACKAGE.rglob(_FILE)) - {_file(package) for package, _ in _CHAPTERS}:
         raise ValueError(f"no chapter takes {', '.join(map(str, sorted(lost)))}")
     return found
 
@@ -44,15 +58,24 @@ def _file(package: str) -> Path:
 
 
 def _of(package: str) -> list[Assumption]:
-    """What a package assumes, by ids. A group of its file is what the same things rest on and is found out alike."""
+    """The assumptions of a package, by ids. The entries of a group of its file have the same things resting on them."""
     file = _file(package)
     groups = data_of(file) if file.exists() else []
     found = [
-        Assumption(identifier, text, group["rests_on"], group["find_out"])
+        _entry_of(identifier, group["rests_on"], said)
         for group in groups
-        for identifier, text in group["assumed"].items()
+        for identifier, said in group["assumed"].items()
     ]
     return sorted(found, key=lambda entry: entry.id)
+
+
+def _entry_of(identifier: str, rests_on: str, said: Any) -> Assumption:
+    """One entry of a file: a text alone is the simulator's own."""
+    if isinstance(said, str):
+        return Assumption(id=identifier, rests_on=rests_on, text=said)
+    if not said.get("why") or not said.get("find_out"):
+        raise ValueError(f"{identifier} needs why and find_out, or is a text alone")
+    return Assumption(id=identifier, rests_on=rests_on, **{**said, "named_at": tuple(said.get("named_at", ()))})
 
 
 def page() -> str:
@@ -61,15 +84,12 @@ def page() -> str:
     lines = [
         "# What the simulator assumes",
         "",
-        "The specification promises much and leaves some points open. Where it is silent, the simulator had to choose. "
-        "Whatever rests on such a choice is marked `x-provenance: assumed` in the contract, and `x-basis` names the "
-        "entry on this page. Do not build on an assumed point without asking the real service; each entry says how.",
+        *_KINDS,
     ]
     for chapter, rows in DECISIONS.items():
-        cells = ((entry, f"**{entry.point}**: {entry.text}", entry.why) for entry in rows)
-        lines += _table(chapter, cells)
-    for package, title, why in _CHAPTERS:
-        lines += _table(title, ((entry, _sentence(entry.text), why) for entry in _of(package)))
+        lines += _table(chapter, ((entry, f"**{entry.point}**: {entry.text}") for entry in rows))
+    for package, title in _CHAPTERS:
+        lines += _table(title, ((entry, _sentence(entry.text)) for entry in _of(package)))
     lines += _switches()
     return "\n".join(lines) + "\n"
 
@@ -79,10 +99,7 @@ def docs_page() -> str:
     lines = [
         "# What the simulator assumes",
         "",
-        "The specification of the service promises much and leaves some points open. Where it is silent, the simulator "
-        "had to choose. Whatever rests on such a choice is marked `x-provenance: assumed` in the contract, and "
-        "`x-basis` names the entry on this page. Do not build on an assumed point without asking the real service; "
-        "each entry says how.",
+        *_KINDS,
         "",
         f"{len(SWITCHES)} points can be [switched](#what-can-be-switched): a world then assumes the alternative, and "
         "you see what your code makes of it.",
@@ -90,20 +107,21 @@ def docs_page() -> str:
     for chapter, rows in DECISIONS.items():
         lines += ["", f"## {chapter}"]
         for row in rows:
-            lines += _entry(row, row.point[:1].upper() + row.point[1:], row.why)
-    for package, title, why in _CHAPTERS:
-        lines += ["", f"## {title}", "", why]
+            lines += _entry(row, row.point[:1].upper() + row.point[1:])
+    for package, title in _CHAPTERS:
+        lines += ["", f"## {title}"]
         for entry in _of(package):
-            lines += _entry(entry, "", "")
+            lines += _entry(entry, "")
     return "\n".join([*lines, *_switched()]) + "\n"
 
 
-def _entry(entry: Assumption, point: str, why: str) -> list[str]:
+def _entry(entry: Assumption, point: str) -> list[str]:
     name = f'<a id="{entry.id}"></a>**{entry.id}**'
     lines = ["", f"{name} {point}." if point else name, "", _sentence(entry.text), ""]
-    if why:
-        lines.append(f"- *Why it had to be decided*: {why}")
-    lines += [f"- *Rests on it*: {_sentence(entry.rests_on)}", f"- *Find out*: {entry.find_out}"]
+    if entry.why:
+        lines.append(f"- *Why it had to be decided*: {entry.why}")
+    lines.append(f"- *Rests on it*: {_sentence(entry.rests_on)}")
+    lines.append("- *The simulator's own*." if entry.own else f"- *Find out*: {entry.find_out}")
     if entry.id in SWITCHES:
         names = ", ".join(f"`{name}`" for name in SWITCHES[entry.id].alternatives)
         lines.append(f"- *Can be [switched](#what-can-be-switched)* to {names}.")
@@ -126,14 +144,26 @@ def _switched() -> list[str]:
     return lines
 
 
-def _table(title: str, rows: Iterable[tuple[Assumption, str, str]]) -> list[str]:
-    lines = ["", f"## {title}", "", "| id | assumed | rests on it | why | how to find out |", "| - | - | - | - | - |"]
-    for entry, text, why in rows:
-        if entry.id in SWITCHES:
-            text += " This can be [switched](#what-can-be-switched)."
-        cells = (f'<a id="{entry.id}"></a>{entry.id}', text, entry.rests_on, why, entry.find_out)
-        lines.append(_row(cells))
+def _table(title: str, rows: Iterable[tuple[Assumption, str]]) -> list[str]:
+    """A chapter: the entries about the interface, then the simulator's own, each kind in a table of its own."""
+    rows = tuple(rows)
+    lines = ["", f"## {title}"]
+    for own in (False, True):
+        cells = [_row(_cells(entry, text)) for entry, text in rows if entry.own is own]
+        if cells and own:
+            lines += ["", "The simulator's own:", "", "| id | assumed | rests on it |", "| - | - | - |", *cells]
+        elif cells:
+            lines += ["", "| id | assumed | rests on it | why | how to find out |", "| - | - | - | - | - |", *cells]
     return lines
+
+
+def _cells(entry: Assumption, text: str) -> Iterator[str]:
+    yield f'<a id="{entry.id}"></a>{entry.id}'
+    yield text + (" This can be [switched](#what-can-be-switched)." if entry.id in SWITCHES else "")
+    yield entry.rests_on
+    if not entry.own:
+        yield entry.why
+        yield entry.find_out
 
 
 def _switches() -> list[str]:

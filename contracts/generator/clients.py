@@ -31,5 +31,6 @@ and some values that are new.
 
 {table(rows)}
 openapi-generator makes its Java client with `--library native` and without `openApiNullable`: so it needs the JDK and
-Jackson alone.
+Jackson alone. datamodel-code-generator makes models alone; the integration sends them with httpx. They import
+email-validator.
 """

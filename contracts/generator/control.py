@@ -8,11 +8,13 @@ from typing import Any
 
 from contracts.generator.forms import prune
 from contracts.generator.provenance import pascal
+from contracts.generator.releases import CONTROL, version
 from contracts.generator.schemas import REF, Components, Schema, any_of
 from simulator.address import CONTROL_BASE
 from simulator.control.operation import LIMIT, TAGS, ControlOperation
 from simulator.control.shapes import ENVIRONMENT_MEANINGS
 from simulator.wire.actions import ActionTable
+from simulator.wire.enums import explained
 from simulator.wire.fields import Body, Nothing
 
 _DESCRIPTION = """\
@@ -28,7 +30,8 @@ ERRORS = {
     "408": "The time passed without what was waited for: timeout.",
     "409": "Not now: invalid_transition (with the allowed actions), clock_busy, not_reached and advance_cancelled "
     "(with the receipt), already_exists, invalid_state.",
-    "503": "The store cannot keep what calls do, and nothing was done: storage_unavailable; not_ready from GET /ready.",
+    "503": "The store cannot keep what calls do, and nothing was done: storage_unavailable; not_ready from GET /ready. "
+    "A world that cannot be read: world_unreadable.",
     "507": "The world has as many objects as its quota_objects lets it have, or the control token as many worlds as "
     "it may, quotas of the simulator: simulator_quota_exceeded.",
 }
@@ -52,7 +55,7 @@ def build(rows: Iterable[ControlOperation], table: ActionTable) -> Schema:
         "openapi": "3.1.0",
         "info": {
             "title": "Control interface of the simulator",
-            "version": "1",
+            "version": version(CONTROL),
             "description": _DESCRIPTION,
             "license": {"name": "MIT", "identifier": "MIT"},
         },
@@ -89,9 +92,7 @@ _PARAMETERS: Schema = {
         "in": "header",
         "description": "Where an action without a target applies.",
         "schema": {
-            "type": "string",
-            "enum": list(ENVIRONMENT_MEANINGS),
-            "x-enum-descriptions": ENVIRONMENT_MEANINGS,
+            **explained({"type": "string", "enum": list(ENVIRONMENT_MEANINGS)}, ENVIRONMENT_MEANINGS),
             "default": "sandbox",
         },
     },
@@ -228,7 +229,7 @@ def _parameters(row: ControlOperation, components: Components, actions: dict[str
     for name in re.findall(r"\{(\w+)\}", row.path):
         own: Schema = {"type": "string"}
         if name == "action":
-            own |= {"enum": list(actions), "x-enum-descriptions": {one: _does(components, one) for one in actions}}
+            own = explained(own | {"enum": list(actions)}, {one: _does(components, one) for one in actions})
         text = _PATHS.get(row.path.partition("{")[0] + name, f"Its {name}.")
         parameters.append({"name": name, "in": "path", "required": True, "description": text, "schema": own})
     for name, schema in (row.query or {}).items():

@@ -13,22 +13,32 @@ from simulator.scenario.document import read
 FILE = Path(simulator.__file__).with_name("decisions.yaml")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Assumption:
-    """What had to be decided: its id (unique among all), its whole text, what rests on it, how to find out."""
+    """A point that had to be decided: an id (unique among all), the whole text, and what rests on it.
+
+    An assumption about the interface says why it was needed and how to find out against the real service. One without
+    `find_out` is the simulator's own: the real service has no such thing.
+    """
 
     id: str
     text: str
     rests_on: str
-    find_out: str
+    why: str = ""
+    find_out: str = ""
+    named_at: tuple[str, ...] = ()
+    """Patterns of the operations and events at which the contract names it; see `named.at_operations`."""
+
+    @property
+    def own(self) -> bool:
+        return not self.find_out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision(Assumption):
-    """A decision: also the point it settles, and why it was needed."""
+    """An assumption about the interface as a whole: also the point it settles."""
 
     point: str
-    why: str
 
 
 def data_of(file: Path) -> Any:
@@ -40,8 +50,11 @@ def data_of(file: Path) -> Any:
 
 
 def _read() -> Mapping[str, tuple[Decision, ...]]:
-    chapters: dict[str, list[dict[str, str]]] = data_of(FILE)
-    return {chapter: tuple(Decision(**row) for row in rows) for chapter, rows in chapters.items()}
+    chapters: dict[str, list[dict[str, Any]]] = data_of(FILE)
+    return {
+        chapter: tuple(Decision(**{**row, "named_at": tuple(row.get("named_at", ()))}) for row in rows)
+        for chapter, rows in chapters.items()
+    }
 
 
 DECISIONS: Mapping[str, tuple[Decision, ...]] = _read()

@@ -165,7 +165,10 @@ ERROR: Schema = {
 
 def _refused(components: Components, codes: list[str]) -> Schema:
     """The error envelope with one of these codes, and with the id that the simulator gives every call."""
-    own = {"required": ["request_id"], "properties": {"code": {"enum": codes}}}
+    own = {
+        "required": ["request_id"],
+        "properties": {"code": {"enum": codes}, "request_id": guesses({"required": "H11"})},
+    }
     return {"allOf": [components.add("Error", ERROR), {"properties": {"error": own}}]}
 
 

@@ -16,6 +16,7 @@ from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.resources.webhooks.keys import sign
 from simulator.resources.webhooks.schedule import RETRY_DELAYS_MS
 from simulator.scenario.objects import shapes_of, subjects
+from simulator.wire.enums import meanings_of, values_of
 from simulator.wire.events import EVENT_TYPES, EventType
 from simulator.wire.json import JsonObject, dumps
 
@@ -112,7 +113,7 @@ def _names(components: Components, event: EventType) -> list[str]:
 
     def fits(name: str) -> bool:
         status = _followed(components.schemas[name].get("properties", {}).get(field, {}), components)
-        return not wanted or not _values(status) or bool(wanted & set(_values(status)))
+        return not wanted or not values_of(status) or bool(wanted & set(values_of(status)))
 
     return [name for name in names if fits(name)]
 
@@ -178,19 +179,13 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 def _meaning(schema: Mapping[str, Any]) -> str:
     texts = [schema["description"]] if "description" in schema else []
-    meanings: Mapping[str, str] = schema.get("x-enum-descriptions", {})
-    values = [value for value in _values(schema) if f"`{value}`" not in "".join(texts)]
+    meanings = meanings_of(schema)
+    values = [value for value in values_of(schema) if f"`{value}`" not in "".join(texts)]
     if meanings:
         texts += [f"`{value}`: {meaning}" for value, meaning in meanings.items()]
     elif values:
         texts.append(", ".join(f"`{value}`" for value in values))
     return "<br>".join(texts).replace("|", "\\|").replace("\n", " ")
-
-
-def _values(schema: Mapping[str, Any]) -> list[Any]:
-    """The values that a schema lists, null aside."""
-    listed = schema.get("enum") or schema.get("x-extensible-enum") or ([schema["const"]] if "const" in schema else [])
-    return [value for value in listed if value is not None]
 
 
 def _basis(schema: Mapping[str, Any]) -> str:

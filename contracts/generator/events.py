@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from contracts.generator.named import MARK, at_events
 from contracts.generator.provenance import pascal
 from contracts.generator.schemas import REF, Components, Schema
 from simulator.scenario.objects import shapes_of, subjects
@@ -135,6 +136,7 @@ SIGNATURE_HEADERS: tuple[Mapping[str, Any], ...] = (
 def webhooks(components: Components, examples: Mapping[str, Any]) -> Schema:
     """The `webhooks` of the contract, one entry for each event type; their envelopes are named components."""
     shown: Schema = {}
+    assumptions = at_events()
     for name, event in EVENT_TYPES.items():
         reference = components.add(component(name), envelope(components, event))
         media: Schema = {"schema": reference}
@@ -157,6 +159,7 @@ def webhooks(components: Components, examples: Mapping[str, Any]) -> Schema:
                 },
                 "x-provenance": "specified",
                 "x-basis": "Event types",
+                **({MARK: list(assumptions[name])} if assumptions[name] else {}),
             }
         }
     return shown

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from contracts.generator.evidence import SEED
 from contracts.generator.openapi import operations
-from simulator.address import CONTROL_BASE
+from simulator.address import CONTROL_BASE, inbox_path
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
 from simulator.kernel.clock import HOUR_MS, SECOND_MS
@@ -120,7 +120,7 @@ class _Writer:
         yield self._control("create_world", "world", body)
         yield self._new_token()
         if has_receiver(self.file.document):
-            url = f"{ORIGIN}{CONTROL_BASE}/inbox/{self.file.name}"
+            url = f"{ORIGIN}{inbox_path(self.file.name, self.file.name)}"
             yield self._call("receiver", DriveCall(post="/webhooks", body={"url": url, "events": ["*"]}))
 
     def _new_token(self) -> Step:

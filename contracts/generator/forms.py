@@ -13,9 +13,11 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from contracts.generator.named import MARK
 from contracts.generator.provenance import basis_links
 from contracts.generator.schemas import REF, Schema, reached, references, without_guesses
 from simulator.contract.files import followed
+from simulator.wire.enums import DESCRIPTIONS, values_of
 
 _AS_THEY_ARE = frozenset(
     {"example", "examples", "x-codes", "x-enum-descriptions", "x-assumed-basis", "mapping", "links"}
@@ -119,7 +121,7 @@ def _never_null(member: Schema) -> Schema:
 
 
 def _promised_operation(operation: Schema, document: Schema) -> Schema:
-    shown = dict(operation)
+    shown = {name: part for name, part in operation.items() if name != MARK}
     if "parameters" in shown:
         shown["parameters"] = [one for one in shown["parameters"] if not _assumed(followed(document, one))]
     responses: Schema = {}
@@ -152,7 +154,7 @@ def _promise(value: Any) -> Any:
     if "schema" in guesses:
         gone |= {"$ref", "allOf", "anyOf", "oneOf", "discriminator"}
     if "enum" in guesses:
-        gone |= {"const", "x-extensible-enum", "x-enum-descriptions"}
+        gone |= {"const", "x-extensible-enum", DESCRIPTIONS}
     shown = {name: part if name in _AS_THEY_ARE else _promise(part) for name, part in value.items() if name not in gone}
     if isinstance(value.get("properties"), dict):
         members = {name: part for name, part in value["properties"].items() if not _assumed(part)}
@@ -162,6 +164,8 @@ def _promise(value: Any) -> Any:
         shown.pop("required", None)
         if needed:
             shown["required"] = needed
+    if not values_of(shown):
+        shown.pop(DESCRIPTIONS, None)
     if "items" in guesses:
         shown["items"] = {}
     if "nullable" in guesses and isinstance(shown.get("type"), str):

@@ -11,6 +11,7 @@ from contracts.generator.evidence import ObservedCall
 from contracts.generator.examples import Examples, named
 from contracts.generator.forms import STRICT, prune
 from contracts.generator.links import links_of
+from contracts.generator.named import MARK, at_operations
 from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
 from contracts.generator.parameters import header_parameters, path_parameters, query_parameters
 from contracts.generator.provenance import TAGS, basis_links, basis_of_status, clauses_of, pascal, unions_of
@@ -29,8 +30,9 @@ _DESCRIPTION = """\
 The interface of a stablecoin ramp and wallet service, as the simulator serves it. Every operation, field, status and \
 error code carries `x-provenance`: `specified` is what the service's specification promises (`x-basis` names the \
 clause), `assumed` is what the simulator fills in (`x-basis` names the entry in assumptions.md). `x-assumed` lists the \
-constraints of a specified field that are guesses, `x-assumed-basis` the entry of each. `x-basis-links` has the page \
-of a running simulator where each clause and entry is told. Amounts are decimal strings, \
+constraints of a specified field that are guesses, `x-assumed-basis` the entry of each. `x-assumptions` lists further \
+entries that an operation or event rests on. `x-basis-links` has the page of a running simulator where each clause and \
+entry is described. Amounts are decimal strings, \
 times are ISO 8601 in UTC. {form} Any POST but the token exchange may carry an Idempotency-Key. A path outside this \
 contract answers 404, a method it does not know 405."""
 
@@ -60,11 +62,14 @@ def make_components(rows: Iterable[Operation]) -> Components:
 def build(examples: Examples, rows: tuple[Operation, ...] | None = None) -> Schema:
     """The strict document, of which `forms` makes the others."""
     rows = operations() if rows is None else rows
+    assumptions = at_operations(operations())
     components = make_components(rows)
     responses: dict[str, Schema] = {}
     paths: dict[str, Schema] = {}
     for row in rows:
-        paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, components, responses, examples)
+        paths.setdefault(row.path, {})[row.method.lower()] = _operation(
+            row, components, responses, examples, assumptions.get(row.name, ())
+        )
     for name, conditions in CONDITIONS.items():
         if name in components.schemas:
             components.schemas[name].setdefault("allOf", []).extend(conditions)
@@ -110,7 +115,13 @@ def build(examples: Examples, rows: tuple[Operation, ...] | None = None) -> Sche
     return document
 
 
-def _operation(row: Operation, components: Components, responses: dict[str, Schema], examples: Examples) -> Schema:
+def _operation(
+    row: Operation,
+    components: Components,
+    responses: dict[str, Schema],
+    examples: Examples,
+    assumptions: tuple[str, ...],
+) -> Schema:
     assumed = row.basis != "specified"
     shown: Schema = {
         "operationId": row.name,
@@ -119,6 +130,7 @@ def _operation(row: Operation, components: Components, responses: dict[str, Sche
         "tags": [row.tag],
         "x-provenance": "assumed" if assumed else "specified",
         "x-basis": row.basis if assumed else row.tag,
+        **({MARK: list(assumptions)} if assumptions else {}),
     }
     if not row.token:
         shown["security"] = []

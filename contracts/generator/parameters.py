@@ -12,6 +12,7 @@ from contracts.generator.provenance import clauses_of, component_name
 from contracts.generator.requests.values import DAY
 from contracts.generator.schemas import Components, Schema, without_guesses
 from simulator.assembly import ROOMS
+from simulator.wire.enums import explained
 from simulator.wire.listing import Bound, Filter, Listing
 from simulator.wire.operation import Operation
 from simulator.wire.shapes import Choices, guesses
@@ -232,8 +233,9 @@ def _several(name: str, choice: Schema, description: str, clause: str) -> Parame
 
 def _one_of(choices: Choices, assumed: str = "") -> Schema:
     """One of these values, which rest on a decision where `assumed` names one."""
-    texts = {"x-enum-descriptions": dict(choices)} if isinstance(choices, Mapping) else {}
-    return {"type": "string", "enum": list(choices), **texts, **guesses({"enum": assumed} if assumed else {})}
+    values = {"type": "string", "enum": list(choices)}
+    told = explained(values, choices) if isinstance(choices, Mapping) else values
+    return {**told, **guesses({"enum": assumed} if assumed else {})}
 
 
 def _filter(filter_: Filter | Bound, tag: str, defaults: Mapping[str, str]) -> Parameter:

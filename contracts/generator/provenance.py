@@ -82,6 +82,8 @@ def bases_in(part: object) -> Iterator[str]:
             yield part["x-basis"]
         if isinstance(part.get("x-assumed-basis"), dict):
             yield from part["x-assumed-basis"].values()
+        if isinstance(part.get("x-assumptions"), list):
+            yield from part["x-assumptions"]
         for member in part.values():
             yield from bases_in(member)
     elif isinstance(part, list):

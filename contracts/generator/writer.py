@@ -20,6 +20,7 @@ from contracts.generator import (
     mutants,
     openapi,
     reference_data,
+    releases,
     scenario_schema,
     vectors,
     webhooks_page,
@@ -28,6 +29,7 @@ from contracts.generator.evidence import TOUR, Evidence, collect
 from contracts.generator.examples import Examples
 from contracts.generator.flows import flow_of
 from simulator.assembly import ROOMS, Simulator
+from simulator.contract.files import contracts_directory
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
 from simulator.docs import llms
@@ -60,7 +62,9 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [clients/typescript/](clients/typescript/README.md) | types for TypeScript, a client and fixtures for Vitest |
 | [collection/](collection) | every operation once, as a Postman collection that runs as it stands |
 | [CHANGELOG.md](CHANGELOG.md) | the versions of the contract, and what changed |
-| [released.yaml](released.yaml) | the strict contract as it was last released; CI compares the present one with it |
+| [CHANGELOG.control.md](CHANGELOG.control.md) | the same of the control contract |
+| [released/](released) | both contracts at each release, with digests; CI compares the present ones with the last |
+| [released.yaml](released.yaml) | the newest release of the strict contract, under its old name |
 | [schemathesis.toml](schemathesis.toml) | how schemathesis runs against it, with a reason for each setting |
 | [scenario.schema.json](scenario.schema.json) | scenario files; editors complete and check with it |
 | [scenarios.json](scenarios.json) | the scenarios that ship as the server reads them, so that it need not read YAML |
@@ -89,8 +93,9 @@ npx @redocly/cli respect contracts/flows.arazzo.yaml
 Every operation, field, status and error code carries `x-provenance`. `specified` is promised by the service's
 specification, and `x-basis` names the clause. `assumed` is filled in by the simulator, and `x-basis` names the entry of
 [assumptions.md](assumptions.md). Where a field is promised and something about it is not, `x-assumed` lists what is
-guessed (`pattern`, `enum`, `required`, `nullable` and others) and `x-assumed-basis` the entry for each. An integration
-that uses only what is specified depends on no guess.
+guessed (`pattern`, `enum`, `required`, `nullable`, `meaning` and others) and `x-assumed-basis` the entry for each.
+`x-assumptions` of an operation or event lists further entries that its behaviour rests on: an order of checks, a
+formula, a rule about time. An integration that uses only what is specified depends on no guess.
 
 ## Reading it strictly
 
@@ -101,6 +106,9 @@ payment methods), so that a body that fits is mostly accepted; what depends on t
 not in a schema and is answered with the declared 404, 409 and 422.
 Whatever the strict file accepts the open one accepts.
 
+Redocly's `recommended-strict` reports some 640 problems in the strict file, all of one kind: its rule for examples
+closes every schema by itself, also the halves of an `allOf`. The other files pass it.
+
 Run with nothing but its own defaults and a key pair (seed 1, 20 examples, 11,655 cases), schemathesis finds no 5xx, no
 undeclared status and no answer of another shape, but 22 times that a request which fits its schema was refused: an
 amount below the least, an `end_date` before the `start_date`, a name that is taken, a field that only the quote asks
@@ -109,11 +117,27 @@ for. The specification wants these refusals, and no schema can say when they com
 """
 
 
+_VERSIONS = """
+## Versions
+
+[openapi.yaml](openapi.yaml) and its forms have one version, [control.yaml](control.yaml) has another: each changelog's
+newest heading. A version rises only when its contract says something else (`python -m contracts.generator release`
+refuses it otherwise), and a version that was released is never released again with other contents: a test holds every
+file of [released/](released) to its digest (`cd contracts/released && sha256sum -c SHA256SUMS`).
+
+Two things went wrong before this rule. `released.yaml` was written three times as 1.0.0, all on one morning. The first
+contents differ from the last by 49 changes, 39 of which break clients; the second say the same as the last in all that
+binds. Only the last is kept as [1.0.0](released/openapi/1.0.0.yaml). And the numbers 1.1.0 to 1.4.0 of the interface
+rose for changes of the control interface, which itself stayed at version 1; the interface said the same from 1.0.0 to
+1.4.0. Numbers that were shown are not taken back: the interface goes on from 1.4.0, and the control contract takes over
+the numbers that counted its changes. Of the control contract no release before 1.4.0 was kept.
+"""
+
 GENERATOR = Path(__file__).resolve().parent.name
 CLIENTS = "clients"
 """Written by hand, but for what `make clients` makes of them with Node."""
 """The folder of this generator, which lies among what it makes."""
-ELSEWHERE = frozenset({"coverage.md", "released.yaml", "schemathesis.toml", "CHANGELOG.md"})
+ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml", *(one.changelog for one in releases.CONTRACTS.values())})
 """Made by other commands, and written by hand."""
 
 
@@ -127,11 +151,12 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     steering = control.build(control_rows(CONTRACT_ROWS), actions)
     components, schemas = openapi.make_components(openapi.operations()), document["components"]["schemas"]
     files: dict[str, bytes] = {
-        "README.md": (_README + clients.section() + mutants.section()).encode(),
+        "README.md": (_README + _VERSIONS + clients.section() + mutants.section()).encode(),
         "openapi.yaml": (_HEAD + yaml_text(document)).encode(),
         "openapi.json": pretty(document),
         "openapi.strict.yaml": (_HEAD + yaml_text(strict)).encode(),
         "openapi.specified.yaml": (_HEAD + yaml_text(forms.promised(document))).encode(),
+        "released.yaml": releases.releases(contracts_directory(), releases.INTERFACE)[-1].read_bytes(),
         "reference.json": pretty(reference_data.build(document, found)),
         "control.yaml": (_HEAD + yaml_text(steering)).encode(),
         "control.json": pretty(steering),
@@ -168,7 +193,7 @@ def pretty(value: object) -> bytes:
 def _files(directory: Path) -> list[str]:
     """The files of a directory by their paths below it, in order."""
     found = (path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
-    return sorted(path.as_posix() for path in found if path.parts[0] not in (GENERATOR, CLIENTS))
+    return sorted(path.as_posix() for path in found if path.parts[0] not in (GENERATOR, CLIENTS, releases.FOLDER))
 
 
 def differences(directory: Path, wanted: Mapping[str, bytes]) -> list[str]:

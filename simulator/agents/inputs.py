@@ -150,7 +150,7 @@ class FaultInput(ToolInput):
             description='add: for calls {match: {method, path}, respond: {status, code} | delay: "2s" | drop: true, '
             "after_commit: true, times: 1}; path is below the base (/quotes/*). For webhooks {webhook: {event}, "
             'deliver: {copies: 2 | delay: "1h" | drop: true | corrupt_signature: true | stale_timestamp: true | '
-            "reorder: true}, times: 1}."
+            "reorder: true}, times: 1}. Or by name: {preset: webhook-forged, times: 1}."
         ),
     ] = None
     id: Annotated[str | None, Field(description="remove: the id of a fault.")] = None

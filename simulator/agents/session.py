@@ -13,6 +13,7 @@ from simulator.client import ControlClient, NoRedirect, Unreachable, segment
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.wire.json import JsonObject, Shown
+from simulator.wire.tools import marked
 
 DOCS = "/_simulator/docs/"
 _SECONDS = 60.0
@@ -93,7 +94,7 @@ class Session:
     def _sign_in(self, world: str, environment: str) -> _SignedIn:
         keys = self.keys(world, environment)
         pair = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
-        reply = self._ask("POST", f"{keys['base_url']}/auth/token", pair, None, {})
+        reply = self._ask("POST", f"{keys['base_url']}/auth/token", pair, None, marked("mcp"))
         body = reply.body
         if not isinstance(body, dict) or "access_token" not in body:
             error = body.get("error", {}) if isinstance(body, dict) else {}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from simulator import live_keys
-from simulator.agents import inputs, inspecting, tools, verdict
+from simulator.agents import inputs, inspecting, missing, tools, verdict
 from simulator.agents.answers import bounded, written
 from simulator.agents.session import DOCS, Session, ToolRefused
 from simulator.client import CallRefused, Unreachable
@@ -112,8 +112,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "verdict",
         "Use it last: is the integration right? Judges the outcomes that you name, whether webhooks were acknowledged "
-        "and verify, advice about the traffic, and coverage. Answers with ok, exit_code (0 or 1), each problem with "
-        "what to do, and what held.",
+        "and verify, advice about the traffic, and coverage. Answers with ok, exit_code (0 yes, 1 no, 4 unknown: "
+        "nothing shows it), each problem with what to do, what held, and which evidence is missing.",
         "reference/control",
         inputs.VerdictInput,
         verdict.verdict,
@@ -131,6 +131,7 @@ def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject
         live_keys.refuse_in(written(arguments), "What was given to the tool")
         tool = _tool(name)
         refuse_unknown(tool.input, arguments, "parameter")
+        missing.refuse(missing.required_of(tool.input), arguments)
         return True, bounded(tool.run(session, parse(tool.input, arguments)), most)
     except ToolRefused as error:
         shown = _error(session, name, error.code, error.message, error.param, error.allowed, error.status)

@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.agents import inputs
+from simulator.address import inbox_path
+from simulator.agents import inputs, missing
 from simulator.agents.answers import page, picked
 from simulator.agents.session import Session, ToolRefused
-from simulator.client import segment
+from simulator.client import CallRefused, segment
 from simulator.wire.json import JsonObject, Shown
 
 _MOST_EVENTS = 20
@@ -60,7 +61,7 @@ def _world(session: Session, shown: Shown) -> JsonObject:
         "clock": {"mode": clock["mode"], "now": clock["now"], "next_timer_at": clock["next_timer_at"]},
         "seed": shown["seed"],
         "scenarios": shown["scenarios"],
-        "inbox": f"{session.url}/_simulator/inbox/{segment(shown['id'])}",
+        "inbox": f"{session.url}{inbox_path(shown['id'], shown['id'])}",
     }
 
 
@@ -102,6 +103,8 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
     )  # fmt: skip
     body = reply.body
     if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
+        if body["error"].get("code") == missing.CODE:
+            missing.refuse(missing.of_operation(given.method, path), given.body, reply.status)
         raise _refused(reply.status, body["error"])
     if isinstance(body, Mapping) and given.fields:
         return {"http_status": reply.status, **picked(body, given.fields)}
@@ -135,7 +138,13 @@ def act(session: Session, given: inputs.ActInput) -> JsonObject:
             "not_found", f"There is no action {given.action!r}.", param="action", allowed=names, status=404
         )
     target = {} if given.target is None else {"target": given.target}
-    done = control.post(f"/actions/{segment(given.action)}", {**(given.parameters or {}), **target})
+    try:
+        done = control.post(f"/actions/{segment(given.action)}", {**(given.parameters or {}), **target})
+    except CallRefused as refusal:
+        if refusal.error.get("code") == missing.CODE:
+            schema = next(row["parameters"] for row in rows if row["name"] == given.action)
+            missing.refuse(missing.of_schemas(schema.get("anyOf") or [schema]), given.parameters, refusal.status)
+        raise
     resource = done.get("resource") or {}
     return {
         "done": done["action"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from simulator.address import inbox_path
 from simulator.agents import inputs
 from simulator.agents.inspecting import webhook_keys
 from simulator.agents.session import Session
@@ -28,13 +29,37 @@ def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
     checks = [*_outcomes(session, given), *_deliveries(session, given), *_inbox(session, given)]
     checks += [*_advice(session, given), *_coverage(session, given)]
     problems = [f"{check.about}: {check.problem}" for check in checks if check.problem]
+    missing = list(_missing(session, given))
+    if problems:
+        said, exit_code = f"no: {len(problems)} of {len(checks)} checks do not hold", 1
+    elif not given.outcomes:
+        said, exit_code = "unknown: no outcome was named, so nothing shows that the integration is right", UNKNOWN
+    else:
+        said, exit_code = "yes: all checks hold", 0
     return {
-        "ok": not problems,
-        "exit_code": 1 if problems else 0,
-        "verdict": f"no: {len(problems)} of {len(checks)} checks do not hold" if problems else "yes: all checks hold",
+        "ok": exit_code == 0,
+        "exit_code": exit_code,
+        "verdict": said,
         "problems": problems,
         "held": [check.about for check in checks if not check.problem],
+        "missing": missing,
     }
+
+
+UNKNOWN = 4
+"""The exit code where there is neither a problem nor evidence."""
+
+
+def _missing(session: Session, given: inputs.VerdictInput) -> Iterator[str]:
+    """The evidence that would make a yes stronger, or possible: what nobody named and what never happened."""
+    control = session.control(given.world)
+    if not given.outcomes:
+        yield "outcomes: name the objects of the integration and the status that each must have"
+    if not control.get("/requests", limit=1)["data"]:
+        yield "calls: the integration has made none in this world"
+    if not control.get("/deliveries", limit=1)["data"]:
+        inbox = f"{session.url}{inbox_path(given.world or session.world, 'NAME')}"
+        yield f"webhooks: none was delivered; register an endpoint, such as {inbox}"
 
 
 def _outcomes(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
@@ -72,7 +97,8 @@ def _inbox(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
     forged = [message for message in came if not message.genuine]
     about = f"{len(came)} webhooks in the inbox {given.inbox} verify"
     if not came:
-        yield Check(about, f"none came; register {session.url}/_simulator/inbox/{given.inbox} by POST /webhooks first")
+        url = f"{session.url}{inbox_path(given.world or session.world, given.inbox)}"
+        yield Check(about, f"none came; register {url} by POST /webhooks first")
         return
     yield Check(about, f"{forged[0].type} ({forged[0].event_id}) does not: {forged[0].why_not}" if forged else "")
     for wanted in given.outcomes or ():

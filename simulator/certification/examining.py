@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from simulator.certification.schedules import Schedule, run_twice
 from simulator.certification.signing import Case, Headers, Material
 from simulator.certification.stage import Order, Stage
 from simulator.kernel.dataclass import dataclass
@@ -74,13 +75,19 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """What the books must say of an order after a rule: `amount` is 0 where nothing was delivered."""
+    """What the books must say of an order after a rule: `amount` is 0 where nothing was delivered.
+
+    `alternatives`: other sets of names, each of which may list the order as a whole. `is_optional`: books that do not
+    list it are right too.
+    """
 
     rule: str
     order: str
     amount: Decimal
     currency: str
     story: str
+    alternatives: tuple[tuple[str, ...], ...] = ()
+    is_optional: bool = False
 
 
 @dataclass
@@ -147,6 +154,15 @@ class Exam:
     def claim_unpaid(self, story: str) -> None:
         """From now on the books must not say that anything was delivered for what only forgeries tell of."""
         self.claim(self.unpaid, story, paid_out=False)
+
+    def schedule(self) -> Schedule:
+        """A recurring payment of its own, named after the rule, that has run twice."""
+        return run_twice(self.stage, f"certify-{self.stage.run}-{self._rule}")
+
+    def claim_runs(self, schedule: Schedule, story: str) -> None:
+        """From now on books that list anything of the recurring payment have to list both runs."""
+        told = schedule.amount, schedule.currency, story, schedule.names
+        self.claims.append(Claim(self._rule, schedule.reference, *told, is_optional=True))
 
     def send(self, sent: str, event: JsonObject) -> Exchange:
         """Send an event as the service does."""

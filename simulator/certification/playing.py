@@ -10,6 +10,8 @@ from simulator.certification.stage import Order
 from simulator.kernel.clock import format_timestamp
 from simulator.wire.json import JsonObject
 
+_AGAIN = 10
+"""How many times longer a second read is waited for than the first: a busy receiver must not look like a deaf one."""
 _UP_TO_COMPLETED = ("transaction.created", "transaction.awaiting_payment", "transaction.processing")
 
 
@@ -96,6 +98,21 @@ def duplicate_event(exam: Exam) -> None:
     exam.claim(order, "its transaction.completed came three times")
 
 
+def same_type_again(exam: Exam) -> None:
+    schedule = exam.schedule()
+    kind, first, second = "recurring_payment.run_succeeded", *(run.event for run in schedule.runs)
+    known = schedule.reads()
+    exam.accepted(exam.send(f"{kind} of the first run", first))
+    is_read_after_events = schedule.await_read(known, exam.outage_seconds)
+    known = schedule.reads()
+    exchange = exam.send(f"{kind} of the second run: another event of the same object and type", second)
+    exam.accepted(exchange)
+    if is_read_after_events and not schedule.await_read(known, _AGAIN * exam.outage_seconds):
+        got = f"{exchange.got}, but the receiver read the payment after the first event and not after the second"
+        raise Broken(exchange.sent, got, exchange=exchange)
+    exam.claim_runs(schedule, "its two runs succeeded, and each was reported by an event of its own")
+
+
 def late_after_final(exam: Exam) -> None:
     order = exam.order()
     exam.accepted(exam.send("transaction.created", order.event("transaction.created")))
@@ -153,8 +170,11 @@ def calls_back_before_answering(exam: Exam) -> None:
     seconds = exam.patience_seconds + 2
     with exam.stage.fault({"match": {"method": "GET"}, "delay": seconds}):
         exchange = exam.send(f"transaction.completed, while the interface takes {seconds:g} s for every GET", event)
-    if not exchange.ok:
+    if exchange.status is None:
         raise Broken.by(exchange)
+    if not exchange.ok:
+        # A refusal in time loses nothing: the service sends the event again.
+        exam.accepted(exam.send(f"the same again, as it was answered {exchange.status}; the interface is quick", event))
 
 
 def _until_paid(exam: Exam, order: Order) -> Iterator[Exchange]:

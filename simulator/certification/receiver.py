@@ -24,6 +24,8 @@ from urllib.request import Request, urlopen
 
 WINDOW_MS = 5 * 60 * 1000
 MOST_BYTES = 1024 * 1024
+DELIVERED = {"onramp": ("destination_amount", "asset"), "send": ("net_amount", "symbol")}
+"""By type of transaction: where it says which amount of which currency the customer receives."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS inbox (number INTEGER PRIMARY KEY, event_id TEXT UNIQUE, body BLOB, done INTEGER DEFAULT 0);
 CREATE TABLE IF NOT EXISTS orders (name TEXT PRIMARY KEY, state TEXT, amount TEXT, currency TEXT);
@@ -36,6 +38,14 @@ def is_genuine(key: str, timestamp: str, signature: str, body: bytes, now_ms: in
         return False
     expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode())
+
+
+def transaction_of(event: Any) -> str | None:
+    """The id of the transaction to read anew; None for other events, which are done once they are stored."""
+    thing = event["data"]["object"]
+    if event["type"] == "recurring_payment.run_succeeded":
+        return str(thing["run"]["transaction_id"])
+    return str(thing["id"]) if event["type"].startswith("transaction.") else None
 
 
 class Service:
@@ -98,16 +108,15 @@ class Shop:
 
     def book(self, number: int, body: bytes) -> None:
         """Bring the order of an event into the state that its transaction has now, and the event is done."""
-        event = json.loads(body)
-        found = None
-        if event["type"].startswith("transaction."):  # events that are not known are done by having been stored
-            found = self.service.transaction(event["data"]["object"]["id"])
+        named = transaction_of(json.loads(body))
+        found = None if named is None else self.service.transaction(named)
         with self.lock, self.rows:
-            if found is not None and found["type"] == "onramp":
-                amount = found["destination_amount"] if found["status"] == "completed" else "0"
+            if found is not None and found["type"] in DELIVERED:
+                delivered, currency = (found[name] for name in DELIVERED[found["type"]])
+                amount = delivered if found["status"] == "completed" else "0"
                 self.rows.execute(
                     "INSERT OR REPLACE INTO orders VALUES (?, ?, ?, ?)",
-                    (found["reference"] or found["id"], found["status"], amount, found["asset"]),
+                    (found["reference"] or found["id"], found["status"], amount, currency),
                 )
             self.rows.execute("UPDATE inbox SET done = 1 WHERE number = ?", (number,))
 

@@ -70,9 +70,10 @@ class Result:
         }
 
 
-def passed(rule: Rule, exchanges: Sequence[Exchange], *, books_read: bool) -> Result:
+def passed(rule: Rule, exchanges: Sequence[Exchange], *, unread: str = "") -> Result:
+    """The result of a rule that holds. `unread` says why the books did not judge it, "" where they did."""
     sent, got = (_joined([getattr(one, name) for one in exchanges]) for name in ("sent", "got"))
-    note = "" if books_read or not rule.booked else " (as far as answers tell; no books were read)"
+    note = f" (as far as answers tell; {unread})" if unread and rule.booked else ""
     return Result(rule, "pass", sent, f"{got}{note}", "", exchanges, note=note)
 
 

@@ -84,6 +84,12 @@ RULES: tuple[Rule, ...] = (
         "valid-event",
     ),
     _signed(
+        "half-signature", "It refuses a signature that is right only in part", _SIGNATURE, _REFUSE,
+        "Compare all 64 digits in one step: `hmac.compare_digest(expected, given)`. A signature that is cut, or "
+        "compared up to some length, takes a forger far fewer tries to guess.",
+        "unknown-signature",
+    ),
+    _signed(
         "missing-signature", "It refuses an event without X-Signature", _SIGNATURE, _REFUSE,
         "A header that is missing is a refusal, not a reason to skip the check: `headers.get(\"X-Signature\", \"\")` "
         "compared as always refuses by itself.",
@@ -145,6 +151,14 @@ RULES: tuple[Rule, ...] = (
         "written again, are other bytes.",
         "unknown-signature",
     ),
+    _signed(
+        "trimmed-body", "It verifies the whole body, including blanks and line ends around the JSON",
+        f"{_SIGNATURE} (exactly as received, no re-serialization); W7", f"{_REFUSE}; {_ACCEPT} if the signature "
+        "covers the line end",
+        "Pass the body to the HMAC unchanged: no `body.strip()`, no `.trim()`, no reader that drops the last line end. "
+        "A single byte more or less is another body.",
+        "altered-body", "reserialised-body",
+    ),
     Rule(
         "unknown-type", "It acknowledges events of a type it does not know",
         f"{_RULES}, 1 and 3; Events: Event types", _ACCEPT,
@@ -203,6 +217,14 @@ RULES: tuple[Rule, ...] = (
         playing.duplicate_event, ("valid-event", "booked-once"), booked=True,
     ),
     Rule(
+        "same-type-again", "Two events of one object and type both count", f"{_RULES}, 4; Events: Event types",
+        f"{_ACCEPT}, and both runs in the books where the books list the recurring payment",
+        "Recognise a repeated event by its `id` alone. Two events with the same object and type can be two facts: "
+        "every run of a recurring payment sends a `recurring_payment.run_succeeded` of its own, and a unique key on "
+        "(object id, type) drops every run but the first.",
+        playing.same_type_again, ("valid-event", "unknown-type", "unknown-enum", "duplicate-event"), booked=True,
+    ),
+    Rule(
         "late-after-final", "A late event changes nothing about what is final",
         f"{_RULES}, 4; States and transitions: Ramp transaction", f"{_ACCEPT}, and the payment still booked, once",
         "Read the transaction anew, `GET /transactions/{id}`, before its state is changed, or let a state only move "
@@ -232,10 +254,13 @@ RULES: tuple[Rule, ...] = (
         playing.retry_after_failure, ("valid-event", "booked-once", "duplicate-event"), booked=True,
     ),
     Rule(
-        "calls-back-before-answering", "While the interface is slow it answers all the same",
-        f"{_RULES}, 1; Limits: webhook acknowledgement", "2xx within the 10 s that the service waits",
-        "It calls back before it answers, so its acknowledgement comes too late, and every event comes again. Store "
-        "the event, answer 200, and read the object anew afterwards; or give up that call after a few seconds.",
+        "calls-back-before-answering", "It answers in time even while the interface is slow",
+        f"{_RULES}, 1 and 2; Limits: webhook acknowledgement",
+        "an answer within the 10 s that the service waits: 2xx, or a refusal and then 2xx when the event comes again",
+        "The receiver calls the interface before it answers and waits as long as that takes, so the service gives up "
+        "first and sends every event again. Store the event, answer 200, and read the object afterwards. If the call "
+        "has to come first, give it up after a few seconds: then answer 503, so that the event comes again, or 200 if "
+        "the event is stored and you repeat the call yourself.",
         playing.calls_back_before_answering, ("valid-event",),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from simulator import live_keys
 from simulator.certification.application import Unusable
-from simulator.certification.books import wrong_with
+from simulator.certification.books import is_beyond, wrong_with
 from simulator.certification.examining import QUICK_SECONDS, Broken, Claim, Exam
 from simulator.certification.report import Report, Result, blocked, failed, passed, skipped
 from simulator.certification.rules import RULES, Rule
@@ -26,6 +26,7 @@ _BOOKS_APART_SECONDS = 0.2
 """The books are right when two readings so far apart say the same: work in the background has ended by then."""
 _BOOKS_AGAIN_SECONDS = 0.1
 _NO_BOOKS = "it is judged by the books of your application: name them with --books"
+_UNREAD = "no books were read"
 _STRANGE_BOOKS = (
     "the books know no order of this examination. Let the application make an order of its own for each (--order), or "
     "when the first event of a `reference` comes. If it reads transactions anew, it has to do so at the simulator above"
@@ -113,7 +114,7 @@ class Examination:
             rule.play(self._exam)
         except Broken as broken:
             return failed(rule, broken, self._exam.exchanges)
-        return passed(rule, self._exam.exchanges, books_read=bool(self._settings.books))
+        return passed(rule, self._exam.exchanges, unread="" if self._settings.books else _UNREAD)
 
     def _missing(self, rule: Rule) -> list[str]:
         """The rules that have to hold before this one says anything. What is held back counts as it stands."""
@@ -134,10 +135,13 @@ class Examination:
             if result.verdict == "pass" and missing:
                 result = blocked(rule, missing)
             elif result.verdict == "pass" and strange:
-                unread = passed(rule, result.exchanges, books_read=False)
+                unread = passed(rule, result.exchanges, unread=_UNREAD)
                 result = skipped(rule, _STRANGE_BOOKS) if rule.by_books else unread
             elif result.verdict == "pass":
                 wrong = [found for claim in self._claims(rule) if (found := wrong_with(claim, books))]
+                beyond = [is_beyond(claim, books) for claim in self._claims(rule)]
+                if beyond and all(beyond):
+                    result = passed(rule, result.exchanges, unread="the books do not list it")
                 if wrong:
                     sent = "; ".join(one.sent for one in result.exchanges)
                     result = failed(rule, Broken(sent, "; ".join(wrong)), result.exchanges)

@@ -81,6 +81,19 @@ def unknown_signature(material: Material) -> Iterator[Case]:
     yield _with(case, "X-Signature", "0" * 64)
 
 
+def half_signature(material: Material) -> Iterator[Case]:
+    rule, reason = "half-signature", "not the whole signature"
+    case = material.forgery(rule, "a forged event, the first half of its signature right, the second wrong", reason)
+    right = _value(case, "X-Signature")
+    yield _with(case, "X-Signature", right[:32] + _other_digits(right[32:]))
+    case = material.forgery(rule, "a forged event, the second half of its signature right, the first wrong", reason)
+    right = _value(case, "X-Signature")
+    yield _with(case, "X-Signature", _other_digits(right[:32]) + right[32:])
+    case = material.forgery(rule, "a forged event, the last digit of its signature wrong", reason)
+    right = _value(case, "X-Signature")
+    yield _with(case, "X-Signature", right[:-1] + _other_digits(right[-1:]))
+
+
 def missing_signature(material: Material) -> Iterator[Case]:
     case = material.forgery("missing-signature", "a forged event without X-Signature", "X-Signature is missing")
     yield _with(case, "X-Signature", None)
@@ -157,6 +170,22 @@ def reserialised_body(material: Material) -> Iterator[Case]:
     yield material.genuine(rule, "an event written with blanks and line ends, signed so", body, "signed as it is")
 
 
+def trimmed_body(material: Material) -> Iterator[Case]:
+    rule, reason = "trimmed-body", "the body is not the one that was signed"
+    signed = dumps(material.forged())
+    yield material.forgery(
+        rule, "an event, a line end added after it was signed", reason, body=signed + b"\n", signed=signed
+    )
+    signed = dumps(material.forged())
+    yield material.forgery(
+        rule, "an event, a blank put in front after it was signed", reason, body=b" " + signed, signed=signed
+    )
+    body = dumps(material.event()) + b"\n"
+    yield material.genuine(
+        rule, "an event with a line end after the JSON, signed with it", body, "signed with its line end"
+    )
+
+
 def unicode_body(material: Material) -> Iterator[Case]:
     rule = "unicode-body"
     body = dumps(_with_object(material.event(), sender_name=UNICODE))
@@ -181,6 +210,7 @@ def other_environment_key(material: Material) -> Iterator[Case]:
 SIGNING: Mapping[str, Callable[[Material], Iterator[Case]]] = {
     "valid-event": valid_event,
     "unknown-signature": unknown_signature,
+    "half-signature": half_signature,
     "missing-signature": missing_signature,
     "stale-timestamp": stale_timestamp,
     "future-timestamp": future_timestamp,
@@ -190,6 +220,7 @@ SIGNING: Mapping[str, Callable[[Material], Iterator[Case]]] = {
     "other-environment-key": other_environment_key,
     "altered-body": altered_body,
     "reserialised-body": reserialised_body,
+    "trimmed-body": trimmed_body,
     "unicode-body": unicode_body,
     "large-body": large_body,
 }
@@ -212,10 +243,10 @@ def vectors_only(material: Material) -> Iterator[Case]:
     body = b'{"price": 1.10, "big": 12345678901234567890, "id": "evt_1", "id": "evt_2"}'
     yield material.genuine("reserialised-body", "JSON that no parser writes as it came", body, "signed as it is")
     body = dumps(material.event()) + b"\r\n"
-    yield material.genuine("reserialised-body", "a line end after the JSON", body, "signed with its line end")
+    yield material.genuine("trimmed-body", "CR and LF after the JSON", body, "signed with its line end")
     body = dumps(material.event())
-    what, reason = "a blank added at the end", "the body is not the one that was signed"
-    yield material.forgery("altered-body", what, reason, body=body + b" ", signed=body)
+    reason = "the body is not the one that was signed"
+    yield material.forgery("trimmed-body", "a blank added at the end", reason, body=body + b" ", signed=body)
     yield material.forgery("altered-body", "the last byte missing", reason, body=body[:-1], signed=body)
 
 
@@ -236,6 +267,11 @@ def _resigned(case: Case, key: str, prefix: bytes) -> Case:
 
 def _with_object(event: JsonObject, **members: str) -> JsonObject:
     return {**event, "data": {"object": {**event["data"]["object"], **members}}}
+
+
+def _other_digits(digits: str) -> str:
+    """Hexadecimal digits that differ from these in every place."""
+    return "".join(f"{15 - int(digit, 16):x}" for digit in digits)
 
 
 def _seconds(milliseconds: int) -> str:

@@ -29,6 +29,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.server.process import open_socket, serving
 from simulator.wire.json import JsonObject
+from simulator.wire.tools import marked
 
 _ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 _QUOTE = {
@@ -39,6 +40,10 @@ _TRANSACTION = re.compile(r"\btxn_[a-z0-9]+")
 _PROBE_SECONDS = 2
 _OWN = "certify"
 """A world of this name marks the simulator that an examination has started for itself."""
+NEEDED_WORLD = (
+    "an examination needs a world in which an onramp of 5000 KES and a recurring send of 1 XLM go through; "
+    "`rampsim reset` makes it one"
+)
 _CALL_SECONDS = 30
 _CALM_SECONDS = 0.15
 
@@ -137,9 +142,9 @@ class Stage:
         return Order(self, reference, made["id"], amount, made["asset"])
 
     def _made_here(self, reference: str) -> JsonObject:
-        quote = self._call("/quotes", _QUOTE)
+        quote = self.call("POST", "/quotes", _QUOTE)
         payer = {"wallet_address": _ADDRESS, "payer": {"phone_number": "+254712345678"}, "reference": reference}
-        return self._call(f"/quotes/{quote['id']}/confirm", payer)
+        return self.call("POST", f"/quotes/{quote['id']}/confirm", payer)
 
     def _ordered(self) -> JsonObject:
         """The transaction that the application has just made."""
@@ -148,7 +153,7 @@ class Stage:
         if not ids:
             words = "the id of the onramp that it made, like txn_sdc0hwa5vkk922a0bb95"
             raise Unusable(f"--order: `{self.ordering}` printed {text.strip()[:120]!r}, and not {words}")
-        made = self._call(f"/transactions/{ids[-1]}")
+        made = self.call("GET", f"/transactions/{ids[-1]}")
         if (made["type"], made["status"]) != ("onramp", "awaiting_payment"):
             words = "an onramp that waits for its payment is wanted"
             raise Unusable(f"--order: {made['id']} is an {made['type']}, {made['status']}; {words}")
@@ -179,7 +184,7 @@ class Stage:
     def quiet(self, url: str) -> Iterator[None]:
         """The world leaves the orders to certify: no scenario acts, and its own webhooks do not go to the receiver."""
         scenarios = self.world["scenarios"]
-        endpoints = [one["id"] for one in self._call("/webhooks?size=100")["data"] if one["url"] == url]
+        endpoints = [one["id"] for one in self.call("GET", "/webhooks?size=100")["data"] if one["url"] == url]
         self.control.put("/scenarios/active", {"names": []})
         with ExitStack() as stack:
             for endpoint in endpoints:
@@ -188,17 +193,19 @@ class Stage:
             stack.callback(lambda: self.control.put("/scenarios/active", {"names": scenarios}))
             yield
 
-    def _call(self, path: str, body: Mapping[str, object] | None = None) -> JsonObject:
-        """POST to the interface, signed in; GET without a body."""
+    def call(self, method: str, path: str, body: Mapping[str, object] | None = None) -> JsonObject:
+        """Call the interface, signed in. NoStage when it refuses."""
         if self._token is None:
             pair = {name: self.keys[name] for name in ("public_key", "secret_key")}
-            self._token = str(_answer(f"{self.keys['base_url']}/auth/token", pair)["access_token"])
-        return _answer(f"{self.keys['base_url']}{path}", body, {"Authorization": f"Bearer {self._token}"})
+            self._token = str(_answer("POST", f"{self.keys['base_url']}/auth/token", pair)["access_token"])
+        return _answer(method, f"{self.keys['base_url']}{path}", body, {"Authorization": f"Bearer {self._token}"})
 
 
-def _answer(url: str, body: Mapping[str, object] | None, headers: Mapping[str, str] | None = None) -> JsonObject:
-    sent = {"Content-Type": "application/json", **(headers or {})}
-    request = Request(url, None if body is None else json.dumps(body).encode(), sent)
+def _answer(
+    method: str, url: str, body: Mapping[str, object] | None, headers: Mapping[str, str] | None = None
+) -> JsonObject:
+    sent = {"Content-Type": "application/json", **marked("certify"), **(headers or {})}
+    request = Request(url, None if body is None else json.dumps(body).encode(), sent, method=method)
     try:
         with build_opener(ProxyHandler({})).open(request, timeout=_CALL_SECONDS) as response:
             answer: JsonObject = json.load(response)
@@ -206,8 +213,7 @@ def _answer(url: str, body: Mapping[str, object] | None, headers: Mapping[str, s
     except HTTPError as error:
         with error:
             said = error.read().decode(errors="replace")
-        needs = "an examination needs a world in which an onramp of 5000 KES goes through; `rampsim reset` makes it one"
-        raise NoStage(f"the simulator refused {request.get_method()} {url}: {error.code} {said}\n{needs}") from None
+        raise NoStage(f"the simulator refused {method} {url}: {error.code} {said}\n{NEEDED_WORLD}") from None
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise NoStage(f"the simulator broke off at {url} ({reason})", unreachable=True) from None
@@ -216,16 +222,22 @@ def _answer(url: str, body: Mapping[str, object] | None, headers: Mapping[str, s
 def running_stage(url: str, webhook_key: str, token: str | None) -> Stage:
     """The world of a running simulator that has this webhook key, else its world `default`. NoStage."""
     try:
-        found = ControlClient(url, token=token, timeout_seconds=_CALL_SECONDS).get("/worlds")["data"]
+        return _running_stage(url, webhook_key, token)
     except Unreachable as error:
         raise NoStage(str(error), unreachable=True) from None
     except CallRefused as refusal:
         raise NoStage(f"the simulator at {url} refused to show its worlds: {refusal}") from None
-    for world in found:
+    except (LookupError, TypeError, AttributeError):
+        raise NoStage(f"what answers at {url} is not a simulator of this version", unreachable=True) from None
+
+
+def _running_stage(url: str, webhook_key: str, token: str | None) -> Stage:
+    listed = ControlClient(url, token=token, timeout_seconds=_CALL_SECONDS).get("/worlds")["data"]
+    for world in listed:
         environment = _environment_of(world, webhook_key)
         if environment is not None:
             return _stage(url, world, environment, webhook_key, token, f"{url}, which was running, world {world['id']}")
-    default = next((row for row in found if row["id"] == DEFAULT_WORLD), None)
+    default = next((row for row in listed if row["id"] == DEFAULT_WORLD), None)
     if default is None:
         raise NoStage(f"no world of the simulator at {url} has the webhook key of the receiver")
     return _stage(url, default, "sandbox", webhook_key, token, f"{url}, which was running, world {DEFAULT_WORLD}")
@@ -246,7 +258,7 @@ def is_simulator(url: str) -> bool:
         return all(row["id"] != _OWN for row in client.get("/worlds")["data"])
     except CallRefused as refusal:
         return refusal.status == 401  # of its control token
-    except (Unreachable, LookupError, TypeError):
+    except (Unreachable, LookupError, TypeError, AttributeError):
         return False
 
 

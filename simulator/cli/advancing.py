@@ -9,11 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import click
-
 from simulator import client as clients
-
-_CLEAR = "\r\x1b[K"
+from simulator.cli.output import say_passing
 
 
 @contextmanager
@@ -28,7 +25,7 @@ def shown(client: clients.ControlClient) -> Iterator[None]:
         yield
     finally:
         over.set()
-        click.echo(_CLEAR, nl=False, err=True)
+        say_passing()
 
 
 def _follow(client: clients.ControlClient, over: threading.Event) -> None:
@@ -37,7 +34,7 @@ def _follow(client: clients.ControlClient, over: threading.Event) -> None:
             if over.is_set():
                 return
             if sort == "progress":
-                click.echo(f"{_CLEAR}{told(json.loads(data))}", nl=False, err=True)
+                say_passing(told(json.loads(data)))
     except (clients.Unreachable, clients.CallRefused, OSError, ValueError):
         return  # the advance itself says what is wrong
 

@@ -14,7 +14,8 @@ import click
 
 from simulator import client as clients
 from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
-from simulator.cli.remote import plain, remote, show
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -37,7 +38,7 @@ _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 for findings at least as severe as this.")
-@click.option("--fail", "fail_on_any", is_flag=True, help="Exit with 1 when anything is found.")
+@click.option("--fail", "fail_on_any", is_flag=True, hidden=True)  # an older spelling of --fail-on info
 @click.option(
     "--baseline",
     metavar="FILE",
@@ -81,9 +82,9 @@ def advice(
     if as_json or form == "json":
         show(found)
     elif form == "junit":
-        click.echo(plain(_junit(found)))
+        say(_junit(found))
     else:
-        click.echo(plain("\n".join(_github(found) if form == "github" else _text(found, client.url, len(known)))))
+        say("\n".join(_github(found) if form == "github" else _text(found, client.url, len(known))))
     least = fail_on or ("info" if fail_on_any else None)
     if least is not None and any(_weight(row) >= SEVERITIES.index(least) for row in found):
         sys.exit(EXIT_REFUSED)
@@ -103,7 +104,7 @@ def _write(path: Path, rows: Sequence[Row]) -> None:
         path.write_text(f"{text}\n", "utf-8")
     except OSError as error:
         fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
-    click.echo(f"Wrote {path}: {len(entries)} known {'finding' if len(entries) == 1 else 'findings'}.")
+    say(f"Wrote {path}: {len(entries)} known {'finding' if len(entries) == 1 else 'findings'}.")
 
 
 def _known(path: Path) -> set[str]:

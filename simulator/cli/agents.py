@@ -9,6 +9,7 @@ import click
 from simulator.cli import obeying, settings
 from simulator.cli.ending import EXIT_USAGE, fail
 from simulator.cli.remote import address_of
+from simulator.version import wheel
 
 _URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for name in ("url", "control_token"))
 
@@ -37,7 +38,9 @@ def mcp(url: str | None, control_token: str | None) -> None:
         import anyio
         import mcp as _library  # noqa: F401  what the command stands on
     except ImportError:
-        fail(["`rampsim mcp` needs the library of the Model Context Protocol: pip install 'rampsim[mcp]'"], EXIT_USAGE)
+        fail(
+            [f"`rampsim mcp` needs the library of the Model Context Protocol: pip install '{wheel('mcp')}'"], EXIT_USAGE
+        )
     from simulator.agents import serving
 
     anyio.run(serving.serve_stdio, address.url if address.by else None, control_token)

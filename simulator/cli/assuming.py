@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from simulator.cli.ending import EXIT_USAGE, fail
-from simulator.cli.remote import show
+from simulator.cli.output import say, show
 
 
 @click.command()
@@ -33,9 +33,9 @@ def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
         show([shown(switch) for switch in rows])
         return
     for switch in rows:
-        click.echo(f"{switch.id}  {switch.assumed}")
+        say(f"{switch.id}  {switch.assumed}")
         for name, changes in switch.alternatives.items():
-            click.echo(f"    {name}: {changes}")
-        click.echo(f"    ask:  {switch.question}")
-        click.echo(f"    call: {switch.call}\n")
-    click.echo("Switch one with --assume ID=ALTERNATIVE, or in a world by settings.assumptions.")
+            say(f"    {name}: {changes}")
+        say(f"    ask:  {switch.question}")
+        say(f"    call: {switch.call}\n")
+    say("Switch one with --assume ID=ALTERNATIVE, or in a world by settings.assumptions.")

@@ -9,6 +9,7 @@ import click
 
 from simulator.address import listening
 from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.output import say
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
 
@@ -82,7 +83,7 @@ def certify(
             examine(
                 settings,
                 Hears(
-                    began=lambda begun: click.echo(begun.head() + "\n"),
+                    began=lambda begun: say(begun.head() + "\n"),
                     playing=lambda rule: line.say(f"playing {rule.name}"),
                     result=lambda result: line.above(result.line),
                 ),
@@ -99,7 +100,7 @@ def certify(
     for path, content in ((as_json, report.json()), (junit, report.junit())):
         if path is not None:
             path.write_text(content, encoding="utf-8")
-    click.echo(report.readable(), nl=False)
+    say(report.readable(), nl=False)
     if not report.certified:
         raise SystemExit(EXIT_REFUSED)
 

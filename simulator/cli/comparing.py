@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.output import say
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -39,7 +40,8 @@ def compare(
     put in place of the recorded ones. Exit code 1 when there are differences.
 
     FILE and NEWER are OpenAPI documents (YAML or JSON): what was removed, weakened, tightened, added is listed. Exit
-    code 1 when a promise was broken.
+    code 1 when clients of the older one break: a promise was removed or weakened, or, promised or guessed, a request
+    was tightened, a default changed, a sign-in added, a success status removed, a closed list of an answer widened.
     """
     if newer is not None:
         _contracts(file, newer, as_json)
@@ -54,7 +56,7 @@ def compare(
     except HarError as error:
         fail([f"{file}: {error}"], EXIT_USAGE)
     result = asyncio.run(replay(entries, scenarios=scenarios, values=values))
-    click.echo(json.dumps(result.as_json(), indent=2) if as_json else result.readable())
+    say(json.dumps(result.as_json(), indent=2) if as_json else result.readable())
     sys.exit(EXIT_REFUSED if result.differences else 0)
 
 
@@ -68,7 +70,5 @@ def _contracts(file: Path, newer: Path, as_json: bool) -> None:
         fail([str(error)], EXIT_USAGE)
     except (KeyError, TypeError, AttributeError) as error:
         fail([f"one of the two is no valid OpenAPI document: {error!r} leads nowhere"], EXIT_USAGE)
-    click.echo(
-        json.dumps([asdict(one) | {"breaks": one.breaks} for one in found], indent=2) if as_json else readable(found)
-    )
+    say(json.dumps([asdict(one) | {"breaks": one.breaks} for one in found], indent=2) if as_json else readable(found))
     sys.exit(EXIT_REFUSED if any(one.breaks for one in found) else 0)

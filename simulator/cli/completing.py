@@ -14,6 +14,8 @@ from typing import Any
 
 import click
 
+from simulator.cli.output import say
+
 _SECONDS = 0.5
 """How long a server may take to tell names."""
 
@@ -37,13 +39,13 @@ def completion(context: click.Context, shell: str) -> None:
 
     made = get_completion_class(shell)
     assert made is not None
-    click.echo(made(context.find_root().command, {}, "rampsim", "_RAMPSIM_COMPLETE").source())
+    say(made(context.find_root().command, {}, "rampsim", "_RAMPSIM_COMPLETE").source())
 
 
 def _completer(names: Callable[[click.Context], Iterable[str]]) -> Completer:
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         try:
-            return [name for name in names(context) if name.startswith(incomplete)]
+            return [name for name in names(context) if name.startswith(incomplete) and name.isprintable()]
         except Exception:  # whatever it is: nobody asked for a message
             return []
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.output import say
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
 
@@ -118,7 +119,7 @@ def conform(
     for path, content in ((report, text), (as_json, outcome.json()), (junit, outcome.junit())):
         if path is not None:
             path.write_text(content, encoding="utf-8")
-    click.echo(text, nl=False)
+    say(text, nl=False)
     if not outcome.passed:
         raise SystemExit(EXIT_REFUSED)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import click
 
 from simulator.cli.ending import EXIT_REFUSED, fail
+from simulator.cli.output import say, say_page
 from simulator.docs import library, search
 from simulator.wire.clauses import DOCS_BASE
 
@@ -34,7 +35,7 @@ def docs(terms: tuple[str, ...]) -> None:
     if not terms:
         _show_contents()
     elif page is not None:
-        click.echo_via_pager(page.source) if sys.stdout.isatty() else click.echo(page.source, nl=False)
+        say_page(page.source) if sys.stdout.isatty() else say(page.source, nl=False)
     elif passages := list(search.passage(words)):
         _show((f"{one.path}#{found.anchor}", one.title, found.heading, found.text) for one, found in passages)
     elif hits := search.search(words):
@@ -45,19 +46,19 @@ def docs(terms: tuple[str, ...]) -> None:
 
 def _show_contents() -> None:
     for section in library.sections():
-        click.echo(f"{section.title}: {section.says}\n")
+        say(f"{section.title}: {section.says}\n")
         wide = max((len(page.path) for page in section.pages), default=0)
         for page in section.pages:
-            click.echo(f"  {page.path:{wide}}  {page.says}")
-        click.echo()
-    click.echo("rampsim docs PAGE shows one of them, rampsim docs WORDS searches in all.")
+            say(f"  {page.path:{wide}}  {page.says}")
+        say()
+    say("rampsim docs PAGE shows one of them, rampsim docs WORDS searches in all.")
 
 
 def _show(places: Iterable[tuple[str, str, str, str]]) -> None:
     """Places: path, title of the page, heading, text."""
     for number, (path, title, heading, text) in enumerate(places):
         if number:
-            click.echo()
-        click.echo(click.style(heading if heading == title else f"{heading}  ({title})", bold=True))
-        click.echo(click.wrap_text(text, _WIDTH, "  ", "  ", preserve_paragraphs=True))
-        click.echo(f"  {DOCS_BASE}/{path}")
+            say()
+        say(heading if heading == title else f"{heading}  ({title})", bold=True)
+        say(click.wrap_text(text, _WIDTH, "  ", "  ", preserve_paragraphs=True))
+        say(f"  {DOCS_BASE}/{path}")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import NoReturn
 
-import click
+from simulator.cli.output import say
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -18,5 +18,5 @@ EXIT_INTERRUPTED = 130
 def fail(lines: Iterable[str], code: int) -> NoReturn:
     """Say what is wrong on the error stream, and end."""
     for line in lines:
-        click.echo(f"rampsim: {line}", err=True)
+        say(f"rampsim: {line}", err=True)
     sys.exit(code)

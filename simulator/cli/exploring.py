@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.output import say
 from simulator.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from simulator.exploration.exploring import Judged
+    from simulator.exploration.causes import Judged
 
 EXIT_SUITE_FAILS = 4
 EXIT_BY_SIGNAL = 128
@@ -44,7 +45,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path(".rampsim/explore"),
               show_default=True, help="Where the reports and findings/ are written.")  # fmt: skip
 @click.option("--baseline", metavar="FILE", type=_FILE, help="An earlier report.json: only findings that are new fail.")
-@click.option("--replay", metavar="FINDING", help="Make this run again, by its id or its file, and no other.")
+@click.option(
+    "--replay",
+    metavar="RUN",
+    help="Make this run again and no other: a finding by its id or its file, any other run by its id.",
+)
 @click.option(
     "--prove",
     metavar="PATCH",
@@ -87,7 +92,7 @@ def explore(
     if prove is not None and replay is None:
         fail(["--prove tells whether a patch mends a finding: name the finding with --replay"], EXIT_USAGE)
     try:
-        found = None if replay is None else report.read_finding(replay, out)
+        found = None if replay is None else report.read_run(replay, out)
         known = {} if baseline is None else report.known_findings(baseline)
     except report.NoFinding as error:
         fail([str(error)], EXIT_USAGE)
@@ -107,11 +112,11 @@ def explore(
     try:
         if prove is not None:
             proof = try_out(settings, prove)
-            click.echo(proof.said)
+            say(proof.said)
             raise SystemExit(0 if proof.mended else EXIT_REFUSED)
         if assumptions:
             flipped = flipping.flip_all(settings, flipping.Hears(heard.planned_flips, heard.progress.ran))
-            click.echo(questions.readable(flipped, questions.write(flipped, out)), nl=False)
+            say(questions.readable(flipped, questions.write(flipped, out)), nl=False)
             return
         explored = run(
             settings, Hears(begun=heard.begun, planned=heard.planned, noted=heard.noted, judged=heard.judged)
@@ -128,7 +133,7 @@ def explore(
         heard.progress.end()
     if replay is None:
         report.write(explored, out, known)
-    click.echo(report.readable(explored, out, known), nl=False)
+    say(report.readable(explored, out, known), nl=False)
     if report.Compared.of(explored, known).new:
         raise SystemExit(EXIT_REFUSED)
 
@@ -143,31 +148,41 @@ class _Heard:
 
     def __init__(self) -> None:
         self.progress = Progress()
+        self._causes: set[object] = set()
 
     def begun(self, tests: int) -> None:
         many = f"{tests} tests" if tests > 1 else "1 test"
-        click.echo(f"{many}, twice without faults first.", err=True)
+        say(f"{many}, twice without faults first.", err=True)
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
         left = f" {left_out} more do not fit into the budget." if left_out else ""
-        click.echo(f"{runs} run{'' if runs == 1 else 's'}, about {seconds:.0f} s.{left}")
+        say(f"{runs} run{'' if runs == 1 else 's'}, about {seconds:.0f} s.{left}")
         self.progress.begin(runs)
 
     def noted(self, note: str) -> None:
-        click.echo(f"Note: {note}.")
+        say(f"Note: {note}.")
 
     def planned_flips(self, alternatives: int, tests: int, seconds: float, left_out: int) -> None:
         total = alternatives * tests
         left = f" {left_out} more alternatives do not fit into the budget." if left_out else ""
-        click.echo(f"{alternatives} alternatives, {total} runs ({tests} for each), about {seconds:.0f} s.{left}")
+        say(f"{alternatives} alternatives, {total} runs ({tests} for each), about {seconds:.0f} s.{left}")
         self.progress.begin(total)
 
     def judged(self, one: Judged) -> None:
-        if one.verdict.is_finding:
+        if one.verdict.is_finding and not self._is_known(one):
             at = f"{one.run.fault} at {one.run.site}" if one.run.site else "no fault at all"
             self.progress.found(f"{one.verdict.verdict} in {one.run.test} under {at} ({one.run.id})")
         if one.run.site:
             self.progress.ran()
+
+    def _is_known(self, one: Judged) -> bool:
+        """Return whether another run has shown the same cause before."""
+        from simulator.exploration.causes import key_of
+
+        cause = key_of(one)
+        known = cause in self._causes
+        self._causes.add(cause)
+        return known
 
 
 _OF_FINDINGS = ("faults", "baseline", "replay", "prove")
@@ -188,9 +203,7 @@ def _nothing_about_faults() -> None:
                  EXIT_USAGE)  # fmt: skip
     for name in given:
         if name in _OF_FAULTS:
-            click.echo(
-                f"--{name} does nothing with --assumptions: there are no faults, and no books are read.", err=True
-            )
+            say(f"--{name} does nothing with --assumptions: there are no faults, and no books are read.", err=True)
 
 
 def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,33 +12,10 @@ import click
 
 from simulator import client as clients
 from simulator.cli import completing
+from simulator.cli.output import say, show
 from simulator.cli.parameters import parameters_of
-from simulator.cli.remote import remote, show
-
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "refused-429": {"respond": {"status": 429, "code": "rate_limited", "retry_after": 1}},
-    "refused-500": {"respond": {"status": 500, "code": "internal_error"}},
-    "refused-503": {"respond": {"status": 503, "code": "service_unavailable"}},
-    "answer-lost-after-commit": {"after_commit": True, "drop": True},
-    "answer-lost-before-work": {"drop": True},
-    "answer-late": {"answer_delay": "6s"},
-    "answer-garbled": {"malformed": "truncate"},
-    "answer-unknown-enum": {"unknown_enum": True},
-    "answer-extra-field": {"extra_field": True},
-    "webhook-doubled": {"deliver": {"copies": 3}},
-    "webhook-late": {"deliver": {"delay": "6h"}},
-    "webhook-after-final": {"deliver": {"hold": "terminal"}},
-    "webhook-reordered": {"deliver": {"reorder": True}},
-    "webhook-lost": {"deliver": {"drop": True}},
-    "webhook-acknowledgement-lost": {"deliver": {"acknowledgement_lost": True}},
-    "webhook-two-at-once": {"deliver": {"two_at_once": True}},
-    "webhook-before-answer": {"deliver": {"before_answer": True}},
-    "webhook-forged": {"deliver": {"corrupt_signature": True}},
-    "webhook-stale": {"deliver": {"stale_timestamp": True}},
-    "webhook-unknown-type": {"deliver": {"unknown_type": True}},
-    "webhook-unknown-enum": {"deliver": {"unknown_enum": True}},
-}
-"""Faults by the names that `rampsim explore --faults` has for them; here they strike until they are removed."""
+from simulator.cli.remote import remote
+from simulator.wire import presets
 
 
 class _Member(NamedTuple):
@@ -59,7 +36,7 @@ class _Add(click.Command):
 
 
 def _presets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in PRESETS if name.startswith(incomplete)]
+    return [name for name in presets.PRESETS if name.startswith(incomplete)]
 
 
 @click.group(invoke_without_command=True)
@@ -103,7 +80,7 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
     rampsim faults add webhook-doubled
     rampsim faults add --webhook transaction.completed --delay 10m --times 1
     """
-    body: dict[str, Any] = {**_preset(preset)}
+    body: dict[str, Any] = {} if preset is None else dict(_preset(preset))
     is_webhook = webhook is not None or "deliver" in body
     texts = {name: value for name, value in given.items() if value not in (None, False)}
     if not body and webhook is None and not texts:
@@ -133,7 +110,7 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
     made = client.post("/faults", body)
     show(made)
     for warning in made.get("warnings", ()):
-        click.echo(f"rampsim: it may never be hit: {warning}", err=True)
+        say(f"rampsim: it may never be hit: {warning}", err=True)
 
 
 def _refuse_half_an_answer(respond: Mapping[str, Any] | None) -> None:
@@ -148,16 +125,14 @@ def _is_true(value: Any, schema: Mapping[str, Any]) -> bool:
     return value is True or (value == "true" and {"type": "boolean"} in schema.get("anyOf", ()))
 
 
-def _preset(name: str | None) -> Mapping[str, Any]:
-    if name is None:
-        return {}
-    if name not in PRESETS:
+def _preset(name: str) -> Mapping[str, Any]:
+    if name not in presets.PRESETS:
         from simulator.wire.strict import did_you_mean
 
         raise click.UsageError(
-            f"there is no preset {name!r}{did_you_mean(name, PRESETS)}; `rampsim faults presets` lists them"
+            f"there is no preset {name!r}{did_you_mean(name, presets.PRESETS)}; `rampsim faults presets` lists them"
         )
-    return PRESETS[name]
+    return presets.PRESETS[name].fault
 
 
 @faults.command()
@@ -175,17 +150,17 @@ def clear(client: clients.ControlClient) -> None:
     client.delete("/faults")
 
 
-@faults.command()
-def presets() -> None:
+@faults.command("presets")
+def list_presets() -> None:
     """List the presets and what each stands for.
 
     They are named as `rampsim explore` names them.
     """
     import json
 
-    width = max(map(len, PRESETS))
-    for name, body in PRESETS.items():
-        click.echo(f"{name:<{width}}  {json.dumps(body)}")
+    width = max(map(len, presets.PRESETS))
+    for name, preset in presets.PRESETS.items():
+        say(f"{name:<{width}}  {json.dumps(preset.fault)}")
 
 
 def _members(is_webhook: bool) -> dict[str, _Member]:

@@ -6,7 +6,9 @@ import click
 
 from simulator import client as clients
 from simulator.cli.ending import EXIT_REFUSED, fail
-from simulator.cli.remote import remote, show
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
+from simulator.terminal import plain_line
 
 
 @click.command()
@@ -33,8 +35,9 @@ def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None
     else:
         for row in rows:
             named = "" if row["title"] == row["id"] else f"  {row['title']}"
-            click.echo(f"{row['sort']:10}  {row['id']}{named}  {row['kind']}  {row['status'] or ''}".rstrip())
+            line = f"{row['sort']:10}  {row['id']}{named}  {row['kind']}  {row['status'] or ''}"
+            say(plain_line(line).rstrip())
     if answer["truncated"]:
-        click.echo("rampsim: there is older still that was not looked at", err=True)
+        say("rampsim: there is older still that was not looked at", err=True)
     if not rows:
         fail([f"nothing in this world has {words!r}"], EXIT_REFUSED)

@@ -10,8 +10,10 @@ import click
 
 from simulator import client as clients
 from simulator.cli import completing
-from simulator.cli.remote import plain, remote, show
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
 from simulator.cli.worlds import OrShown
+from simulator.terminal import plain_line
 
 _json = click.option("--json", "as_json", is_flag=True, help="The whole messages as JSON.")
 
@@ -43,9 +45,7 @@ def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_j
     messages = client.get(_path(name), limit=limit)["data"]
     _tell(messages, as_json)
     if not messages and limit != 0:
-        click.echo(
-            f"rampsim: nothing came to the inbox {plain(name)!r} yet; `rampsim inbox` lists all inboxes", err=True
-        )
+        say(f"rampsim: nothing came to the inbox {name!r} yet; `rampsim inbox` lists all inboxes", err=True)
 
 
 @inbox.command()
@@ -105,4 +105,4 @@ def _tell(messages: Iterable[Mapping[str, Any]], as_json: bool) -> None:
             about = f"{event['type']}  {event['data']['object'].get('id', '')}"
         except (ValueError, KeyError, TypeError, AttributeError):
             about = message["body"][:80]
-        click.echo(f"{message['at']}  {message['status']}  {about}".rstrip())
+        say(plain_line(f"{message['at']}  {message['status']}  {about}").rstrip())

@@ -11,7 +11,8 @@ import click
 
 from simulator import client as clients
 from simulator.cli.ending import EXIT_REFUSED
-from simulator.cli.remote import remote, show
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
 
 
 @click.command()
@@ -50,7 +51,7 @@ def coverage(
     else:
         _print(report, missing)
     if fail_under is not None and not report["percent"] >= fail_under:
-        click.echo(f"rampsim: coverage {report['percent']} % is below {fail_under:g} %", err=True)
+        say(f"rampsim: coverage {report['percent']} % is below {fail_under:g} %", err=True)
         sys.exit(EXIT_REFUSED)
 
 
@@ -58,11 +59,11 @@ def _print(report: Mapping[str, Any], missing: bool) -> None:
     parts = report["dimensions"].values()
     width = max(len(part["title"]) for part in parts)
     for part in parts:
-        click.echo(_line(part["title"], part, width))
+        say(_line(part["title"], part, width))
         for row in part["items"]:
             if missing and not row["covered"]:
-                click.echo(f"  - {row['item']}")
-    click.echo(_line("Total", report, width))
+                say(f"  - {row['item']}")
+    say(_line("Total", report, width))
 
 
 def _line(title: str, part: Mapping[str, Any], width: int) -> str:

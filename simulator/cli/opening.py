@@ -10,6 +10,7 @@ import click
 from simulator import client as clients
 from simulator.address import CONTROL_BASE
 from simulator.cli import completing
+from simulator.cli.output import say
 from simulator.cli.remote import remote
 
 
@@ -29,6 +30,6 @@ def open_dashboard(client: clients.ControlClient, resource_id: str | None, only_
         url += f"?{urlencode({'world': client.world})}"
     if not docs and resource_id is not None:
         url += f"#/resources/{clients.segment(resource_id)}"
-    click.echo(url)
+    say(url)
     if not only_print and sys.stdout.isatty():
         click.launch(url)

@@ -7,10 +7,9 @@ import time
 from shutil import get_terminal_size
 from threading import Lock
 
-import click
+from simulator.cli.output import say, say_passing
 
 _EVERY_SECONDS = 0.2
-_CLEAR = "\r\x1b[K"
 
 
 class Line:
@@ -22,17 +21,17 @@ class Line:
     def say(self, text: str) -> None:
         """Show this in place of what was there."""
         if self._live:
-            click.echo(f"{_CLEAR}{text[: get_terminal_size().columns - 1]}", nl=False, err=True)
+            say_passing(text[: get_terminal_size().columns - 1])
 
     def above(self, text: str) -> None:
         """Print a line of output, which stays, where this one was."""
         self.clear()
-        click.echo(text)
+        say(text)
 
     def clear(self) -> None:
         """Let the line go."""
         if self._live:
-            click.echo(_CLEAR, nl=False, err=True)
+            say_passing()
 
 
 class Progress:
@@ -52,7 +51,9 @@ class Progress:
         """Something was found, told at once in a line."""
         with self._turn:
             self._found += 1
-            click.echo(f"{_CLEAR if self._live else ''}found: {text}", err=True)
+            if self._live:
+                say_passing()
+            say(f"found: {text}", err=True)
 
     def ran(self) -> None:
         """One more run is done."""
@@ -66,14 +67,14 @@ class Progress:
         if self._live:
             if self._done == self._total or now - self._shown >= _EVERY_SECONDS:
                 self._shown = now
-                click.echo(f"{_CLEAR}{self._text(now)}", nl=False, err=True)
+                say_passing(self._text(now))
         elif self._done * 10 // self._total > (self._done - 1) * 10 // self._total:
-            click.echo(self._text(now), err=True)
+            say(self._text(now), err=True)
 
     def end(self) -> None:
         """Nothing more comes: the line goes."""
         if self._live:
-            click.echo(_CLEAR, nl=False, err=True)
+            say_passing()
 
     def _text(self, now: float) -> str:
         found = f", {self._found} finding{'' if self._found == 1 else 's'}" if self._found else ""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, fail
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.output import say
 from simulator.kernel.dataclass import dataclass
 
 _FOLDER = Path(__file__).parents[1] / "docs" / "recipes"
@@ -68,7 +69,7 @@ def list_recipes() -> None:
     known = recipes()
     width = max(map(len, known))
     for one in known.values():
-        click.echo(f"{one.name:{width}}  {one.about}")
+        say(f"{one.name:{width}}  {one.about}")
 
 
 @recipe.command()
@@ -76,13 +77,13 @@ def list_recipes() -> None:
 def show(name: str) -> None:
     """Print a recipe: what it is, and each file after its path."""
     chosen = _recipe(name)
-    click.echo((chosen.folder / "README.md").read_text("utf-8").rstrip())
+    say((chosen.folder / "README.md").read_text("utf-8").rstrip())
     for file, place in chosen.files.items():
         text = chosen.text(file).rstrip()
         if text.count("\n") >= _SHOWN_LINES:
-            click.echo(f"\n--- {place}\n({text.count(chr(10)) + 1:,} lines)")
+            say(f"\n--- {place}\n({text.count(chr(10)) + 1:,} lines)")
         elif file != "README.md":
-            click.echo(f"\n--- {place}\n{text}")
+            say(f"\n--- {place}\n{text}")
 
 
 @recipe.command()
@@ -101,15 +102,25 @@ def write(name: str, to: Path, force: bool) -> None:
     """
     chosen = _recipe(name)
     texts = {to / place: chosen.text(file) for file, place in chosen.files.items()}
+    in_the_way = [
+        *(parent for path in texts for parent in path.parents if parent.exists() and not parent.is_dir()),
+        *(path for path in texts if path.is_dir()),
+    ]
+    if in_the_way:
+        what = "a directory" if in_the_way[0].is_dir() else "not a directory"
+        fail([f"{in_the_way[0]} is {what}, so nothing was written; choose another place with --to"], EXIT_USAGE)
     taken = [path for path, text in texts.items() if path.exists() and not _says(path, text)]
     if taken and not force:
         lines = [f"{path} is there and says something else" for path in taken]
         fail([*lines, "nothing was written; replace such files with --force, or choose another place with --to"], 1)
     for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        click.echo(path)
-    click.echo(f"Written. What to do with it: rampsim recipe show {name}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        except OSError as error:
+            fail([f"{path} cannot be written: {error.strerror or error} ({error.filename})"], EXIT_USAGE)
+        say(str(path))
+    say(f"Written. What to do with it: rampsim recipe show {name}")
 
 
 def _says(path: Path, text: str) -> bool:

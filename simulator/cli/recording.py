@@ -8,6 +8,7 @@ import click
 
 from simulator import client as clients
 from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.output import say
 from simulator.cli.remote import remote
 
 
@@ -27,10 +28,10 @@ def record(client: clients.ControlClient, out: Path | None, name: str | None, si
     """
     text = client.text("/recording", name=name or (None if out is None else out.stem), since=since)
     if out is None:
-        click.echo(text, nl=False)
+        say(text, nl=False)
         return
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as error:
         fail([f"cannot write {out}: {error.strerror or error}"], EXIT_USAGE)
-    click.echo(f"Wrote {out}. Repeat it with `rampsim scenario run {out}`.")
+    say(f"Wrote {out}. Repeat it with `rampsim scenario run {out}`.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -18,6 +17,8 @@ from simulator import trusted_hosts
 from simulator.address import DEFAULT_URL
 from simulator.cli import completing, obeying, settings
 from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.output import say
+from simulator.terminal import plain_line
 
 _MORE: Mapping[str, Mapping[str, Any]] = {
     "environment": {"type": click.Choice(["sandbox", "production"])},
@@ -56,6 +57,10 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
             fail([str(error), *where_it_was_looked(address)], EXIT_UNREACHABLE)
         except BrokenPipeError:
             sys.exit(0)
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
+            why = f"its answer has another shape ({type(error).__name__}: {str(error)[:100]})"
+            fail([plain_line(f"what answers at {address.url} is not a simulator of this version: {why}")],
+                 EXIT_UNREACHABLE)  # fmt: skip
 
     for setting in reversed(settings.CLIENT):
         run = setting.option(**_MORE.get(setting.name, {}))(run)
@@ -107,7 +112,7 @@ def _started_here() -> Address | None:
         others = ", ".join(server.url for server in servers if server not in usual)
         if not usual:
             fail([f"several servers run here ({others}): name one with --url or SIMULATOR_URL"], EXIT_USAGE)
-        click.echo(f"rampsim: this is the server at {DEFAULT_URL}; others run here, too: {others}", err=True)
+        say(f"rampsim: this is the server at {DEFAULT_URL}; others run here, too: {others}", err=True)
         servers = usual
     return Address(servers[0].url, str(servers[0].note))
 
@@ -150,11 +155,6 @@ def refuse_foreign(url: str) -> None:
         fail([str(error)], EXIT_USAGE)
 
 
-def show(value: Any) -> None:
-    """Print an answer as JSON for people."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
 def in_words(refusal: clients.CallRefused) -> str:
     """What the server refused, why, and what is possible instead."""
     error = refusal.error
@@ -162,12 +162,7 @@ def in_words(refusal: clients.CallRefused) -> str:
     text = f"refused ({code}): {error.get('message', '')}"
     allowed = error.get("allowed")
     if isinstance(allowed, list):
-        text += f" Possible now: {', '.join(allowed)}." if allowed else " Nothing is possible any more."
+        text += f" Possible now: {', '.join(map(str, allowed))}." if allowed else " Nothing is possible any more."
     if refusal.status == 401:
         text += " Give it with --control-token or SIMULATOR_CONTROL_TOKEN."
-    return text
-
-
-def plain(text: str) -> str:
-    """A text that others chose, as a terminal may show it: what would steer one is written out."""
-    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+    return plain_line(text)

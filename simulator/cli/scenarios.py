@@ -14,6 +14,7 @@ import click
 
 from simulator.cli import completing, uploading
 from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.output import say
 from simulator.cli.remote import refuse_foreign
 
 if TYPE_CHECKING:
@@ -55,20 +56,20 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
             warnings = loader.load_file(path, known).warnings
         except OSError as error:
             problems += 1
-            click.echo(f"{path}:1:1: cannot be read: {error.strerror or error}")
+            say(f"{path}:1:1: cannot be read: {error.strerror or error}")
         except ScenarioError as error:
             errors, warnings = error.errors, error.warnings
         found = [*((one, "") for one in errors), *((one, "" if strict else "warning: ") for one in warnings)]
         for one, word in sorted(found, key=lambda pair: (pair[0]["line"], pair[0]["column"])):
             where = f"{one['path']}: " if one["path"] else ""
-            click.echo(f"{path}:{one['line']}:{one['column']}: {word}{where}{one['message']}")
+            say(f"{path}:{one['line']}:{one['column']}: {word}{where}{one['message']}")
         problems, warned = problems + len(errors), warned + len(warnings)
     if problems or (strict and warned):
         count = problems + warned * strict
         fail([f"{count} {'problem' if count == 1 else 'problems'} found"], EXIT_REFUSED)
     valid = "1 file is valid" if len(files) == 1 else f"{len(files)} files are valid"
     hint = f"; {warned} {'warning' if warned == 1 else 'warnings'} (--strict counts them as problems)" if warned else ""
-    click.echo(valid + hint)
+    say(valid + hint)
 
 
 @scenario.command("list")
@@ -79,7 +80,7 @@ def list_scenarios() -> None:
     library = Simulator().library
     width = max(map(len, library), default=0)
     for name, file in library.items():
-        click.echo(f"{name:<{width}}  {file.description}")
+        say(f"{name:<{width}}  {file.description}")
 
 
 @scenario.command()
@@ -156,7 +157,7 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
         await client.request("GET", "/_simulator/health")
         for file in files:
             result = await runner.run(file, client, seed=seed)
-            click.echo(result.readable())
+            say(result.readable())
             results.append(result)
     return results
 
@@ -192,8 +193,8 @@ def new(name: str, force: bool) -> None:
         fail([f"{path} is there already; choose another name, or overwrite it with --force"], EXIT_USAGE)
     except OSError as error:
         fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
-    click.echo(f"Wrote {path}. Check it with `rampsim scenario validate {path}`, run it with")
-    click.echo(f"`rampsim scenario run {path}`, or serve with it: `rampsim serve --scenario {path}`.")
+    say(f"Wrote {path}. Check it with `rampsim scenario validate {path}`, run it with")
+    say(f"`rampsim scenario run {path}`, or serve with it: `rampsim serve --scenario {path}`.")
 
 
 def _template(name: str) -> str:

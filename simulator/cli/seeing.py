@@ -8,7 +8,8 @@ import click
 
 from simulator import client as clients
 from simulator.cli import completing
-from simulator.cli.remote import remote, show
+from simulator.cli.output import show
+from simulator.cli.remote import remote
 
 _limit = click.option("--limit", type=click.IntRange(0), help="The newest that many, oldest first.")
 
@@ -38,7 +39,7 @@ def events(
         event = json.loads(data)
         subject = event.get("data", {}).get("object", {})
         if event_type in (None, event.get("type")) and object_id in (None, subject.get("id")):
-            click.echo(json.dumps(event, ensure_ascii=False))
+            show(event, indent=None)
 
 
 @events.command()

@@ -12,6 +12,7 @@ import click
 
 from simulator.cli import completing, obeying, running, settings
 from simulator.cli.ending import EXIT_INTERRUPTED, EXIT_USAGE, fail
+from simulator.cli.output import say
 
 
 def _options(command: Any) -> Any:
@@ -30,8 +31,8 @@ def _options(command: Any) -> Any:
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
     state: str | None, store: str | None, advertise: str | None, idle_worlds: str, control_token: str | None,
-    control_tokens: str | None,
-    allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
+    control_tokens: str | None, allowed_host: tuple[str, ...], allow_origin: tuple[str, ...],
+    idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
     end_with_stdin: bool, scenarios: tuple[str, ...], **of_worlds: Any,
 ) -> None:  # fmt: skip
     """Start the simulator, and serve until it is interrupted.
@@ -40,18 +41,22 @@ def serve(
     """
     with _signals() as signals:
         with _quick_start():
+            import os
+
             from simulator.config import ConfigError, make_config
             from simulator.host import create_app, scenario_problems
             from simulator.server.hosts import is_loopback
             from simulator.server.process import server_of
 
+            if store is None and os.environ.get("SIMULATOR_STORE") == "":
+                store = ""  # click takes an empty variable for none, and worlds would be lost without a word
             names = () if scenario == ("none",) else scenario
             try:
                 config = make_config(
                     host=host, port=port, clock=clock, rate=rate, now=now, seed=seed,
                     scenarios=names if scenario else None, control_token=control_token,
                     control_tokens=control_tokens, settings=of_worlds,
-                    is_loopback=is_loopback(host), allowed_hosts=allowed_host,
+                    is_loopback=is_loopback(host), allowed_hosts=allowed_host, allowed_origins=allow_origin,
                     idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
                     assume=assume, store=store, advertise=advertise, idle_worlds=idle_worlds,
                     scenario_directories=scenarios,
@@ -120,7 +125,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
             await asyncio.sleep(0.005)
         with running.noted(origin, settings_file) if is_noted and server.started else nullcontext():
             if server.started:
-                click.echo("\n".join(banner(application.runtime.simulator, origin)))
+                say("\n".join(banner(application.runtime.simulator, origin)))
                 sys.stdout.flush()
             await task
 
@@ -159,7 +164,7 @@ async def _open_store(runtime: Any, origin: str) -> None:
     except ConfigError as error:
         _refuse(error.problems)
     if runtime.keeper.note:
-        click.echo(f"The world default is kept as it was made: {runtime.keeper.note}.")
+        say(f"The world default is kept as it was made: {runtime.keeper.note}.")
 
 
 _ENDING_SECONDS = 5.0

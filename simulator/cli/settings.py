@@ -101,7 +101,8 @@ SERVE = (
     ),
     Setting(
         "--idle-worlds",
-        "Seconds after its last call at which a world of a PostgreSQL leaves memory, until it is called again.",
+        "Seconds after its last call at which a world of a store leaves memory, until it is called or has something "
+        "to do.",
         "60",
         sort="number",
     ),
@@ -116,6 +117,14 @@ SERVE = (
         "--allowed-host",
         "Further name that a server on a loopback address answers to, for example host.docker.internal; repeatable.",
         sort="list",
+    ),
+    Setting(
+        "--allow-origin",
+        "Origin of a web page that may call the API of a server on a loopback address, for example "
+        "http://localhost:5173; repeatable.",
+        otherwise="that of the server alone",
+        sort="list",
+        metavar="ORIGIN",
     ),
     Setting("--idle-timeout", "Seconds that a connection may wait for its next request.", "60", sort="number"),
     Setting("--request-timeout", "Seconds that a request may take to come in whole.", "30", sort="number"),
@@ -156,6 +165,17 @@ SERVE = (
     Setting(
         "--quota-journal-bytes",
         "The most that --journal-bytes comes to in any world.",
+        otherwise="any",
+        sort="number",
+    ),
+    Setting("--quota-snapshots", "How many snapshots any world may have.", otherwise="any", sort="number"),
+    Setting("--quota-scenarios", "How many uploaded scenarios any world may have.", otherwise="any", sort="number"),
+    Setting(
+        "--quota-events", "How many events any world may have for emit to add one.", otherwise="any", sort="number"
+    ),
+    Setting(
+        "--quota-bytes",
+        "How many bytes snapshots, uploaded scenarios and events of any world may take together.",
         otherwise="any",
         sort="number",
     ),

@@ -56,6 +56,11 @@ def upwards(start: Path) -> Iterator[Path]:
             return
 
 
+_LONGEST_SHOWN = 100
+_HIGHEST = 10**30
+"""No setting is as large; Python does not even write numbers that are much larger."""
+
+
 def find(start: Path) -> Path | None:
     """The nearest settings file; in one directory rampsim.toml goes before pyproject.toml."""
     for directory in upwards(start):
@@ -90,6 +95,8 @@ def read(given: str | None) -> SettingsFile:
         found = _AT.fullmatch(str(error))
         place, why = (f"{shown}:{found[2]}:{found[3]}", found[1]) if found else (shown, str(error))
         raise WrongSettings([f"{place}: it is not TOML: {why}"]) from None
+    except (ValueError, RecursionError):  # a number of thousands of digits, a month that there is not
+        raise WrongSettings([f"{shown}: a value in it is too deep, too long, or no date"]) from None
     is_project = path.name == PROJECT
     table: Any = document
     for name in ("tool", "rampsim") if is_project else ():
@@ -110,13 +117,22 @@ def read(given: str | None) -> SettingsFile:
         elif row is None or not row.keyed:
             problems.append(f"{place}: there is no setting {key!r}{_meant(key)}")
         elif (wanted := _as_option(row, value, path.absolute().parent)) is None:
-            problems.append(f"{place}: {key}: {value!r} is not {_WANTED[row.sort]}")
+            problems.append(f"{place}: {key}: {_brief(value)} is not {_WANTED[row.sort]}")
         else:
             values[row.name] = wanted
             problems += _real_keys(f"{place}: {key}", value)
     if problems:
         raise WrongSettings(problems)
     return SettingsFile(path, values, {key.replace("-", "_"): line for key, line in lines.items()})
+
+
+def _brief(value: object) -> str:
+    """A value as a message can show it; numbers in hexadecimal may be longer than Python writes them."""
+    try:
+        shown = repr(value)
+    except (ValueError, RecursionError):
+        return "the value"
+    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
 
 
 def _real_keys(where: str, value: object) -> list[str]:
@@ -138,7 +154,8 @@ def _as_option(row: Setting, value: Any, directory: Path) -> Any:
             return None
         return [_placed(text, directory) if row.place else text for text in texts]
     if row.sort == "number":
-        return str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
+        is_number = isinstance(value, float | str) or (isinstance(value, int) and -_HIGHEST <= value <= _HIGHEST)
+        return str(value) if is_number and not isinstance(value, bool) else None
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if not isinstance(value, str):

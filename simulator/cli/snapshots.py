@@ -10,7 +10,8 @@ import click
 from simulator import client as clients
 from simulator.cli import completing
 from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
-from simulator.cli.remote import remote, show
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
 
 _snapshot = click.argument("snapshot", metavar="ID|NAME", shell_complete=completing.snapshots)
 
@@ -70,15 +71,13 @@ def export(client: clients.ControlClient, snapshot: str | None, out: Path | None
     path = "/state" if snapshot is None else f"/snapshots/{clients.segment(id_of(client, snapshot))}"
     text = client.text(path)
     if out is None:
-        click.echo(text)
+        say(text)
         return
     try:
         out.write_text(text, "utf-8")
     except OSError as error:
         fail([f"cannot write {out}: {error.strerror or error}"], EXIT_USAGE)
-    click.echo(
-        f"Wrote {out}. Begin with it by `rampsim serve --state {out}`, or here by `rampsim snapshots import {out}`."
-    )
+    say(f"Wrote {out}. Begin with it by `rampsim serve --state {out}`, or here by `rampsim snapshots import {out}`.")
 
 
 @snapshots.command("import")

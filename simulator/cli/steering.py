@@ -9,8 +9,9 @@ import click
 from simulator import client as clients
 from simulator.cli import advancing, completing
 from simulator.cli.ending import EXIT_REFUSED, fail
+from simulator.cli.output import say, show
 from simulator.cli.parameters import parameters_of, split
-from simulator.cli.remote import remote, show
+from simulator.cli.remote import remote
 
 
 @click.group(invoke_without_command=True)
@@ -139,9 +140,9 @@ def actions(client: clients.ControlClient, as_json: bool) -> None:
         return
     for row in rows:
         names = " ".join(_options_of(row["parameters"]))
-        click.echo(f"{row['name']} {names}".rstrip())
-        click.echo(f"    {row.get('does', '')}")
-        click.echo(f"    on: {', '.join(row['targets']) or 'the world'}")
+        say(f"{row['name']} {names}".rstrip())
+        say(f"    {row.get('does', '')}")
+        say(f"    on: {', '.join(row['targets']) or 'the world'}")
 
 
 def _options_of(schema: dict[str, Any]) -> list[str]:

@@ -16,7 +16,9 @@ import click
 
 from simulator import client as clients
 from simulator.cli import completing
-from simulator.cli.remote import plain, remote
+from simulator.cli.output import say, say_painted, show
+from simulator.cli.remote import remote
+from simulator.terminal import plain_line
 
 _SHOWN = ("request", "event", "delivery", "clock")
 _ALL = (*_SHOWN, "state")
@@ -84,8 +86,12 @@ def tail(
         for sort, message, at in dated(_messages(client), ticks=ticks):
             if not wanted.has(sort, message):
                 continue
-            line = json.dumps({"stream": sort, **message}, ensure_ascii=False) if as_json else told(sort, message, at)
-            click.echo(line if as_json or not coloured else _painted(sort, message, line), color=coloured)
+            if as_json:
+                show({"stream": sort, **message}, indent=None)
+            elif coloured:
+                say_painted(*_painted(sort, message, told(sort, message, at)))
+            else:
+                say(told(sort, message, at))
     except KeyboardInterrupt:
         sys.exit(0)
 
@@ -101,15 +107,19 @@ def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
         try:
             client.get("/clock")  # a stream that cannot be opened is waited for only where there was one before
             if lost:
-                click.echo("rampsim: it is there again", err=True)
+                say("rampsim: it is there again", err=True)
             connected, lost = True, False
             after = f"?last_event_id={client.last_event_id}" if client.last_event_id else ""
-            yield from client.stream(f"/stream{after}")
+            for sort, data in client.stream(f"/stream{after}"):
+                if sort == "missed":
+                    say("rampsim: what happened meanwhile was missed in part", err=True)
+                else:
+                    yield sort, data
         except (clients.Unreachable, OSError) as error:
             if not connected:
                 raise
             if not lost:
-                click.echo(f"rampsim: {client.url} is gone ({error}); waiting for it", err=True)
+                say(f"rampsim: {client.url} is gone ({error}); waiting for it", err=True)
             lost = True
         time.sleep(_AGAIN_SECONDS)
 
@@ -179,12 +189,12 @@ def told(sort: str, message: Mapping[str, Any], at: str = "") -> str:
     else:
         said = f"{message['mode']}, {message['timers']} timer{'' if message['timers'] == 1 else 's'}"
     at = at or next((message[name] for name in ("at", "created_at", "attempted_at", "now") if message.get(name)), "")
-    return plain(f"{at:24}  {sort:8}  {said}".replace("\n", "\\n")).rstrip()
+    return plain_line(f"{at:24}  {sort:8}  {said}").rstrip()
 
 
-def _painted(sort: str, message: Mapping[str, Any], line: str) -> str:
-    """The line with its sort in the colour of the sort; what has failed is red as a whole."""
+def _painted(sort: str, message: Mapping[str, Any], line: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The parts of a line with their styles: its sort in the colour of the sort; what has failed is red as a whole."""
     if _has_failed(sort, message):
-        return click.style(line, fg="red")
-    head, name, rest = line[:26], line[26:34], line[34:]
-    return click.style(head, dim=True) + click.style(name, fg=_COLOURS[sort]) + rest
+        yield line, {"fg": "red"}
+        return
+    yield from ((line[:26], {"dim": True}), (line[26:34], {"fg": _COLOURS[sort]}), (line[34:], {}))

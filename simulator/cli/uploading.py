@@ -9,6 +9,7 @@ import click
 from simulator import client as clients
 from simulator.cli import completing
 from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.output import say
 from simulator.cli.remote import remote
 
 
@@ -37,12 +38,12 @@ def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated:
             count += len(errors)
             for problem in errors:
                 where = f"{problem['path']}: " if problem["path"] else ""
-                click.echo(f"{path}:{problem['line']}:{problem['column']}: {where}{problem['message']}")
+                say(f"{path}:{problem['line']}:{problem['column']}: {where}{problem['message']}")
             continue
         names.append(str(made["name"]))
-        click.echo(f"{made['name']} is there{'' if is_activated else '; make it active with --activate'}.")
+        say(f"{made['name']} is there{'' if is_activated else '; make it active with --activate'}.")
         for warning in made.get("warnings", ()):
-            click.echo(f"{path}:{warning['line']}:{warning['column']}: warning: {warning['message']}")
+            say(f"{path}:{warning['line']}:{warning['column']}: warning: {warning['message']}")
     if count:
         fail(
             [f"{count} {'problem' if count == 1 else 'problems'} found; what is not valid was not taken"], EXIT_REFUSED
@@ -72,4 +73,4 @@ def activate(client: clients.ControlClient, names: tuple[str, ...], is_none: boo
 
 def _activate(client: clients.ControlClient, names: list[str]) -> None:
     active = client.put("/scenarios/active", {"names": names})["names"]
-    click.echo(f"Active: {', '.join(active) or 'none'}.")
+    say(f"Active: {', '.join(active) or 'none'}.")

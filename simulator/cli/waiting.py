@@ -10,6 +10,7 @@ import click
 from simulator import client as clients
 from simulator.cli import obeying, remote, settings
 from simulator.cli.ending import EXIT_UNREACHABLE, fail
+from simulator.cli.output import say
 
 _EVERY_SECONDS = 0.1
 
@@ -41,7 +42,7 @@ def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
             fail(words, EXIT_UNREACHABLE)
         time.sleep(min(_EVERY_SECONDS, max(0.0, until - time.monotonic())))
     if not quiet:
-        click.echo(address.url if print_url else f"Ready on {address.url}")
+        say(address.url if print_url else f"Ready on {address.url}")
 
 
 def _why_not(url: str, timeout_seconds: float) -> str | None:

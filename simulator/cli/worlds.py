@@ -11,7 +11,8 @@ import click
 from simulator import client as clients
 from simulator.cli import completing, settings, snapshots
 from simulator.cli.ending import EXIT_USAGE, fail
-from simulator.cli.remote import remote, show
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
 
 
 class OrShown(click.Group):
@@ -52,8 +53,11 @@ def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
     if as_json:
         show(rows)
         return
+    unreadable = {row["id"]: row["why"] for row in client.get("/worlds")["unreadable"]}
     for row in rows:
-        click.echo(f"{row['last_used_at']}  {row['objects']:>8} objects  {row['journal_bytes']:>10} bytes  {row['id']}")
+        note = "  unreadable: " + unreadable[row["id"]] if row["id"] in unreadable else ""
+        kept = row["journal_bytes"] + row.get("bytes", 0)
+        say(f"{row['last_used_at']}  {row['objects']:>8} objects  {kept:>10} bytes  {row['id']}{note}")
 
 
 @worlds.command()
@@ -72,8 +76,8 @@ def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
     """
     ended = client.post("/prune", {"idle": idle, "dry_run": dry_run})["ended"]
     for world_id in ended:
-        click.echo(world_id)
-    click.echo(f"{len(ended)} worlds {'would end' if dry_run else 'have ended'}.", err=True)
+        say(world_id)
+    say(f"{len(ended)} worlds {'would end' if dry_run else 'have ended'}.", err=True)
 
 
 def _of_world(command: Any) -> Any:
@@ -142,7 +146,7 @@ def create(
     keys = made["credentials"]["sandbox"]
     lines = {"URL": f"{client.url}/_worlds/{made['id']}", **{name.upper(): keys[name] for name in _KEYS}}
     for name, value in lines.items():
-        click.echo(f"export SIMULATOR_{name}={shlex.quote(value)}")
+        say(f"export SIMULATOR_{name}={shlex.quote(value)}")
 
 
 def _named(values: dict[str, Any]) -> dict[str, Any]:
@@ -188,3 +192,16 @@ def end(client: clients.ControlClient, world_ids: tuple[str, ...]) -> None:
     """End worlds, with their snapshots; their tokens are answered 401."""
     for world_id in world_ids:
         client.delete(f"/worlds/{clients.segment(world_id)}")
+
+
+@worlds.command()
+@click.argument("world_id", metavar="ID", shell_complete=completing.worlds)
+@remote
+def raw(client: clients.ControlClient, world_id: str) -> None:
+    """Export what the store has of a world, readable or not.
+
+    \b
+    rampsim worlds raw my-world > my-world.raw.json
+    rampsim worlds end my-world
+    """
+    show(client.get(f"/worlds/{clients.segment(world_id)}/raw"))

@@ -140,6 +140,11 @@ def _with_real_keys(case: Any) -> None:
 def _with_a_usual_amount(case: Any) -> None:
     """An amount within the limits, which a schema does not know."""
     body = case.body
+    recipient = body.get("recipient")
+    target = recipient.get("destination") if isinstance(recipient, dict) else body.get("destination")
+    if isinstance(target, dict) and "invoice" in target:
+        # A Lightning invoice asks for its own amount.
+        return
     named = [body.get(name) for name in ("amount_currency", "currency", "fiat_currency", "symbol")]
     if body.get("amount_currency") in ("crypto", "asset"):
         named = [body.get("symbol"), body.get("asset")]

@@ -26,6 +26,7 @@ from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import STRICT, contracts_directory, operation_ids, read_document
 from simulator.host import create_app
 from simulator.server.process import serving
+from simulator.version import wheel
 
 BASE = "/v1"
 TOKEN = "POST /auth/token"
@@ -64,7 +65,7 @@ async def run(
     missing = [name.replace("_", "-") for name in needed if find_spec(name) is None]
     if missing:
         raise Unusable(
-            f"{' and '.join(missing)} not installed: pip install -e '.[conformance]' in the directory of rampsim, "
+            f"{' and '.join(missing)} not installed: pip install '{wheel('conformance')}', "
             f"or pip install {' '.join(missing)}"
         )
     unknown = [] if contract else sorted({*settings.operations} - {*operation_ids().values()})

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject, Shown
+from simulator.wire.tools import marked
 
 TIMEOUT_SECONDS = 30
 MOST_WAITS = 5
@@ -226,7 +227,7 @@ class Service:
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         for first in (True, False):
             try:
-                self._connection.request(sent.method, target, sent.body, dict(sent.headers))
+                self._connection.request(sent.method, target, sent.body, {**sent.headers, **marked("conform")})
                 response = self._connection.getresponse()
                 raw = response.read()
                 break

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+from simulator.address import inbox_path
 from simulator.client import CallRefused, ControlClient, Unreachable, segment
 from simulator.conformance.service import parsed
 from simulator.wire.json import Shown
@@ -103,12 +104,17 @@ class ControlledWorld:
     def now(self) -> str:
         return str(self.control.get("/clock")["now"])
 
+    def next_midnight(self) -> datetime:
+        """The next midnight UTC of the world's clock."""
+        now = datetime.fromisoformat(self.now)
+        return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+
     def settle(self) -> None:
         self.control.post("/settle")
 
     def inbox(self, name: str = INBOX) -> str:
         """The address of a receiver that answers 200, or what `inbox_answers` says."""
-        return f"{self.url}/_simulator/inbox/{name}"
+        return f"{self.url}{inbox_path(str(self.shown['id']), name)}"
 
     def received(self, name: str) -> list[Delivery]:
         """What a receiver has got, oldest first."""
@@ -129,6 +135,15 @@ class ControlledWorld:
             yield
         finally:
             self.control.call("PATCH", "/settings", {name: before[name] for name in changed})
+
+    @contextmanager
+    def moved_rates(self, percent: int) -> Iterator[None]:
+        """All rates moved for the length of a block."""
+        self.act("move_rates", percent=percent)
+        try:
+            yield
+        finally:
+            self.act("move_rates", percent=100 * (100 / (100 + percent) - 1))
 
     @contextmanager
     def network(self, network: str, status: str) -> Iterator[None]:
@@ -169,6 +184,8 @@ def steered(url: str | None, public_key: str, token: str | None = None) -> Itera
 
 
 def _has(world: Mapping[str, object], public_key: str) -> bool:
-    credentials = world["credentials"]
+    credentials = world.get("credentials")
+    if credentials is None:  # a world that cannot be read
+        return False
     assert isinstance(credentials, Mapping)
     return bool(credentials["sandbox"]["public_key"] == public_key)

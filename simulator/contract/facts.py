@@ -35,6 +35,9 @@ BOUNDS = {
 """The keywords that compare as numbers, and which end of the range each is."""
 FORMS = ("pattern", "format", "conditions")
 """The keywords that say how a value is made: which of two is the wider one, nobody can tell from them."""
+DEFAULT = "default"
+SECURITY = "security"
+NO_SECURITY = "none"
 _IN_ANY = frozenset(("field", "type", "nullable", "enum", "variant"))
 """What a union has when one of its variants has it; anything else must hold in all of them."""
 _CONDITIONS = ("if", "then", "else", "not", "dependentRequired", "dependentSchemas")
@@ -50,6 +53,7 @@ _SAID = frozenset(("description", "title", "examples", "example", "default"))
 class Fact:
     """`keyword` (field, required, type, enum, pattern, maximum, status, code ...) holds at `place` with `value`.
 
+    `is_closed`: a value of a list that admits no others.
     A place reads `create_quote 201 /fee/amount`, `create_quote request /amount`, `list_orders query status`,
     `event transaction.created /data/object/id`; items of an array are `[]`, the variants of a union stand in `<>`.
     """
@@ -60,11 +64,12 @@ class Fact:
     side: Side
     promised: bool
     basis: str = ""
+    is_closed: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """By what it is found in another contract; of a bound or a form only the keyword counts, they change."""
-        return self.place, self.keyword, "" if self.keyword in (*BOUNDS, *FORMS) else str(self.value)
+        """By what it is found in another contract; of bounds, forms and defaults only the keyword counts."""
+        return self.place, self.keyword, "" if self.keyword in (*BOUNDS, *FORMS, DEFAULT) else str(self.value)
 
 
 Facts: TypeAlias = dict[tuple[str, str, str], Fact]
@@ -92,8 +97,11 @@ class _Reader:
     within: list[str] = field(default_factory=list)
     """The references that lead to what is being read: a schema that holds itself is read once."""
 
-    def add(self, place: str, keyword: str, value: str | float, side: Side, marks: _Marks) -> None:
-        fact = Fact(place, keyword, value, side, marks.promised and keyword not in marks.guessed, marks.basis)
+    def add(
+        self, place: str, keyword: str, value: str | float, side: Side, marks: _Marks, *, is_closed: bool = False
+    ) -> None:
+        promised = marks.promised and keyword not in marks.guessed
+        fact = Fact(place, keyword, value, side, promised, marks.basis, is_closed)
         known = self.facts.get(fact.key)
         if known is None or (fact.promised and not known.promised):
             self.facts[fact.key] = fact
@@ -104,6 +112,8 @@ class _Reader:
     def operation(self, name: str, operation: Schema) -> None:
         marks = _Marks().of(operation)
         self.add(name, "operation", name, "answer", marks)
+        for requirement in self.requirements(operation):
+            self.add(name, SECURITY, self.security(requirement), "request", marks)
         for parameter in map(self.followed, operation.get("parameters", ())):
             self.parameter(name, parameter, marks)
         body = self.followed(operation.get("requestBody", {}))
@@ -113,6 +123,21 @@ class _Reader:
             self.schema(f"{name} request ", media.get("schema", {}), "request", marks)
         for status, response in operation.get("responses", {}).items():
             self.response(f"{name} {status}", status, self.followed(response), marks)
+
+    def requirements(self, operation: Schema) -> Sequence[Schema]:
+        """The ways to sign in that an operation takes; one that asks for nothing has the empty way."""
+        listed: Sequence[Schema] = operation.get("security", self.document.get("security", ()))
+        return listed or ({},)
+
+    def security(self, requirement: Schema) -> str:
+        """One way to sign in: the schemes that it needs together, by what they are rather than what they are called."""
+        known = self.document.get("components", {}).get("securitySchemes", {})
+        needed = []
+        for name, scopes in sorted(requirement.items()):
+            scheme = self.followed(known.get(name, {}))
+            parts = [scheme[word] for word in ("type", "scheme", "in", "name") if word in scheme] or [name]
+            needed.append(" ".join([*parts, *scopes]))
+        return " and ".join(needed) or NO_SECURITY
 
     def parameter(self, operation: str, parameter: Schema, marks: _Marks) -> None:
         place, own = f"{operation} {parameter['in']} {parameter['name']}", marks.of(parameter)
@@ -223,7 +248,9 @@ class _Reader:
             self.add(place, "nullable" if name == "null" else "type", name, side, marks)
         for value in _values_of(schema):
             if value is not None:
-                self.add(place, "enum", str(value), side, marks)
+                self.add(place, "enum", str(value), side, marks, is_closed="const" in schema or "enum" in schema)
+        if DEFAULT in schema and side == "request":
+            self.add(place, DEFAULT, orjson.dumps(schema[DEFAULT], option=orjson.OPT_SORT_KEYS).decode(), side, marks)
         for keyword in (*BOUNDS, *FORMS):
             if keyword in schema and keyword != _RULES:
                 self.add(place, keyword, schema[keyword], side, marks)

@@ -9,6 +9,7 @@ from typing import Any
 
 from simulator.contract.files import followed
 from simulator.kernel.dataclass import dataclass
+from simulator.wire.enums import meanings_of, values_of
 from simulator.wire.json import Shown, dumps
 
 _SCHEMAS = "#/components/schemas/"
@@ -164,12 +165,10 @@ class Reader:
 
     def _values(self, schema: Shown) -> tuple[tuple[tuple[str, str], ...], bool]:
         """The values with their meanings, and whether new ones may come; those of a list are its members'."""
-        meanings = schema.get("x-enum-descriptions", {})
-        for word in ("x-extensible-enum", "x-known-values", "enum"):
-            if word in schema:
-                return tuple((_spelt(value), meanings.get(str(value), "")) for value in schema[word]), word != "enum"
-        if "const" in schema:
-            return ((_spelt(schema["const"]), meanings.get(str(schema["const"]), "")),), False
+        meanings = meanings_of(schema)
+        if values := values_of(schema):
+            is_open = not {"const", "enum"} & schema.keys()
+            return tuple((_spelt(value), meanings.get(str(value), "")) for value in values), is_open
         if isinstance(schema.get("items"), Mapping) and self._named(schema["items"]) is None:
             return self._values(self.follow(schema["items"]))
         for choice in _choices(schema):

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from simulator.control import holdings
 from simulator.control.inspection import find_any, inspect
 from simulator.control.inspection_shapes import ResourceStory
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, any_text, wrong
@@ -132,6 +133,10 @@ async def perform(call: ControlCall) -> ActionAnswer:
     if target is not None and not isinstance(target, str):
         raise wrong("target", "it must be the id of a resource")
     name = call.path["action"]
+    if name == "emit" and holdings.is_bounded(world):
+        held = await holdings.measure(call.simulator, world)
+        held.with_more(events=1, size=len(call.sent)).require(world, "quota_events")
+        world = call.world
     table = call.simulator.actions
     done = table.perform(world, name, target, parameters, call.environment, Cause("action", intern(name), call.id))
     call.shows_keys = name in _MAKE_KEYS

@@ -10,13 +10,12 @@ from typing import Any, TypeVar
 from simulator.control.clock import moment
 from simulator.control.operation import (
     WAIT,
-    AdvanceReceipt,
     ControlCall,
     ControlOperation,
     known_event,
-    show_receipt,
     wrong,
 )
+from simulator.control.receipts import AdvanceReceipt, show_receipt
 from simulator.kernel.clock import DAY_MS, LAST_MS, format_duration, parse_duration
 from simulator.kernel.world import World
 from simulator.server.driver import Target

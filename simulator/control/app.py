@@ -18,11 +18,13 @@ from simulator.control.access import EVERYBODY, NOBODY, Access, Tokens
 from simulator.control.journal import ControlJournal
 from simulator.control.lookups import Lookups
 from simulator.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 from simulator.scenario.logbook import last_entry
 from simulator.server.eager import Begun
 from simulator.server.endpoint import DEFECT
-from simulator.server.hosts import Hosts
+from simulator.server.hosts import Hosts, is_embedded_elsewhere, own_origin
+from simulator.server.keeping import Unavailable
 from simulator.server.messages import (
     BELOW,
     CUT,
@@ -50,6 +52,17 @@ PAGE_POLICY = {
     )
 }
 """What a page of the control interface may load: nothing but what this server serves, and no inline code."""
+
+
+@dataclass(frozen=True)
+class Admission:
+    """A control call that may be made, as far as its head tells."""
+
+    row: ControlOperation
+    access: Access
+    """The worlds that its token reaches."""
+    is_known: bool
+    """False for a caller without a control token, where the server asks for one and this row does not."""
 
 
 class ControlInterface:
@@ -98,6 +111,15 @@ class ControlInterface:
             return None
         return _ControlWay(self, scope, row, variables, access)
 
+    def admission(self, scope: Scope) -> Admission | None:
+        """Return what the head of a call tells before its body is read, or None if the call is to be refused."""
+        try:
+            row, _, access = self._admitted(scope)
+        except ApiError:
+            return None
+        is_known = not row.open or self._tokens is None or self._tokens.access_of(_token(scope)) is not None
+        return Admission(row, access, is_known)
+
     async def answer(
         self,
         scope: Scope,
@@ -122,7 +144,7 @@ class ControlInterface:
             outgoing = _written(row, answer)
         except (ControlError, ApiError) as error:
             outgoing = _refusal(error, row, f"{scope.get('root_path', '')}{scope.get(BELOW, '')}")
-        except ClientDisconnect:
+        except (ClientDisconnect, Unavailable):
             raise
         except Exception:
             self._runtime.log_defect()
@@ -173,7 +195,7 @@ class ControlInterface:
             variables,
             query,
             incoming.headers,
-            f"{_origin(scope)}{scope.get('root_path', '')}",
+            f"{own_origin(scope)}{scope.get('root_path', '')}",
             lookups=self._lookups,
             rows=self._rows,
             gone=gone,
@@ -191,6 +213,8 @@ class ControlInterface:
             row.check_members(call.raw)
             call.body = parse(row.body, call.raw)
         reached = call.access.reaches(call.world_id)
+        if reached and row.scope == "world":
+            await self._runtime.wake(call.world_id)
         world = await self._up_to_date(call.world_id) if reached and row.catches_up and not row.open else None
         world = world or call.find_world(call.world_id)
         if world is not None:
@@ -199,7 +223,13 @@ class ControlInterface:
             call.unanswered = self._runtime.courier.unanswered(world, call.connection_opened_at)
             call.last_entry = last_entry(world)
         call.id = self._journal.begin(world, row)
-        if world is None or not call.id:
+        if world is None:
+            return await row.handler(call)
+        with self._runtime.holding(world.id):
+            return await self._kept_answer(call, row, world)
+
+    async def _kept_answer(self, call: ControlCall, row: ControlOperation, world: World) -> ControlAnswer:
+        if not call.id:
             return await row.handler(call)
         try:
             call.began_ms = world.now_ms
@@ -230,8 +260,10 @@ class ControlInterface:
         if refusal is not None:
             raise ApiError("forbidden", refusal)
         origin = _header(scope, b"origin")
-        if origin is not None and origin.lower() != _origin(scope).lower():
+        if origin is not None and origin.lower() != own_origin(scope).lower():
             raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin[:100]!r}.")
+        if origin is None and is_embedded_elsewhere(scope):
+            raise ApiError("forbidden", "The control interface answers its own pages only.")
         return EVERYBODY
 
     def _known(self, scope: Scope) -> Access:
@@ -302,11 +334,6 @@ def _token(scope: Scope) -> str:
     """The Bearer token of a request, "" where it sends none."""
     scheme, _, given = (_header(scope, b"authorization") or "").partition(" ")
     return given.strip() if scheme.lower() == "bearer" else ""
-
-
-def _origin(scope: Scope) -> str:
-    host = _header(scope, b"host")
-    return f"{scope.get('scheme', 'http')}://{'127.0.0.1' if host is None else host}"
 
 
 def _no_cut() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -20,6 +20,7 @@ from simulator.control.operation import (
 )
 from simulator.kernel.clock import format_timestamp
 from simulator.resources.webhooks import (
+    DELIVERIES,
     DELIVERY_MEANINGS,
     Delivery,
     all_deliveries,
@@ -29,6 +30,7 @@ from simulator.resources.webhooks import (
 )
 from simulator.resources.webhooks import shapes as webhooks
 from simulator.server.slices import json_list
+from simulator.wire.dropped_rows import rows_dropped
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.json import dumps
@@ -38,6 +40,10 @@ from simulator.wire.shapes import Count, OneOf, Timestamp
 class DeliveryList(TypedDict):
     data: list[webhooks.RecordedDelivery]
     """The attempts, oldest first."""
+    dropped: NotRequired[Count]
+    """How many attempts could not be read and were dropped; left out when there are none."""
+    truncated: NotRequired[Literal[True]]
+    """Present when attempts were dropped."""
 
 
 class ScheduledAttempt(TypedDict):
@@ -72,7 +78,9 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     found = all_deliveries(
         world, event_id=event_id, status=status, endpoint_id=endpoint_id, event_type=event_type, limit=limit
     )
-    return Raw(await json_list(found, lambda row: dumps(webhooks.render_recorded_delivery(world, row))))
+    dropped = rows_dropped(world, DELIVERIES)
+    lost = {"dropped": dropped, "truncated": True} if dropped else {}
+    return Raw(await json_list(found, lambda row: dumps(webhooks.render_recorded_delivery(world, row)), **lost))
 
 
 async def get_delivery(call: ControlCall) -> DeliveryStory:

@@ -28,6 +28,7 @@ from simulator.server.idempotency import ANSWERS
 from simulator.server.ratelimit import WINDOWS
 from simulator.version import __version__
 from simulator.wire.codec import Codec, StateError, checker, classes_in, texts_of
+from simulator.wire.dropped_rows import DroppedRows
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.json_pieces import Piece, read_down_to
@@ -169,7 +170,10 @@ def _read(document: JsonObject, contents: Contents) -> WorldState:
     if not checker(list[str])(scenarios):
         raise StateError("blueprint.scenarios", "it must be a list of names")
     keys_of = _text(document, "keys_of", "")
-    tables = {name: _table(name, rows, contents) for name, rows in _object(document, "tables", "").items()}
+    dropped = DroppedRows()
+    tables = {name: _table(name, rows, contents, dropped) for name, rows in _object(document, "tables", "").items()}
+    requests = tuple(_requests(document.get("requests"), contents.codec, dropped))
+    dropped.enter(tables)
     pack(text for rows in tables.values() for row in rows.values() for text in texts_of(row))
     return WorldState(
         blueprint=Blueprint("", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of),
@@ -181,7 +185,8 @@ def _read(document: JsonObject, contents: Contents) -> WorldState:
         rate=clock[2],
         started_at_ms=_moment(document, "started_at", ""),
         tables=tables,
-        requests=tuple(_requests(document.get("requests"), contents.codec)),
+        requests=requests,
+        requests_dropped=dropped.calls,
     )
 
 
@@ -232,8 +237,11 @@ def _settings(blueprint: JsonObject) -> JsonObject:
     return {**DEFAULTS, **settings}  # a document of a version that had fewer
 
 
-def _table(name: str, pairs: object, contents: Contents) -> dict[str, object]:
-    """The rows of one table. One that this version does not know is kept: nothing here reads it."""
+def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -> dict[str, Any]:
+    """Return the rows of one table, without the unreadable ones of a journal, which are counted in `dropped`.
+
+    A table that this version does not know is kept: nothing here reads it.
+    """
     pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):
         raise StateError(f"tables.{name}", "a table is a list of [key, row]")
@@ -241,19 +249,25 @@ def _table(name: str, pairs: object, contents: Contents) -> dict[str, object]:
     table = None if address is None else address.key
     shape = object if table is None else table.shape or table.row
     fits = checker(JsonObject if is_typeddict(shape) else shape)
-    rows: dict[str, object] = {}
+    rows: dict[str, Any] = {}
     for index, piece in enumerate(pairs):
         pair = _whole(piece)
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):
             raise StateError(f"tables.{name}[{index}]", "it must be a pair of key and row")
         key, path = pair[0], f"tables.{name}.{pair[0]}"
-        row = contents.codec.decode(pair[1], path)
         if key in rows:
             raise StateError(path, "the key is there twice")
-        if not fits(row):
-            raise StateError(path, "this table does not hold such rows")
-        if table is not None:
-            _held_against(table, key, row, path)
+        try:
+            row = contents.codec.decode(pair[1], path)
+            if not fits(row):
+                raise StateError(path, "this table does not hold such rows")
+            if table is not None:
+                _held_against(table, key, row, path)
+        except StateError:
+            if table is None or not table.journal:
+                raise
+            dropped.add(name, table, key)
+            continue
         rows[key] = row if table is None or table.shape is None else json_text(row)
     return rows
 
@@ -271,13 +285,16 @@ def _held_against(table: TableKey[Any], key: str, row: object, path: str) -> Non
         raise StateError(f"{path}.{error.path}" if error.path else path, error.why) from None
 
 
-def _requests(rows: object, codec: Codec) -> Iterator[JournalEntry]:
+def _requests(rows: object, codec: Codec, dropped: DroppedRows) -> Iterator[JournalEntry]:
+    """Yield the calls that can be read, and count the others in `dropped`."""
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):
-        exchange = codec.decode(_whole(row), f"requests[{index}]")
-        if not isinstance(exchange, JournalEntry):
-            raise StateError(f"requests[{index}]", "it is not an Exchange")
-        if exchange.environment not in ("", *ENVIRONMENTS):
-            raise StateError(f"requests[{index}].environment", f"it is one of {', '.join(ENVIRONMENTS)}")
-        yield exchange
+        try:
+            exchange = codec.decode(_whole(row), f"requests[{index}]")
+        except StateError:
+            exchange = None
+        if isinstance(exchange, JournalEntry) and exchange.environment in ("", *ENVIRONMENTS):
+            yield exchange
+        else:
+            dropped.calls += 1

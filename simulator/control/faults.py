@@ -13,6 +13,10 @@ from simulator.server.faults import doubts
 from simulator.wire.errors import ControlError
 from simulator.wire.faults import Deliver, InterfaceFault, Service, WebhookFault, check_fault
 from simulator.wire.in_force import FAULTS, FaultEntry, put_in_force
+from simulator.wire.json import JsonObject
+from simulator.wire.presets import PRESETS, PresetFault, spelled_out
+from simulator.wire.quotas import too_much
+from simulator.wire.settings import settings_of
 
 
 class MadeFault(FaultEntry):
@@ -25,6 +29,20 @@ class MadeFault(FaultEntry):
 class FaultList(TypedDict):
     data: list[FaultEntry]
     """The faults in force, oldest first."""
+
+
+class PresetEntry(TypedDict):
+    name: str
+    """The name, for `preset` of a fault."""
+    means: str
+    """What goes wrong."""
+    fault: JsonObject
+    """The fields of a fault that the name stands for."""
+
+
+class PresetList(TypedDict):
+    data: list[PresetEntry]
+    """All presets, those of calls first."""
 
 
 _CAUSE = Cause("action", "faults", "control")
@@ -42,8 +60,15 @@ def require_in_time(world: World, deliver: Deliver) -> None:
 
 
 async def create(call: ControlCall) -> MadeFault:
-    """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
-    world, fault = call.world, check_fault(call.raw, service_of(call))
+    """The fault as kept, and `warnings`: why it may never be hit as the world is now.
+
+    A fault is one of calls, one of webhooks, or a preset by its name, whose fields may be overridden beside it.
+    507 simulator_quota_exceeded for more faults than the world may have objects.
+    """
+    world, fault = call.world, check_fault(spelled_out(call.raw), service_of(call))
+    most = settings_of(world)["quota_objects"]
+    if most is not None and len(world.store[FAULTS]) >= most:
+        raise too_much("quota_objects", most, "faults")
     if isinstance(fault, WebhookFault):
         require_in_time(world, fault.deliver)
     with world.change(_CAUSE):
@@ -54,6 +79,11 @@ async def create(call: ControlCall) -> MadeFault:
 async def read(call: ControlCall) -> FaultList:
     """All faults in force, those of scenarios and those that are used up included."""
     return {"data": newest(list(call.world.store[FAULTS].values()), call.limit())}
+
+
+async def list_presets(call: ControlCall) -> PresetList:
+    """The faults that have a name, and what each stands for."""
+    return {"data": [{"name": name, "means": row.means, "fault": dict(row.fault)} for name, row in PRESETS.items()]}
 
 
 async def delete_all(call: ControlCall) -> None:
@@ -83,11 +113,14 @@ ROWS: tuple[ControlOperation, ...] = (
         create,
         201,
         takes="raw",
-        accepts=(InterfaceFault, WebhookFault),
+        accepts=(InterfaceFault, WebhookFault, PresetFault),
         recorded_as="fault",
         keeps_answer=True,
     ),
     ControlOperation("GET", "/faults", "list_faults", "Faults", "The faults in force", read, query=LIMIT),
+    ControlOperation(
+        "GET", "/faults/presets", "list_presets", "Faults", "The faults that have a name", list_presets, scope="server"
+    ),
     ControlOperation(
         "DELETE", "/faults", "delete_faults", "Faults", "End all faults", delete_all, 204, recorded_as="call"
     ),

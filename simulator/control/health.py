@@ -32,7 +32,7 @@ class Readiness(TypedDict):
 
 async def health(call: ControlCall) -> Health:
     """That the server answers, with its version and how many worlds it has; needs no token."""
-    return {"status": "ok", "version": __version__, "worlds": len(call.simulator.worlds)}
+    return {"status": "ok", "version": __version__, "worlds": len(call.runtime.world_ids())}
 
 
 async def ready(call: ControlCall) -> Readiness:

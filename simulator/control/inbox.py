@@ -13,12 +13,12 @@ import asyncio
 from collections import deque
 from dataclasses import field
 from typing import Annotated, Literal
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.address import CONTROL_BASE
+from simulator.address import CONTROL_BASE, WORLD_BASE, inbox_path
 from simulator.control.access import NOBODY
 from simulator.control.operation import LIMIT, SECONDS, WHOLE, WORLD_HEADER, ControlCall, ControlOperation, Raw, wrong
 from simulator.control.queries import wait_seconds
@@ -30,8 +30,10 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import ENDPOINTS
 from simulator.server.messages import WITHOUT_BODY
 from simulator.server.runtime import Watcher
+from simulator.wire import quotas
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
+from simulator.wire.settings import settings_of
 from simulator.wire.shapes import Count, Timestamp
 
 MESSAGES_KEPT = 10_000
@@ -67,7 +69,7 @@ class InboxEntry(TypedDict):
     name: str
     """The name of the inbox."""
     url: str
-    """Where it takes messages: an address that webhooks can be sent to."""
+    """The address at which it takes webhooks of the world. It names the world."""
     messages: Count
     """How many messages of the world it keeps."""
     last_at: Timestamp | None
@@ -156,9 +158,12 @@ class Inbox:
         return bool(self.messages or self.set_in or self.waiting or self.dropped)
 
 
-def _name_in(url: str, here: str) -> str:
-    """The name of the inbox that a URL is of, "" where it is none of this server, whose inboxes lie below `here`."""
-    name = url.partition("#")[0].partition("?")[0].removeprefix(here)
+def _name_in(url: str, origin: str) -> str:
+    """The name of the inbox that a URL of this server is of, with or without its world; "" if it is of none."""
+    path = url.partition("#")[0].partition("?")[0].removeprefix(origin)
+    if path.startswith(WORLD_BASE):
+        path = path[path.index("/", len(WORLD_BASE)) :] if "/" in path[len(WORLD_BASE) :] else ""
+    name = path.removeprefix(f"{CONTROL_BASE}/inbox/")
     return "" if "/" in name else unquote(name)
 
 
@@ -194,7 +199,12 @@ class Inboxes(Watcher):
         self._tidy()
 
     async def receive(self, call: ControlCall) -> Raw[InboxReceipt]:
-        """Keep a message, and answer with the status that is due."""
+        """Keep a message, and answer with the status that is due; 403 for a page of another origin."""
+        origin = call.headers.get("origin")
+        own = "/".join(call.origin.split("/", 3)[:3])
+        is_foreign = call.headers.get("sec-fetch-site") in ("cross-site", "same-site") if origin is None else False
+        if is_foreign or (origin is not None and origin.lower() != own.lower()):
+            raise ControlError(403, "forbidden", "An inbox takes webhooks, and nothing from pages of other origins.")
         was_sent, sender = call.runtime.courier.sender_of(call.headers.get("x-signature", ""))
         if not was_sent and call.are_apart and call.access is NOBODY:
             why = "Here an inbox takes deliveries of its worlds; for anything else send a control token along."
@@ -209,6 +219,7 @@ class Inboxes(Watcher):
             self._enter(call, inbox, apart)
             inbox.keep(self._message(call, world_id, status))
             self._fit()
+            self._fit_world(call, world_id)
         return Raw(b"" if status in WITHOUT_BODY else b'{"received":true}', status=status)
 
     @staticmethod
@@ -239,6 +250,22 @@ class Inboxes(Watcher):
             total -= largest.messages[0].size
             largest.drop_oldest()
 
+    def _fit_world(self, call: ControlCall, world_id: str) -> None:
+        """Drop the oldest messages of a world whose inboxes take more than its quota of journals."""
+        world = call.simulator.worlds.get(world_id)
+        most = None if world is None else settings_of(world)["quota_journal_bytes"]
+        if most is None:
+            return
+        kept = [(inbox, one) for inbox in self._inboxes.values() for one in inbox.messages if one.world_id == world_id]
+        size = sum(message.size for _, message in kept)
+        for inbox, message in sorted(kept, key=lambda pair: pair[1].shown["at"]):
+            if size <= most:
+                break
+            inbox.messages.remove(message)
+            inbox.size -= message.size
+            inbox.dropped += 1
+            size -= message.size
+
     async def read(self, call: ControlCall) -> InboxList:
         """What an inbox keeps, or what of it belongs to the world of the header; oldest first."""
         inbox = self._of(call)
@@ -246,19 +273,19 @@ class Inboxes(Watcher):
 
     async def listing(self, call: ControlCall) -> InboxNames:
         """The inboxes of the server, with what they keep of the world of the header."""
-        world, here = call.world, f"{call.origin}{CONTROL_BASE}/inbox/"
+        world = call.world
         own = {name for at, name in self._inboxes if not call.are_apart or at == world.id}
         urls = [row.url for environment in ENVIRONMENTS for row in world.store[ENDPOINTS.of(environment)].values()]
-        own |= {name for url in urls if (name := _name_in(url, here))}
-        found = [self._show(call, name, here) for name in sorted(own)]
+        own |= {name for url in urls if (name := _name_in(url, call.origin))}
+        found = [self._show(call, name) for name in sorted(own)]
         return {"data": newest(found, call.limit())}
 
-    def _show(self, call: ControlCall, name: str, here: str) -> InboxEntry:
+    def _show(self, call: ControlCall, name: str) -> InboxEntry:
         inbox = self._inboxes.get((call.world_id if call.are_apart else "", name)) or Inbox()
         messages = inbox.of(call.world_id)
         return {
             "name": name,
-            "url": f"{here}{quote(name, safe='')}",
+            "url": f"{call.origin}{inbox_path(call.world_id, name)}",
             "messages": len(messages),
             "last_at": messages[-1]["at"] if messages else None,
             "respond": list(inbox.statuses),
@@ -291,8 +318,16 @@ class Inboxes(Watcher):
         return {"data": newest(inbox.of(world_id), limit), "dropped": inbox.dropped}
 
     async def set_statuses(self, call: ControlCall) -> InboxStatuses:
-        """Set what it answers from now on: the statuses one after another, then always the last."""
+        """Set what it answers from now on: the statuses one after another, then always the last.
+
+        507 simulator_quota_exceeded for more inboxes than the world may have objects.
+        """
         inbox = self._of(call)
+        world, place = call.world, self._place(call)
+        most = settings_of(world)["quota_objects"]
+        others = sum(one.set_in == world.id for at, one in self._inboxes.items() if at != place)
+        if most is not None and others >= most:
+            raise quotas.too_much("quota_objects", most, "inboxes that were set up")
         inbox.statuses, inbox.set_in = list(call.body.respond), call.world_id
         self._enter(call, inbox)
         return {"respond": list(call.body.respond)}

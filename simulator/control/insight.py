@@ -42,10 +42,13 @@ async def _worlds(call: ControlCall) -> list[World]:
         return [call.world]
     if name == EVERY_WORLD:
         call.access.require_all("`world=*` tells of all worlds of the server.")
+        for world_id in runtime.world_ids():
+            await call.wake(world_id)
         found = list(runtime.simulator.worlds.values())
-    elif (one := call.find_world(name)) is not None:
-        found = [one]
     else:
+        await call.wake(name)
+        found = [world for world in [call.find_world(name)] if world is not None]
+    if not found:
         raise wrong("world", f"there is no world {name!r}; {EVERY_WORLD} means all of them")
     for world in found:
         await runtime.driver.bring_up_to_date(world)

@@ -22,6 +22,7 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.texts import JsonText
 from simulator.kernel.world import World
 from simulator.wire.codec import StateError, checker
+from simulator.wire.dropped_rows import count_dropped, rows_dropped
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.saved import STRICT, SavedMoment
 from simulator.wire.settings import journal_bytes, settings_of
@@ -60,9 +61,8 @@ def _check_call(key: str, row: KeptCall) -> None:
 
 _NAMES = checker(list[str])
 
-CALLS = TableKey("control.calls", JsonText, check=_check_call, around=True, shape=KeptCall)
+CALLS = TableKey("control.calls", JsonText, check=_check_call, around=True, shape=KeptCall, journal=True)
 """The rows by the ids of the calls."""
-_DROPPED = "control.calls.dropped"
 
 
 class ControlCallEntry(TypedDict):
@@ -148,7 +148,7 @@ class ControlJournal:
                 oldest = next(iter(table.rows))
                 size -= len(table.rows[oldest])
                 table.delete(oldest)
-                world.next_sequence(_DROPPED)
+                count_dropped(world, CALLS)
             self._sizes[world] = size
 
 
@@ -220,7 +220,7 @@ async def control_calls(call: ControlCall) -> ControlCallList:
 
 def calls_dropped(world: World) -> int:
     """How many calls the journal has dropped."""
-    return world.last_sequence(_DROPPED)
+    return rows_dropped(world, CALLS)
 
 
 def show_call(row: KeptCall) -> ControlCallEntry:

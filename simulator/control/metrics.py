@@ -85,7 +85,7 @@ class Metrics(Collector):
 
     def _worlds(self) -> Iterator[Metric]:
         worlds = list(self._runtime.simulator.worlds.values())
-        yield GaugeMetricFamily("rampsim_worlds", "Worlds that live here.", len(worlds))
+        yield GaugeMetricFamily("rampsim_worlds", "Worlds that live here.", len(self._runtime.world_ids()))
         pending = sum(len(world.agenda) for world in worlds)
         yield GaugeMetricFamily("rampsim_timers_pending", "Timers that are planned.", pending)
         due = sum(map(self._due, worlds))

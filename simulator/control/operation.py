@@ -14,7 +14,6 @@ from typing import (
     Any,
     Generic,
     Literal,
-    NotRequired,
     TypeAlias,
     TypeVar,
     get_args,
@@ -22,30 +21,33 @@ from typing import (
     get_type_hints,
 )
 
-from pydantic import Field
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from typing_extensions import TypedDict
 
+from simulator.address import CONTROL_BASE
 from simulator.assembly import Simulator
 from simulator.control.access import EVERYBODY, Access
 from simulator.control.lookups import Lookups
+from simulator.control.receipts import show_receipt
+from simulator.control.refusals import absent as absent
+from simulator.control.refusals import clock_busy, unanswered
+from simulator.control.refusals import wrong as wrong
 from simulator.control.shapes import StoppedScenarios
 from simulator.courier.courier import Patience, Unanswered
-from simulator.kernel.clock import LAST_MS, format_timestamp
+from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
-from simulator.scenario.shapes import StoppedScenario
 from simulator.scenario.stops import stopped_since
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
+from simulator.server.keeping import unreadable_error
 from simulator.server.runtime import Runtime
 from simulator.server.slices import Content
-from simulator.wire.errors import ControlError, sentence
+from simulator.wire.enums import explained
+from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Nothing
 from simulator.wire.json import MAX_BYTES
-from simulator.wire.shapes import Count, Timestamp
-from simulator.wire.strict import did_you_mean, refuse_names, refuse_unknown
+from simulator.wire.strict import did_you_mean, is_whole, refuse_names, refuse_unknown
 
 T = TypeVar("T")
 Shape = TypeVar("Shape")
@@ -58,6 +60,12 @@ RECEIVER_PATIENCE_SECONDS = 0.7
 Nothing tells the two apart but time. A receiver that answers promptly needs a hundredth of it; to a person it is
 still at once.
 """
+
+
+REST_SECONDS = 15.0
+"""How long a call waits for a world with nothing in flight while a receiver hangs: one attempt may take 10 seconds."""
+MOST_REST_SECONDS = 60.0
+"""How long it waits if every receiver answers and there is always something new for them."""
 
 
 @dataclass
@@ -123,11 +131,31 @@ class ControlCall:
         return self.world_called(self.world_id)
 
     def world_called(self, world_id: str) -> World:
-        """The world of that id; 404 not_found when there is none, or none for the token of this call."""
+        """The world of that id; 404 not_found when there is none, or none for the token of this call.
+
+        503 world_unreadable when it is set aside.
+        """
         world = self.find_world(world_id)
         if world is None:
+            self.require_readable(world_id)
             raise self.access.no_world(world_id)
         return world
+
+    async def wake(self, world_id: str) -> None:
+        """Have a world in memory that is at rest; nothing happens for one that the token does not reach."""
+        if self.access.reaches(world_id):
+            await self.runtime.wake(world_id)
+
+    async def wake_snapshot(self, snapshot_id: str) -> None:
+        """Have the world of a snapshot in memory."""
+        if snapshot_id not in self.simulator.snapshots and self.runtime.keeper is not None:
+            await self.runtime.keeper.wake_snapshot(snapshot_id)
+
+    def require_readable(self, world_id: str) -> None:
+        """503 world_unreadable for a world that is set aside."""
+        why = self.runtime.unreadable(world_id) if self.access.reaches(world_id) else None
+        if why is not None:
+            raise unreadable_error(CONTROL_BASE, world_id, why)
 
     def find_world(self, world_id: str) -> World | None:
         """The world of that id, None when there is none for the token of this call."""
@@ -151,7 +179,7 @@ class ControlCall:
     def require_idle(self, world: World) -> None:
         """409 clock_busy while the clock of a world is being advanced."""
         if self.runtime.driver.is_busy(world):
-            raise _clock_busy()
+            raise clock_busy()
 
     async def advance(
         self, world: World, to: Target, reached: Callable[[], bool] | None = None, horizon_ms: int = LAST_MS
@@ -165,9 +193,9 @@ class ControlCall:
             with self._leaving(lambda: driver.call_off(world, "its caller has gone")):
                 return await driver.advance(world, to, reached, horizon_ms=horizon_ms, patience=self.patience())
         except ClockBusy:
-            raise _clock_busy() from None
+            raise clock_busy() from None
         except Unanswered as error:
-            raise _unanswered(error) from None
+            raise unanswered(error) from None
         except AdvanceCancelled as error:
             message = f"The advance was called off: {error.why}."
             receipt = {**show_receipt(error.receipt, reached=False), **self.stopped_scenarios(world)}
@@ -177,14 +205,15 @@ class ControlCall:
         """Wait until no webhook attempt of a world is in flight; returns how many were made that nobody had counted.
 
         409 clock_busy when a receiver does not answer an attempt that had reached it before this call came: it may be
-        the receiver itself that calls. With `wait=true` in the query the call waits however long it takes.
+        the receiver itself that calls. 409 too when the world does not come to rest in `REST_SECONDS` because a
+        receiver hangs. With `wait=true` in the query the call waits however long it takes.
         """
         courier = self.runtime.courier
         try:
             with self._leaving(lambda: courier.wake(world)):
-                made = await courier.settle(world, patience=self.patience(), called_off=self.gone.done)
+                made = await courier.settle(world, patience=self.patience(at_rest=True), called_off=self.gone.done)
         except Unanswered as error:
-            raise _unanswered(error) from None
+            raise unanswered(error) from None
         if self.gone.done():
             raise ControlError(409, "invalid_state", "The caller has gone before all deliveries were answered.")
         return made
@@ -207,12 +236,18 @@ class ControlCall:
         finally:
             self.gone.remove_done_callback(leave)
 
-    def patience(self) -> Patience | None:
-        """How long this call waits for receivers, as its `wait` says (None: for ever); 400 when that is no boolean."""
+    def patience(self, *, at_rest: bool = False) -> Patience | None:
+        """How long this call waits for receivers, as its `wait` says (None: for ever); 400 when that is no boolean.
+
+        `at_rest`: the call needs a world with nothing in flight, which one that hangs could put off for ever.
+        """
         given = self.query.get("wait") or "false"
         if given not in ("true", "false"):
             raise wrong("wait", "it is true or false")
-        return None if given == "true" else Patience(RECEIVER_PATIENCE_SECONDS, self.unanswered)
+        if given == "true":
+            return None
+        rest = (REST_SECONDS, MOST_REST_SECONDS) if at_rest else (inf, inf)
+        return Patience(RECEIVER_PATIENCE_SECONDS, self.unanswered, *rest)
 
     def limit(self) -> int | None:
         """The query parameter `limit`: how many of the newest."""
@@ -223,7 +258,7 @@ class ControlCall:
         text = self.query.get(name)
         if text is None or text == "":
             return None
-        if not (text.isascii() and text.isdigit() and len(text) < 10):
+        if not is_whole(text):
             raise wrong(name, "it must be a whole number from 0")
         return int(text)
 
@@ -255,7 +290,7 @@ def any_text(means: str) -> Mapping[str, Any]:
 
 def one_of(choices: Mapping[str, str], means: str) -> Mapping[str, Any]:
     """The schema of a query parameter that is one of these, each with its meaning."""
-    return {"type": "string", "enum": list(choices), "x-enum-descriptions": dict(choices), "description": means}
+    return {**explained({"type": "string", "enum": list(choices)}, choices), "description": means}
 
 
 WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
@@ -360,61 +395,8 @@ class ControlOperation:
             refuse_unknown(self.body, raw)
 
 
-AdvanceReceipt = TypedDict(
-    "AdvanceReceipt",
-    {
-        "from": Annotated[Timestamp, Field(description="The simulated time before.")],
-        "now": Annotated[Timestamp, Field(description="The simulated time afterwards.")],
-        "fired": Annotated[Count, Field(description="How many timers fired.")],
-        "events": Annotated[list[str], Field(description="The ids of the events that were emitted.")],
-        "deliveries": Annotated[Count, Field(description="How many attempts to deliver events were made.")],
-        "reached": Annotated[bool, Field(description="Whether it came to where it was to go.")],
-        "stopped": NotRequired[Annotated[str, Field(description="Why it stopped before; left out when it did not.")]],
-        "cancelled": NotRequired[Annotated[Literal[True], Field(description="There when it was called off.")]],
-        "stopped_scenarios": NotRequired[
-            Annotated[list[StoppedScenario], Field(description="The scenarios that were stopped meanwhile.")]
-        ],
-    },
-)
-
-
 def known_event(param: str, name: str) -> str:
     """An event type of a control call; 400 with `param` when there is no such type."""
     if name not in EVENT_TYPES:
         raise wrong(param, f"there is no event type {name!r}{did_you_mean(name, EVENT_TYPES)}")
     return name
-
-
-def show_receipt(receipt: Receipt, *, reached: bool) -> AdvanceReceipt:
-    """What an advance did; `reached`: whether it came to where it was to go."""
-    return {
-        "from": format_timestamp(receipt.from_ms),
-        "now": format_timestamp(receipt.to_ms),
-        "fired": receipt.fired,
-        "events": receipt.events,
-        "deliveries": receipt.deliveries,
-        "reached": reached,
-    }
-
-
-def _clock_busy() -> ControlError:
-    return ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for that call to end.")
-
-
-def _unanswered(error: Unanswered) -> ControlError:
-    return ControlError(
-        409,
-        "clock_busy",
-        f"The receiver {error.url} has not answered a webhook that was sent before this call came. A receiver must "
-        "answer before it moves the clock or waits for deliveries; to wait for a slow one, add wait=true to the query.",
-    )
-
-
-def wrong(param: str, why: str) -> ControlError:
-    """400 invalid_parameter."""
-    return ControlError(400, "invalid_parameter", sentence(f"The parameter `{param}` is not valid: {why}"), param)
-
-
-def absent(param: str) -> ControlError:
-    """400 missing_parameter."""
-    return ControlError(400, "missing_parameter", f"The required parameter `{param}` is missing.", param)

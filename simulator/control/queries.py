@@ -29,11 +29,12 @@ from simulator.control.shapes import ENVIRONMENT_MEANINGS, Envelope, EnvelopeLis
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import EVENTS, Event, JournalEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.webhooks import EmailEntry, emails
+from simulator.resources.webhooks import EMAILS, EmailEntry, emails
 from simulator.server.bases import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
 from simulator.wire.conditions import Condition, having, newest_of, oldest_of
+from simulator.wire.dropped_rows import rows_dropped
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.json import dumps, loads
@@ -96,6 +97,10 @@ class DeliveryCount(TypedDict):
 class EmailList(TypedDict):
     data: list[EmailEntry]
     """The e-mails, oldest first."""
+    dropped: NotRequired[Count]
+    """How many e-mails could not be read and were dropped; left out when there are none."""
+    truncated: NotRequired[Literal[True]]
+    """Present when e-mails were dropped."""
 
 
 async def requests(call: ControlCall) -> Raw[JournalList]:
@@ -267,7 +272,9 @@ async def get_event(call: ControlCall) -> Raw[Envelope]:
 
 async def list_emails(call: ControlCall) -> EmailList:
     """Every e-mail that the service would have sent; none is ever sent."""
-    return {"data": newest(emails(call.world), call.limit())}
+    found: EmailList = {"data": newest(emails(call.world), call.limit())}
+    dropped = rows_dropped(call.world, EMAILS)
+    return {**found, "dropped": dropped, "truncated": True} if dropped else found
 
 
 async def settle(call: ControlCall) -> DeliveryCount:

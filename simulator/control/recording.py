@@ -15,12 +15,12 @@ from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.actions import resources_of_type
 from simulator.control.journal import KeptCall, both_in_order, calls_dropped
 from simulator.control.operation import ControlCall, ControlOperation, Raw, RecordedAs, any_text, wrong
-from simulator.kernel.clock import format_timestamp, parse_timestamp
+from simulator.kernel.clock import MS_NS, format_timestamp, parse_nanoseconds
 from simulator.kernel.journal import JournalEntry
 from simulator.kernel.world import World
 from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
-from simulator.scenario.document import FILE, MAX_DEPTH
+from simulator.scenario.document import FILE, MAX_DEPTH, UPLOAD, read
 from simulator.scenario.drive import METHODS
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.parts import is_name
@@ -33,6 +33,10 @@ from simulator.wire.records import INDEX, find, render
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
 _ABOVE_BODY = 5
 """How deep a body stands in a scenario: in its step, in the drive."""
+_TOO_LARGE = (
+    f"# Too large to upload: POST {CONTROL_BASE}/scenarios takes {UPLOAD.size // 1024} KB and {UPLOAD.values:,} values."
+    " Run it as a file with `rampsim scenario run`, or record less with `since`."
+)
 _SETTINGS = ("strict", "rate_limit", "assumptions")
 
 Rows: TypeAlias = Mapping[str, ControlOperation]
@@ -57,7 +61,17 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
     if len(text) > FILE.size:
         why = f"the recording would be larger than a scenario can be ({FILE.size // 1024**2} MB); begin it later"
         raise wrong("since", why)
-    return text
+    return text if _can_be_uploaded(text) else text.replace(b"\n", f"\n{_TOO_LARGE}\n".encode(), 1)
+
+
+def _can_be_uploaded(text: bytes) -> bool:
+    """Return True if `POST /scenarios` takes a recording: it has fewer bytes and fewer values than that allows.
+
+    A value takes two bytes at least, so short recordings are not read.
+    """
+    return len(text) <= 2 * UPLOAD.values or (
+        len(text) <= UPLOAD.size and read(text.decode(), UPLOAD).value is not None
+    )
 
 
 def _kinds(world: World) -> dict[str, str]:
@@ -119,7 +133,7 @@ class _Collector:
         if not self._since:
             return 0, scenarios
         try:
-            from_ms: int | None = parse_timestamp(self._since)
+            from_ms: int | None = -(-parse_nanoseconds(self._since) // MS_NS)
         except ValueError:
             from_ms = None
         for index, row in enumerate(rows):

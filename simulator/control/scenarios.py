@@ -7,15 +7,17 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
+from simulator.control import holdings
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation
 from simulator.kernel.journal import Cause, newest
+from simulator.scenario.catalogue import UPLOADED, row_of
 from simulator.scenario.document import UPLOAD
 from simulator.scenario.folder import FolderProblem
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.shapes import ScenarioEntry, ScenarioProgress, ScenarioWarning, StoppedScenario
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, dumps
 
 _CAUSE = Cause("action", "scenarios", "control")
 
@@ -58,8 +60,15 @@ async def listing(call: ControlCall) -> ScenarioList:
 
 
 async def upload(call: ControlCall) -> ScenarioUploaded:
-    """Keep a scenario in the world; 400 invalid_scenario with every problem."""
+    """Keep a scenario in the world; 400 invalid_scenario with every problem.
+
+    507 simulator_quota_exceeded for more uploaded scenarios, or more bytes, than the world may have.
+    """
     engine = call.simulator.engine
+    if holdings.is_bounded(call.world):
+        (await holdings.measure(call.simulator, call.world)).with_more(size=len(call.raw)).require(
+            call.world, "quota_scenarios"
+        )
     loader = Loader(call.simulator.actions)
     try:
         # Beside the loop: a large file takes a while, and the other worlds go on.
@@ -67,6 +76,12 @@ async def upload(call: ControlCall) -> ScenarioUploaded:
     except ScenarioError as error:
         raise ControlError(400, "invalid_scenario", str(error), errors=error.errors) from None
     world = call.world
+    if holdings.is_bounded(world):
+        is_new = file.name not in world.store[UPLOADED]
+        size = len(dumps(row_of(file))) if is_new else len(call.raw)
+        holdings.held_now(call.simulator, world).with_more(scenarios=int(is_new), size=size).require(
+            world, "quota_scenarios"
+        )
     with world.change(_CAUSE):
         engine.upload(world, file)
     call.runtime.changed(world)

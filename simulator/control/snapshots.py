@@ -9,10 +9,11 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from simulator.assembly import Snapshot, WorldExists, WorldState
+from simulator.control import holdings
 from simulator.control.clock import Mode
 from simulator.control.documents import document_text, read_document
 from simulator.control.operation import LIMIT, WAIT, WORLD_HEADER, ControlCall, ControlOperation, Raw
-from simulator.control.worlds import WorldObject, show_world
+from simulator.control.world_object import WorldObject, show_world
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
@@ -120,9 +121,23 @@ def _show(snapshot: Snapshot) -> SnapshotEntry:
 
 
 async def take(call: ControlCall) -> SnapshotEntry:
-    """Keep the state of the world once no webhook attempt is in flight; 409 clock_busy during an advance."""
-    _, state = await _state_at_rest(call)
-    return _show(call.simulator.keep_snapshot(state, call.body.name))
+    """Keep the state of the world once no webhook attempt is in flight; 409 clock_busy during an advance.
+
+    507 simulator_quota_exceeded for more snapshots, or more bytes, than the world may have.
+    """
+    simulator, is_bounded = call.simulator, holdings.is_bounded(call.world)
+    if is_bounded:
+        (await holdings.measure(simulator, call.world)).with_more(snapshots=1).require(call.world, "quota_snapshots")
+    world, state = await _state_at_rest(call)
+    if not is_bounded:
+        return _show(simulator.keep_snapshot(state, call.body.name))
+    size = await holdings.size_of(simulator, state)
+    if not simulator.lives(world):
+        raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
+    holdings.held_now(simulator, world).with_more(snapshots=1, size=size).require(world, "quota_snapshots")
+    kept = simulator.keep_snapshot(state, call.body.name)
+    holdings.note_size(simulator, kept.id, size)
+    return _show(kept)
 
 
 async def listing(call: ControlCall) -> SnapshotList:
@@ -132,8 +147,9 @@ async def listing(call: ControlCall) -> SnapshotList:
     return {"data": newest([_show(row) for row in own], call.limit())}
 
 
-def _named(call: ControlCall) -> Snapshot:
+async def _named(call: ControlCall) -> Snapshot:
     """The snapshot of the path; its world is the one of the header, where there is a header."""
+    await call.wake_snapshot(call.path["id"])
     snapshot = call.simulator.snapshots.get(call.path["id"])
     world_id = "" if snapshot is None else snapshot.state.world_id
     if snapshot is None or call.headers.get(WORLD_HEADER, world_id) != world_id or not call.access.reaches(world_id):
@@ -143,7 +159,7 @@ def _named(call: ControlCall) -> Snapshot:
 
 async def document(call: ControlCall) -> Raw[StateDocument]:
     """The document of a snapshot."""
-    return await _written(call, _named(call).state)
+    return await _written(call, (await _named(call)).state)
 
 
 async def _written(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
@@ -153,17 +169,20 @@ async def _written(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
 
 async def delete(call: ControlCall) -> None:
     """Forget a snapshot; worlds made from it stay."""
-    call.simulator.forget_snapshot(_named(call).id)
+    call.simulator.forget_snapshot((await _named(call)).id)
 
 
 async def restore(call: ControlCall) -> WorldObject:
     """Put the world of a snapshot back into its state."""
-    state = _named(call).state
-    return _replace_world(call, call.simulator.worlds[state.world_id], state)
+    state = (await _named(call)).state
+    return _replace_world(call, state.world_id, state)
 
 
 async def read_state(call: ControlCall) -> Raw[StateDocument]:
-    """The document of the world as it is, once no webhook attempt is in flight."""
+    """The document of the world as it is, once no webhook attempt is in flight.
+
+    409 clock_busy when a receiver hangs and the world does not come to rest within 15 seconds of real time.
+    """
     return await _written(call, (await _state_at_rest(call))[1])
 
 
@@ -172,16 +191,18 @@ async def write_state(call: ControlCall) -> WorldObject:
 
     By a token for some worlds the world keeps its own keys, whatever keys and tokens the document has.
     """
-    world = call.world
+    is_unreadable = call.runtime.unreadable(call.world_id) is not None and call.access.reaches(call.world_id)
+    world = None if is_unreadable else call.world
     state = await asyncio.to_thread(read_document, call.simulator, call.raw)
-    if not call.simulator.lives(world):
+    if call.find_world(call.world_id) is not world:
         raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
-    return _replace_world(call, world, state, keys_of=None if call.access.is_of_all else world.keys_of)
+    keys_of = call.simulator.draw_keys_of(call.world_id) if world is None else world.keys_of
+    return _replace_world(call, call.world_id, state, keys_of=None if call.access.is_of_all else keys_of)
 
 
-def _replace_world(call: ControlCall, old: World, state: WorldState, keys_of: str | None = None) -> WorldObject:
+def _replace_world(call: ControlCall, world_id: str, state: WorldState, keys_of: str | None = None) -> WorldObject:
     try:
-        world = call.simulator.restore(state, old.id, keys_of)
+        world = call.simulator.restore(state, world_id, keys_of)
     except WorldExists as error:
         holder = f"The world {error}" if call.access.reaches(str(error)) else "Another world"
         message = f"{holder} holds one of these keys; delete it first."

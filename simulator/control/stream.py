@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Sequence
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
 from simulator.control.clock import show_clock
 from simulator.control.operation import ControlCall, ControlOperation, any_text, wrong
+from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.journal import Event, HistoryEntry, JournalEntry, resource_of
 from simulator.kernel.table import ABSENT, Write
@@ -22,7 +22,7 @@ from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery
 from simulator.resources.webhooks import shapes as webhooks
 from simulator.server.driver import Progress
-from simulator.server.publisher import Channel, Reader
+from simulator.server.publisher import Channel, Numbers, Reader
 from simulator.server.runtime import Runtime, Watcher
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.masking import Masker
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 class Feed:
     """The messages about one world. It turns what was written into messages, in the order of writing."""
 
-    def __init__(self, world: World, numbers: count[int], masker: Masker) -> None:
+    def __init__(self, world: World, numbers: Numbers, masker: Masker) -> None:
         self.channel = Channel(numbers)
         self._masker = masker
         self.world = world
@@ -165,7 +165,7 @@ class EventStreams(Watcher):
 
     def __init__(self) -> None:
         self._feeds: dict[str, Feed] = {}
-        self._numbers = count(1)
+        self._numbers = Numbers.of_start(wall_clock_ms())
         self._runtime: Runtime | None = None
 
     async def open(self, call: ControlCall) -> Response:
@@ -175,11 +175,17 @@ class EventStreams(Watcher):
         clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired,
         events were emitted and delivery attempts made. When files of a directory of scenarios have changed,
         `scenarios`: the names of those that did, and the problems of all files there.
+
+        Ids of messages grow, over restarts of the server as well. With Last-Event-ID the stream goes on after that
+        message. `missed` comes first, with the id, when messages after it are gone: too many came, or the server has
+        started again.
         """
         from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
 
-        world, after = call.world_called(call.query.get("world") or call.world_id), _last_id(call)
-        messages = _messages(self._feed_of(call.runtime, world), Reader(drop=call.cut), after)
+        world_id, after = call.query.get("world") or call.world_id, _last_id(call)
+        await call.wake(world_id)
+        world = call.world_called(world_id)
+        messages = _messages(call.runtime, self._feed_of(call.runtime, world), Reader(drop=call.cut), after)
         return EventSourceResponse(messages, ping=PING_SECONDS, shutdown_grace_period=GRACE_SECONDS)
 
     def _feed_of(self, runtime: Runtime, world: World) -> Feed:
@@ -232,17 +238,21 @@ class EventStreams(Watcher):
         )
 
 
-async def _messages(feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
+async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
     """The messages of a feed beyond a number, or from now on; then it begins with the clock.
 
     The reader joins when it is first asked for a message: one that never is leaves nothing behind.
     """
+    is_whole = after is None or feed.channel.has_all_since(after)
     feed.channel.join(reader, after)
     try:
-        if after is None:
-            yield b"event: clock\r\ndata: %b\r\n\r\n" % dumps(show_clock(feed.world))
-        while (message := await reader.take()) is not None:
-            yield message.raw
+        with runtime.holding(feed.world.id):
+            if not is_whole:
+                yield b"event: missed\r\ndata: %b\r\n\r\n" % dumps({"after": after})
+            if after is None:
+                yield b"event: clock\r\ndata: %b\r\n\r\n" % dumps(show_clock(feed.world))
+            while (message := await reader.take()) is not None:
+                yield message.raw
     finally:
         feed.channel.leave(reader)
 

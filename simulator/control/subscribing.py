@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
-from urllib.parse import quote
 
 from pydantic import Field
 
-from simulator.address import CONTROL_BASE
+from simulator.address import inbox_path
 from simulator.control.operation import ControlCall, ControlOperation
 from simulator.kernel.journal import Cause
 from simulator.resources.webhooks import shapes as webhooks
@@ -35,8 +34,7 @@ async def subscribe(call: ControlCall) -> webhooks.WebhookEndpoint:
     call.check_environment()
     world, row = call.world, call.runtime.router.find("/webhooks")
     assert row is not None
-    name = quote(call.path["name"], safe="")
-    body = {"url": f"{call.origin}{CONTROL_BASE}/inbox/{name}", "events": call.body.events}
+    body = {"url": f"{call.origin}{inbox_path(world.id, call.path['name'])}", "events": call.body.events}
     cause = Cause("action", "subscribe_inbox", call.id)
     with _in_the_words_of_the_interface():
         asked = perform(row[0]["POST"], Call(world, call.environment, {}), body, cause=cause, gates=check_gates)

@@ -61,7 +61,7 @@ def _read(file: Path) -> list[_Token]:
         written: Any = yaml.safe_load(file.read_text("utf-8"))
     except OSError as error:
         raise BadTokens([f"{str(file)!r} cannot be read: {error.strerror or error}"]) from None
-    except (UnicodeDecodeError, yaml.YAMLError):
+    except (ValueError, RecursionError, yaml.YAMLError):  # not UTF-8; a number or date that is none; too deep
         raise BadTokens([f"{file}: it is neither YAML nor JSON"]) from None
     try:
         rows = _TokenFile.model_validate(written).tokens

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
+from simulator.control import holdings
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, absent, wrong
 from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_timestamp, parse_duration
@@ -26,6 +29,14 @@ class WorldUse(TypedDict):
     """How many resources it has, keys and deleted ones included: what quota_objects bounds."""
     journal_bytes: Count
     """About how many bytes its journal of interface calls takes."""
+    snapshots: NotRequired[Count]
+    """How many snapshots it has: what quota_snapshots bounds. Left out, like the rest, if it is not in memory here."""
+    scenarios: NotRequired[Count]
+    """How many scenarios were uploaded to it: what quota_scenarios bounds."""
+    events: NotRequired[Count]
+    """How many events it has: what quota_events bounds."""
+    bytes: NotRequired[Count]
+    """How many bytes snapshots, uploaded scenarios and events take: what quota_bytes bounds."""
 
 
 class UsageList(TypedDict):
@@ -74,10 +85,26 @@ async def usage(call: ControlCall) -> UsageList:
             "idle_seconds": max(now_ms - use.used_ms, 0) // 1000,
             "objects": use.objects,
             "journal_bytes": use.journal_bytes,
+            **await _held(call, world_id),
         }
         for world_id, use in (await _uses(call)).items()
     ]
     return {"data": newest(rows, call.limit())}
+
+
+class _Holdings(TypedDict, total=False):
+    snapshots: int
+    scenarios: int
+    events: int
+    bytes: int
+
+
+async def _held(call: ControlCall, world_id: str) -> _Holdings:
+    world = call.simulator.worlds.get(world_id)
+    if world is None:
+        return {}
+    held = await holdings.measure(call.simulator, world)
+    return {"snapshots": held.snapshots, "scenarios": held.scenarios, "events": held.events, "bytes": held.size}
 
 
 async def prune(call: ControlCall) -> PruneAnswer:
@@ -99,6 +126,8 @@ async def prune(call: ControlCall) -> PruneAnswer:
         if world_id != DEFAULT_WORLD and only in (None, world_id) and use.used_ms <= unused_since_ms
     ]
     if not call.body.dry_run:
+        for world_id in ended:
+            await call.wake(world_id)
         ended = [world_id for world_id in ended if world_id in call.simulator.worlds]
         for world_id in ended:
             call.simulator.delete_world(world_id)

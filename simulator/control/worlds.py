@@ -4,85 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
-from typing_extensions import TypedDict
 
 from simulator.assembly import Blueprint, WorldExists
-from simulator.control.clock import ClockBody, ClockState, moment, rate_of, show_clock
+from simulator.control.clock import ClockBody, moment, rate_of
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
+from simulator.control.set_aside import delete_unreadable, unreadable_worlds
+from simulator.control.world_object import WorldList, WorldObject, show_world
 from simulator.courier.courier import wall_clock_ms
-from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import newest
 from simulator.kernel.world import DEFAULT_WORLD, World
-from simulator.resources.auth import credentials
-from simulator.resources.profile import platform_users
-from simulator.resources.webhooks import webhook_key
 from simulator.scenario.catalogue import CannotActivate
 from simulator.scenario.files import ScenarioFile
 from simulator.scenario.loader import Loader, ScenarioError
-from simulator.server.bases import base_of
 from simulator.wire import quotas
 from simulator.wire.errors import ControlError, sentence
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.setting_model import Settings
-from simulator.wire.settings import AllSettings, all_settings, change_settings, named
-from simulator.wire.shapes import Count, Format, Timestamp
+from simulator.wire.settings import change_settings, named
 from simulator.wire.strict import did_you_mean
-
-
-class KeySet(TypedDict):
-    public_key: str
-    """Identifies the key pair; send it to POST /auth/token."""
-    secret_key: str
-    """The secret of the pair, for POST /auth/token only."""
-    webhook_key: str
-    """The key that webhooks are signed with."""
-    base_url: Annotated[str, Format("uri")]
-    """Where the interface of this environment begins."""
-
-
-class CredentialSet(TypedDict):
-    sandbox: KeySet
-    """The keys of the sandbox."""
-    production: KeySet
-    """The keys of the simulated production."""
-
-
-class PlatformUserEntry(TypedDict):
-    user_id: str
-    """The user's id, as a destination names it."""
-    email: str
-    """The user's e-mail address."""
-    phone_number: str
-    """The user's phone number."""
-
-
-class WorldObject(TypedDict):
-    id: str
-    """Names the world, in the header X-Simulator-World."""
-    seed: Count
-    """The seed that all its ids, addresses and chances come from."""
-    clock: ClockState
-    """Its clock."""
-    credentials: CredentialSet
-    """Its keys, by environment."""
-    platform_users: list[PlatformUserEntry]
-    """Other users of the service who can be sent money."""
-    scenarios: list[str]
-    """The active scenarios, by name; later ones win."""
-    settings: AllSettings
-    """Its settings."""
-    created_at: Timestamp
-    """The simulated time at which it began."""
-
-
-class WorldList(TypedDict):
-    data: list[WorldObject]
-    """The worlds, oldest first."""
 
 
 def _scenario_choice(value: Any) -> str | JsonObject:
@@ -129,33 +73,6 @@ class WorldBody(Body):
     """Whether a world that has this id already is to end first."""
 
 
-def show_world(call: ControlCall, world: World) -> WorldObject:
-    """The world object of the control interface."""
-    return {
-        "id": world.id,
-        "seed": world.seed,
-        "clock": show_clock(world),
-        "credentials": {"sandbox": _key_set(call, world, "sandbox"), "production": _key_set(call, world, "production")},
-        "platform_users": [
-            {"user_id": user.user_id, "email": user.email, "phone_number": user.phone_number}
-            for user in platform_users(world)
-        ],
-        "scenarios": call.simulator.engine.active(world),
-        "settings": all_settings(world),
-        "created_at": format_timestamp(world.started_at_ms),
-    }
-
-
-def _key_set(call: ControlCall, world: World, environment: str) -> KeySet:
-    pair = credentials(world)[environment]
-    return {
-        "public_key": pair["public_key"],
-        "secret_key": pair["secret_key"],
-        "webhook_key": webhook_key(world, environment),
-        "base_url": call.origin + base_of(environment),
-    }
-
-
 async def create_world(call: ControlCall) -> WorldObject:
     """Make a world, or fork one `from_snapshot`; with `replace` the world of that id ends first.
 
@@ -166,6 +83,7 @@ async def create_world(call: ControlCall) -> WorldObject:
     simulator, body = call.simulator, call.body
     quotas.check_wanted(named(body.settings), simulator.inherited.settings, "settings.")
     world_id = _new_id(call)
+    await call.wake(world_id)
     if body.from_snapshot is not None:
         return await _fork(call, world_id)
     chosen = await _choose_scenarios(call)
@@ -280,6 +198,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
 async def _fork(call: ControlCall, world_id: str) -> WorldObject:
     """A new world in the state of a snapshot; what the call says of clock, scenarios and settings comes on top."""
     simulator, body = call.simulator, call.body
+    await call.wake_snapshot(body.from_snapshot)
     snapshot = simulator.snapshots.get(body.from_snapshot)
     if snapshot is None or not call.access.reaches(snapshot.state.world_id):
         raise ControlError(404, "not_found", f"There is no snapshot {body.from_snapshot!r}.", "from_snapshot")
@@ -314,15 +233,25 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
 
 
 async def list_worlds(call: ControlCall) -> WorldList:
-    """All worlds of the server that the token of the call reaches, oldest first, with their keys."""
-    reached = [world for world in call.simulator.worlds.values() if call.access.reaches(world.id)]
-    worlds = newest(reached, call.limit())
-    return {"data": [show_world(call, world) for world in worlds]}
+    """All worlds of the server that the token of the call reaches, oldest first, with their keys.
+
+    Worlds that the server cannot read are listed apart, as `unreadable`, each with the reason.
+    """
+    reached = [world_id for world_id in call.runtime.world_ids() if call.access.reaches(world_id)]
+    shown: list[WorldObject] = []
+    for world_id in newest(reached, call.limit()):
+        world = call.simulator.worlds.get(world_id)
+        if world is not None:
+            shown.append(show_world(call, world))
+        elif (keeper := call.runtime.keeper) is not None:
+            shown.append(cast(WorldObject, keeper.show_at_rest(world_id, call.origin)))
+    return {"data": shown, "unreadable": newest(unreadable_worlds(call), call.limit())}
 
 
 async def get_world(call: ControlCall) -> WorldObject:
     """One world with its clock and its keys; 404 for an id that there is not."""
     world_id, look_at = call.path["id"], call.runtime.look_at
+    await call.wake(world_id)
     if look_at is not None and call.find_world(world_id) is None and call.access.reaches(world_id):
         kept = await look_at(world_id)
         if kept is not None:
@@ -332,7 +261,13 @@ async def get_world(call: ControlCall) -> WorldObject:
 
 
 async def delete_world(call: ControlCall) -> None:
-    """End a world with its snapshots; 409 for the world default."""
+    """End a world with its snapshots, even one that cannot be read; 409 for the world default.
+
+    The world default that cannot be read begins anew at once.
+    """
+    if delete_unreadable(call, call.path["id"]):
+        return
+    await call.wake(call.path["id"])
     world = call.world_called(call.path["id"])
     if world.id == DEFAULT_WORLD:
         raise ControlError(409, "invalid_state", "The world default stays; reset it instead.")
@@ -340,7 +275,12 @@ async def delete_world(call: ControlCall) -> None:
 
 
 async def reset(call: ControlCall) -> WorldObject:
-    """Make the world of the header again as its creation call made it."""
+    """Make the world of the header again as its creation call made it.
+
+    The world default that cannot be read begins anew as the flags of the server say.
+    """
+    if call.world_id == DEFAULT_WORLD and delete_unreadable(call, DEFAULT_WORLD):
+        return show_world(call, call.world)
     world = call.simulator.reset_world(call.world.id, wall_clock_ms())
     return show_world(call, world)
 

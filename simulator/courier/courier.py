@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from functools import partial
+from math import inf
 from weakref import ReferenceType, ref
 
 from simulator.courier import port as ports
@@ -39,19 +40,29 @@ def wall_clock_ms() -> int:
 
 
 class Unanswered(Exception):
-    """A receiver left an attempt unanswered for longer than somebody would wait for it; `url` is the receiver's."""
+    """A receiver left an attempt unanswered for longer than somebody would wait for it; `url` is the receiver's.
 
-    def __init__(self, url: str) -> None:
+    `waited_seconds` is how long the world was not at rest, or None if the receiver itself may be waiting.
+    """
+
+    def __init__(self, url: str, waited_seconds: float | None = None) -> None:
         super().__init__(url)
         self.url = url
+        self.waited_seconds = waited_seconds
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long somebody waits for the answers to these attempts, because their receivers may be waiting for him."""
+    """How long somebody waits for the answers to these attempts, because their receivers may be waiting for him.
+
+    `rest_seconds` is how long he waits for a world to be at rest, whoever its receivers are: longer than one attempt
+    may take, because receivers that answer are waited for. `most_seconds` holds even if all of them answer at once.
+    """
 
     seconds: float
     attempts: frozenset[str]
+    rest_seconds: float = inf
+    most_seconds: float = inf
 
 
 @dataclass
@@ -157,24 +168,27 @@ class Courier:
         """
         loop, flight = asyncio.get_running_loop(), self._flights[world]
         self.pump(world)
-        alarm, too_late = None, False
-
-        def lose_patience() -> None:
-            nonlocal too_late
-            too_late = True
-            self.wake(world)
-
-        if patience is not None and patience.attempts & flight.sent.keys():
-            alarm = loop.call_later(patience.seconds, lose_patience)
+        began, alarms = loop.time(), list[asyncio.TimerHandle]()
+        if patience is not None:
+            waits = [patience.rest_seconds] if patience.rest_seconds < inf else []
+            if patience.attempts & flight.sent.keys():
+                waits.append(patience.seconds)
+            alarms = [loop.call_later(seconds, self.wake, world) for seconds in waits]
         try:
             while flight.carriers and not called_off():
-                if too_late and patience is not None and (unanswered := sorted(patience.attempts & flight.sent.keys())):
-                    raise Unanswered(webhooks.in_flight(world)[unanswered[0]].url)
                 waiter: asyncio.Future[None] = loop.create_future()
                 flight.waiters.append(waiter)
                 await waiter
+                if patience is None or not flight.carriers:
+                    continue
+                waited = loop.time() - began + _SLACK_SECONDS
+                if given_up := _given_up(flight, patience, waited, loop.time()):
+                    url = webhooks.in_flight(world)[given_up].url
+                    raise Unanswered(url, None if given_up in patience.attempts else waited)
+                if waited >= patience.rest_seconds:
+                    alarms.append(loop.call_later(max(patience.seconds, _LOOK_AGAIN_SECONDS), self.wake, world))
         finally:
-            if alarm is not None:
+            for alarm in alarms:
                 alarm.cancel()
         unreported, flight.reported = flight.made - flight.reported, flight.made
         return unreported
@@ -325,6 +339,23 @@ class Courier:
     def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
         with world.change(_CAUSE):
             webhooks.report(world, attempt, outcome)
+
+
+def _given_up(flight: _Flight, patience: Patience, waited: float, now: float) -> str:
+    """Return the id of an attempt that is not waited for any longer, or "" while patience lasts."""
+    sent = flight.sent
+    if waited >= patience.seconds and (asking := sorted(patience.attempts & sent.keys())):
+        return asking[0]
+    if waited >= patience.most_seconds:
+        return next(iter(sent), next(iter(flight.carriers)))
+    if waited >= patience.rest_seconds:
+        return next((attempt for attempt, sent_at in sent.items() if now - sent_at >= patience.seconds), "")
+    return ""
+
+
+_LOOK_AGAIN_SECONDS = 0.01
+_SLACK_SECONDS = 0.005
+"""A timer of the loop may fire this much before its time."""
 
 
 def _sort_of(outcome: Outcome) -> str:

@@ -17,10 +17,14 @@ INDEX = "index"
 
 @dataclass(frozen=True)
 class Page:
-    """One page. `path` is that of its source below the directory, without `.md`; `says` is one sentence."""
+    """One page of the documentation."""
 
     path: str
+    """The path of its source below the directory, without `.md`."""
     says: str
+    """One sentence that says what the page is for."""
+    search: str = ""
+    """Words that people search for and that the page itself may not use."""
 
     @property
     def file(self) -> Path:
@@ -55,10 +59,15 @@ def sections() -> tuple[Section, ...]:
             row["section"],
             row["title"],
             row["says"],
-            tuple(Page(f"{row['section']}/{name}", says) for name, says in row["pages"].items()),
+            tuple(_page(f"{row['section']}/{name}", entry) for name, entry in row["pages"].items()),
         )
         for row in yaml.load(text, Loader=yaml.CSafeLoader)
     )
+
+
+def _page(path: str, entry: str | Mapping[str, str]) -> Page:
+    """Read one entry of the contents: the sentence alone, or a mapping with `says` and `search`."""
+    return Page(path, entry) if isinstance(entry, str) else Page(path, **entry)
 
 
 def all_pages() -> Iterator[Page]:

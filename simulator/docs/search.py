@@ -45,7 +45,7 @@ class Hit(TypedDict):
 def _index() -> sqlite3.Connection:
     index = sqlite3.connect(":memory:", check_same_thread=False)
     index.execute(
-        "CREATE VIRTUAL TABLE passages USING fts5(path UNINDEXED, weight UNINDEXED, title, heading, text, "
+        "CREATE VIRTUAL TABLE passages USING fts5(path UNINDEXED, weight UNINDEXED, title, heading, words, text, "
         "tokenize='porter unicode61')"
     )
     for page in all_pages():
@@ -53,9 +53,11 @@ def _index() -> sqlite3.Connection:
         weight = next((number for start, number in _WEIGHTS.items() if page.path.startswith(start)), 1.0)
         for one in rendered.passages:
             path = f"{page.path}#{one.anchor}" if one.anchor else page.path
+            # The page as a whole is found by the words of its path and by its synonyms, its chapters by what they say.
+            words = "" if one.anchor else f"{page.path} {page.search}"
             index.execute(
-                "INSERT INTO passages VALUES (?, ?, ?, ?, ?)",
-                (path, weight, rendered.title, one.heading, " ".join(one.text.split())),
+                "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?)",
+                (path, weight, rendered.title, one.heading, words, " ".join(one.text.split())),
             )
     return index
 
@@ -74,8 +76,8 @@ def search(words: str, most: int = MOST) -> list[Hit]:
 
 def _found(query: str, name: str, most: int) -> list[Hit]:
     rows = _index().execute(
-        "SELECT path, title, heading, snippet(passages, 4, '', '', '…', 24) FROM passages WHERE passages MATCH ? "
-        "ORDER BY heading = ? COLLATE NOCASE DESC, bm25(passages, 0, 0, 6, 10, 1) * weight, rowid LIMIT ?",
+        "SELECT path, title, heading, snippet(passages, 5, '', '', '…', 24) FROM passages WHERE passages MATCH ? "
+        "ORDER BY heading = ? COLLATE NOCASE DESC, bm25(passages, 0, 0, 6, 10, 10, 1) * weight, rowid LIMIT ?",
         (query, name.strip(), most),
     )
     return [{"path": path, "title": title, "heading": heading, "text": text} for path, title, heading, text in rows]

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Protocol, TypeAlias
 
 from simulator.kernel.dataclass import dataclass
-from simulator.server.keeping import Use
+from simulator.server.keeping import RawPiece, Use
 
 
 class StoreError(Exception):
@@ -54,7 +54,7 @@ class WorldChanged:
 
 @dataclass(frozen=True)
 class WorldEnded:
-    """A world is no more."""
+    """A world is no more, nor are its snapshots."""
 
     world: str
 
@@ -136,6 +136,9 @@ class Backend(Protocol):
 
     async def load(self, world: str) -> StoredWorld:
         """What is kept of a world; KeyError."""
+
+    async def raw(self, world: str) -> Sequence[RawPiece]:
+        """Return the pieces that are kept of a world, however damaged they are; KeyError."""
 
     async def server(self) -> Mapping[str, bytes]:
         """What belongs to no world, by name."""

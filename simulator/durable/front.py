@@ -1,44 +1,38 @@
-"""What stands in front of a replica: finds the world of a call, and has it answered where that world is."""
+"""What stands in front of a replica: admits a call, finds its world, and has it answered where that world is."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, Collection, MutableMapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from simulator.address import CONTROL_BASE
+from simulator.control.access import Access
+from simulator.control.app import Admission
 from simulator.durable.backend import StoreError
-from simulator.durable.hop import FORWARDED, REFUSED, Hops
+from simulator.durable.hop import REFUSED, Hops
 from simulator.durable.ownership import Forward, Reason, Refuse, Serve
+from simulator.durable.proof import proved_world, take_out
 from simulator.durable.sharing import Sharing
+from simulator.durable.turns import Turns
+from simulator.durable.wanted import Finder, Wanted, said_in
 from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.server.bases import BASES, split_base
-from simulator.server.keeping import RETRY_SECONDS, headers_of, is_of_the_server
-from simulator.server.messages import (
-    Incoming,
-    enter_world,
-    head_of,
-    public_key_of,
-    read_body,
-    route_path,
-    token_of,
-    write_raw,
-)
+from simulator.server.keeping import RETRY_SECONDS, UNREADABLE, headers_of, is_of_the_server
+from simulator.server.messages import enter_world, head_of, read_body, route_path, write_raw
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import MAX_BYTES, dumps, loads
+from simulator.wire.strict import is_whole
 
-_MOST_BYTES = 64 * 1024 * 1024
-"""No control call takes a larger body."""
-_KNOWN_CREDENTIALS = 10_000
-_BASES = tuple(f"{base}/" for base in BASES)
 _CONTROL = f"{CONTROL_BASE}/"
 _FORK_ELSEWHERE = "another server has it, so `replace` does not end it; delete it first, or choose another id."
+_AT_REST = (
+    "No server has this world in memory, so this is no delivery of it; for anything else send a control token along."
+)
 _WHY: dict[Reason, str] = {
     "elsewhere": "the world moves between replicas right now; nothing was done, send it again.",
     "busy": "no replica has taken the world in time; nothing was done, send it again.",
@@ -48,26 +42,49 @@ _WHY: dict[Reason, str] = {
     "Look, or send it again with the Idempotency-Key that it had.",
 }
 
+Refusal: TypeAlias = Callable[[Scope], str | None]
+Admits: TypeAlias = Callable[[Scope], Admission | None]
+
 
 @dataclass(frozen=True)
-class _Wanted:
-    """What a call wants: a world, and perhaps to make it. `also`: another world that it makes out of a snapshot.
-    `keys`: those that the world is to have."""
+class _Call:
+    """A call that was admitted, with its body read."""
 
-    world: str
-    creates: bool = False
-    also: str | None = None
-    keys: Sequence[str] = ()
+    scope: Scope
+    receive: _Again
+    send: Send
+    admission: Admission | None
+    """That of a control call."""
+    is_forwarded: bool = False
+    """Whether another replica has sent it on."""
+
+    @property
+    def reach(self) -> Access | None:
+        """The token of a call that makes a world, if the number of its worlds is bounded."""
+        if self.admission is None or self.admission.row.name != "create_world":
+            return None
+        return self.admission.access if self.admission.access.most_worlds is not None else None
 
 
 class Front:
-    """ASGI middleware before everything else of the server."""
+    """ASGI middleware before everything else of the server but its error boundary.
 
-    def __init__(self, app: ASGIApp, sharing: Sharing) -> None:
+    Before anything is read, looked up or locked for a call, `refusal` says why a call of the interface is refused, and
+    `admission` what a control call is. The application below refuses what they refuse. `pages`: paths at the root of
+    the server that need no world.
+    """
+
+    def __init__(
+        self, app: ASGIApp, sharing: Sharing, refusal: Refusal, admission: Admits, pages: Collection[str]
+    ) -> None:
         self._app = app
         self._sharing = sharing
-        self._hops = Hops()
-        self._known: OrderedDict[str, str] = OrderedDict()
+        self._refusal = refusal
+        self._admission = admission
+        self._pages = frozenset(pages)
+        self._hops = Hops(lambda: sharing.store.secret)
+        self._finder = Finder(sharing)
+        self._turns = Turns(sharing.store, sharing.keeper)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -75,122 +92,91 @@ class Front:
             if scope["type"] == "lifespan":
                 await self._hops.close()
             return
-        if is_of_the_server(scope["path"]) or scope["path"] == "/":
+        scope, forwarding = take_out(scope)
+        seen: Scope = {**scope}
+        enter_world(seen)
+        path = route_path(seen)
+        is_control = path.startswith(_CONTROL) or path == CONTROL_BASE
+        admission = self._admission(seen) if is_control else None
+        if path in self._pages or is_of_the_server(path) or not self._needs_world(seen, is_control, admission):
             await self._app(scope, receive, send)
             return
         # One byte more than is taken: what is larger is refused by who would take it.
-        body, _ = await read_body(receive, (_MOST_BYTES if CONTROL_BASE in scope["path"] else MAX_BYTES) + 1)
-        again = _Again(body, receive)
-        seen: Scope = {**scope}
-        enter_world(seen)
+        body, _ = await read_body(receive, (MAX_BYTES if admission is None else admission.row.max_bytes) + 1)
+        call = _Call(scope, _Again(body, receive), send, admission)
         try:
-            wanted = await self._wanted(seen, body)
-            if wanted is None:
-                await self._app(scope, again, send)
-            elif wanted == "worlds":
-                await self._list(scope, again, send)
-            elif isinstance(wanted, str):
-                await self._prune(scope, again, send)
-            elif wanted.keys and FORWARDED not in dict(scope["headers"]):
-                await self._with_keys(wanted, scope, again, send)
-            else:
-                await self._routed(wanted, scope, again, send)
-        except ControlError as error:
+            store = self._sharing.store
+            found_elsewhere = proved_world(store.secret, store.address, forwarding, scope, body)
+            await self._answer(call, seen, path, found_elsewhere)
+        except (ControlError, ApiError) as error:
             await _say(scope, send, error, None)
         except StoreError as error:
             await _say(scope, send, _unavailable(scope["path"], f"{error}."), None)
 
-    # Which world a call wants
+    def _needs_world(self, scope: Scope, is_control: bool, admission: Admission | None) -> bool:
+        """Whether a call is admitted, and is answered otherwise than by any replica alike."""
+        if not is_control:
+            return self._refusal(scope) is None
+        return admission is not None and (not admission.row.open or admission.row.takes_webhooks)
 
-    async def _wanted(self, scope: Scope, body: bytes) -> _Wanted | str | None:
-        """What it wants; "worlds" for the list of all, "prune" for the end of many, None for what any answers."""
-        path = route_path(scope)
-        incoming = head_of(scope)
-        incoming.body = body
-        found_elsewhere = incoming.headers.get(FORWARDED.decode())
-        if path.startswith(_CONTROL):
-            wanted = await self._wanted_of_control(path.removeprefix(CONTROL_BASE), incoming)
-            if found_elsewhere is None or not isinstance(wanted, _Wanted):
-                return wanted
-            return replace(wanted, world=found_elsewhere)
-        if found_elsewhere is not None:
-            return _Wanted(found_elsewhere, creates=found_elsewhere == DEFAULT_WORLD)
-        environment, below = split_base(path)
-        found = environment and self._sharing.finds(below)
-        credential = public_key_of(incoming) if below == "/auth/token" else token_of(incoming)
-        world = await self._world_of(credential) if found and credential else None
-        return _Wanted(world or DEFAULT_WORLD, creates=world is None)
+    async def _answer(self, call: _Call, seen: Scope, path: str, found_elsewhere: str | None) -> None:
+        incoming = head_of(seen)
+        incoming.body = call.receive.body
+        wanted: Wanted | str | None
+        if call.admission is not None:
+            wanted = await self._finder.of_control(path.removeprefix(CONTROL_BASE), incoming, call.admission)
+            if found_elsewhere is not None and isinstance(wanted, Wanted):
+                wanted = replace(wanted, world=found_elsewhere)
+        elif found_elsewhere is not None:
+            wanted = Wanted(found_elsewhere, creates=found_elsewhere == DEFAULT_WORLD)
+        else:
+            wanted = await self._finder.of_interface(incoming)
+        if wanted is None:
+            await self._let_answer(call, call.send)
+        elif wanted == "worlds":
+            await self._list(call)
+        elif isinstance(wanted, str):
+            await self._prune(call)
+        elif found_elsewhere is not None:
+            await self._routed(wanted, replace(call, is_forwarded=True))
+        elif call.admission is not None and not call.admission.is_known and not await self._is_awake(wanted.world):
+            raise ControlError(401, "unauthorized", _AT_REST)
+        elif wanted.keys and call.admission is not None and call.admission.access.is_of_all:
+            await self._with_keys(wanted, call)
+        else:
+            await self._routed(wanted, call)
 
-    async def _wanted_of_control(self, path: str, incoming: Incoming) -> _Wanted | str | None:
-        named = incoming.headers.get("x-simulator-world")
-        parts = path.strip("/").split("/")
-        if parts[0] == "usage":
-            return None
-        if parts == ["prune"]:
-            named = _said(incoming.body).get("world")
-            return _Wanted(named) if isinstance(named, str) else "prune"
-        if parts[0] == "worlds" and len(parts) > 1:
-            return _Wanted(parts[1], creates=parts[1] == DEFAULT_WORLD)
-        if parts[0] == "worlds":
-            return "worlds" if incoming.method in ("GET", "HEAD") else await self._made(incoming)
-        if parts[0] == "snapshots" and len(parts) > 1 and named is None:
-            named = await self._sharing.store.snapshot_world(parts[1])
-        if parts == ["state"] and incoming.method == "PUT":
-            keys = _keys_in(incoming.body or b"")
-            return _Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD), keys=keys)
-        if parts[0] == "stream":
-            named = dict(parse_qsl(incoming.query.decode("latin-1"))).get("world") or named
-        return _Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD))
-
-    async def _made(self, incoming: Incoming) -> _Wanted | None:
-        """What `POST /worlds` wants; None for one that is refused or whose id is made up: any replica makes it."""
-        said = _said(incoming.body)
-        world, snapshot = said.get("id"), said.get("from_snapshot")
-        world = world if isinstance(world, str) else None
-        of = await self._sharing.store.snapshot_world(snapshot) if isinstance(snapshot, str) else None
-        if of is not None:
-            return _Wanted(of, also=world)
-        return None if world is None else _Wanted(world, creates=True)
-
-    async def _world_of(self, credential: str) -> str | None:
-        here = self._sharing.world_here(credential)
-        if here is not None:
-            return here
-        world = self._known.get(credential)
-        if world is None:
-            world = await self._sharing.store.world_of(credential)
-            if world is not None:
-                self._known[credential] = world
-                if len(self._known) > _KNOWN_CREDENTIALS:
-                    self._known.popitem(last=False)
-        return world
+    async def _is_awake(self, world: str) -> bool:
+        """Whether a replica has a world, so that nobody has to take it; `default` counts as one that always is had."""
+        if world == DEFAULT_WORLD or self._sharing.machine.epoch_of(world) is not None:
+            return True
+        return await self._sharing.store.is_owned(world)
 
     # Where it is answered
 
-    async def _with_keys(self, wanted: _Wanted, scope: Scope, receive: _Again, send: Send) -> None:
+    async def _with_keys(self, wanted: Wanted, call: _Call) -> None:
         """Answer a call that gives keys to a world, of whichever replica; 409 where another world has one of them."""
         store, world = self._sharing.store, wanted.world
         reserved = await store.reserve(wanted.keys, world)
         if reserved.holder is not None:
             why = f"The world {reserved.holder} holds one of these keys; delete it first."
             raise ControlError(409, "already_exists", why)
-        status = 0
+        status, send = 0, call.send
 
         async def sending(message: MutableMapping[str, Any]) -> None:
             nonlocal status
             status = message.get("status", status)
             await send(message)
 
-        await self._routed(wanted, scope, receive, sending)
+        await self._routed(wanted, replace(call, send=sending))
         if 400 <= status < 500:
             await store.give_back(reserved.new, world)
 
-    async def _routed(self, wanted: _Wanted, scope: Scope, receive: _Again, send: Send) -> None:
+    async def _routed(self, wanted: Wanted, call: _Call) -> None:
         sharing, world = self._sharing, wanted.world
-        headers = dict(scope["headers"])
-        is_forwarded = FORWARDED in headers
+        scope, is_forwarded = call.scope, call.is_forwarded
         may_repeat = scope["method"] in ("GET", "HEAD", "OPTIONS") or (
-            b"idempotency-key" in headers and CONTROL_BASE not in scope["path"]
+            call.admission is None and any(name == b"idempotency-key" for name, _ in scope["headers"])
         )
         ticket, decision = await sharing.ask(
             world, is_forwarded=is_forwarded, may_repeat=may_repeat, creates=wanted.creates
@@ -198,107 +184,124 @@ class Front:
         while isinstance(decision, Forward):
             address = decision.address
             is_owner = partial(sharing.store.owns, address, world)
-            outcome = await self._hops.send(address, world, scope, receive.gone, send, receive.body, is_owner)
+            outcome = await self._hops.send(
+                address, world, scope, call.receive.gone, call.send, call.receive.body, is_owner
+            )
             following = await sharing.forwarded(ticket, outcome)
             if following is None:
                 return
             decision = following
         if isinstance(decision, Refuse):
-            if decision.reason != "stopping" or is_forwarded or not await self._passed(world, scope, receive, send):
-                await self._refuse(scope, send, decision.reason, is_forwarded)
+            if decision.reason != "stopping" or is_forwarded or not await self._passed(world, call):
+                await self._refuse(call, decision.reason)
             return
         try:
             if wanted.also is not None and wanted.also != world:
-                await self._routed_also(wanted.also, scope, receive, send, is_forwarded)
+                await self._routed_also(wanted.also, call)
             else:
-                await self._serve(decision, scope, receive, send)
+                await self._serve(decision, call)
         finally:
             sharing.finished(ticket, world)
 
-    async def _passed(self, world: str, scope: Scope, receive: _Again, send: Send) -> bool:
+    async def _passed(self, world: str, call: _Call) -> bool:
         """Have a call answered by another replica because this one stops; False where nothing was done."""
         store = self._sharing.store
         address = await store.other_owner(world)
         if address is None:
             return False
+        is_there = partial(store.owns_any, address)
         outcome = await self._hops.send(
-            address, world, scope, receive.gone, send, receive.body, partial(store.owns_any, address)
+            address, world, call.scope, call.receive.gone, call.send, call.receive.body, is_there
         )
         if outcome == "broken":
-            await self._refuse(scope, send, "unknown", False)
+            await self._refuse(call, "unknown")
         return outcome != "refused"
 
-    async def _routed_also(self, world: str, scope: Scope, receive: _Again, send: Send, is_forwarded: bool) -> None:
+    async def _routed_also(self, world: str, call: _Call) -> None:
         """Answer a call that makes a second world, here, where the one that it is made of is."""
         ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
         if isinstance(decision, Serve):
             try:
-                await self._serve(decision, scope, receive, send)
+                await self._serve(decision, call)
             finally:
                 self._sharing.finished(ticket, world)
         elif isinstance(decision, Refuse) and decision.reason == "elsewhere":
             raise ControlError(409, "already_exists", f"There is a world {world} already: {_FORK_ELSEWHERE}", "id")
         elif isinstance(decision, Refuse):
-            await self._refuse(scope, send, decision.reason, is_forwarded)
+            await self._refuse(call, decision.reason)
 
-    async def _serve(self, decision: Serve, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, decision: Serve, call: _Call) -> None:
         unreadable = self._sharing.unreadable.get(decision.world)
-        if unreadable is not None:
-            await _say(scope, send, _unavailable(scope["path"], f"{unreadable}."), None)
-            return
+        if unreadable is not None and call.admission is None:  # control calls may end it
+            raise _unavailable(call.scope["path"], f"{unreadable}.")
+        send = call.send
 
         async def sending(message: MutableMapping[str, Any]) -> None:
-            if (b"content-type", b"text/event-stream; charset=utf-8") in message.get("headers", ()):
+            headers = message.get("headers", ())
+            if (b"content-type", b"text/event-stream; charset=utf-8") in headers:
                 self._sharing.finished(decision.ticket, decision.world)  # it ends with the world, and holds up nothing
+            if call.is_forwarded and "headers" in message:  # a fault may answer with any header
+                message = {**message, "headers": [pair for pair in headers if pair[0].lower() != REFUSED.encode()]}
             await send(message)
 
-        await self._app(scope, receive, sending)
+        await self._let_answer(call, sending)
 
-    async def _refuse(self, scope: Scope, send: Send, reason: Reason, is_forwarded: bool) -> None:
-        await _say(scope, send, _unavailable(scope["path"], _WHY[reason]), reason if is_forwarded else None)
+    async def _let_answer(self, call: _Call, send: Send) -> None:
+        async with self._turns.of(call.reach):
+            await self._app(call.scope, call.receive, send)
+
+    async def _refuse(self, call: _Call, reason: Reason) -> None:
+        path = call.scope["path"]
+        await _say(call.scope, call.send, _unavailable(path, _WHY[reason]), reason if call.is_forwarded else None)
 
     # What is of all worlds
 
-    async def _list(self, scope: Scope, receive: _Again, send: Send) -> None:
+    async def _list(self, call: _Call) -> None:
         """`GET /worlds`: the worlds of all replicas, each as its own replica shows it, or as it is kept."""
-        limit = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("limit", "")
-        if set(dict(parse_qsl(scope["query_string"].decode("latin-1")))) - {"limit"} or (
-            limit and not limit.isdecimal()
-        ):
-            await self._app(scope, receive, send)  # it says what is wrong
+        scope, send, gone = call.scope, call.send, call.receive.gone
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        limit = query.get("limit", "")
+        if set(query) - {"limit"} or (limit and not is_whole(limit)):
+            await self._app(scope, call.receive, send)  # it says what is wrong
             return
-        rows = await self._sharing.store.all_worlds()
+        assert call.admission is not None
+        reaches = call.admission.access.reaches
+        rows = [row for row in await self._sharing.store.all_worlds() if reaches(row[0])]
         newest = rows[max(len(rows) - int(limit), 0) :] if limit else rows
         shown: list[Any] = []
+        unreadable: list[Any] = []
         for world, is_owned in newest:
             answer = _Answer()
             below = f"{CONTROL_BASE}/worlds/{world}"
             one = {**scope, "path": below, "raw_path": below.encode(), "root_path": "", "query_string": b""}
             if not is_owned:
-                await self._app(one, _Again(b"", receive.gone), answer)
+                await self._app(one, _Again(b"", gone), answer)
             if is_owned or answer.status == 404:  # it may have been taken, or have ended, or it cannot be read
                 answer = _Answer()
-                await self(one, _Again(b"", receive.gone), answer)
+                await self(one, _Again(b"", gone), answer)
             if answer.status == 200:
                 shown.append(loads(bytes(answer.body)))
+            elif answer.status == 503 and (error := loads(bytes(answer.body))["error"])["code"] == UNREADABLE:
+                unreadable.append({"id": world, "why": error["unreadable"]})
             elif answer.status != 404:
                 await write_raw(scope, send, answer.status, bytes(answer.body), "application/json", [])
                 return
-        await write_raw(scope, send, 200, dumps({"data": shown}), "application/json", [])
+        await write_raw(scope, send, 200, dumps({"data": shown, "unreadable": unreadable}), "application/json", [])
 
-    async def _prune(self, scope: Scope, receive: _Again, send: Send) -> None:
+    async def _prune(self, call: _Call) -> None:
         """`POST /prune`: any replica tells which worlds it would be, and who has one ends it, if it still is to be."""
+        scope, send, gone = call.scope, call.send, call.receive.gone
         looking = _Answer()
-        said = {"dry_run": False, **_said(receive.body)}
-        body = dumps({**said, "dry_run": True}) if said.get("dry_run") is False else receive.body
-        await self._app(scope, _Again(body, receive.gone), looking)
+        said = {"dry_run": False, **said_in(call.receive.body)}
+        body = dumps({**said, "dry_run": True}) if said.get("dry_run") is False else call.receive.body
+        await self._app(scope, _Again(body, gone), looking)
         if looking.status != 200 or said.get("dry_run"):
             await write_raw(scope, send, looking.status, bytes(looking.body), "application/json", [])
             return
         ended: list[str] = []
         for world in loads(bytes(looking.body))["ended"]:
             answer = _Answer()
-            await self(scope, _Again(dumps({**said, "world": world}), receive.gone), answer)
+            await self(scope, _Again(dumps({**said, "world": world}), gone), answer)
             if answer.status == 200:
                 ended += loads(bytes(answer.body))["ended"]
             else:
@@ -330,25 +333,6 @@ class _Answer:
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
         self.status = message.get("status", self.status)
         self.body += message.get("body", b"")
-
-
-def _said(body: bytes | None) -> dict[str, Any]:
-    """The object that a call sends; an empty one where it sends something else, which is refused by who takes it."""
-    try:
-        said: Any = loads(body or b"{}")
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
-
-
-def _keys_in(document: bytes) -> Sequence[str]:
-    """The keys in the document of a world; none in what is not one: who reads it says what is wrong."""
-    try:
-        tables: Any = loads(document)["tables"]
-        keys = [key for name, rows in tables.items() if "api_keys" in name for key, _ in rows]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return []
-    return [key for key in keys if isinstance(key, str)]
 
 
 def _unavailable(path: str, why: str) -> ApiError | ControlError:

@@ -11,10 +11,9 @@ from starlette.types import Receive, Scope, Send
 from yarl import URL
 
 from simulator.durable.ownership import Outcome
+from simulator.durable.proof import FORWARDED, PROOF, path_of, proof_of
 from simulator.server.messages import drop
 
-FORWARDED = b"x-rampsim-forwarded"
-"""The header of a call that another replica has sent on: the world that it found the call to want."""
 REFUSED = "x-rampsim-refused"
 """The header of an answer that tells why such a call was not carried out."""
 _CONNECT_SECONDS = 1.0
@@ -26,9 +25,10 @@ _OF_A_HOP = frozenset(
 
 
 class Hops:
-    """The connections of a replica to others."""
+    """The connections of a replica to others. `secret`: what they prove by that a call comes from one of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, secret: Callable[[], bytes]) -> None:
+        self._secret = secret
         self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
@@ -97,18 +97,18 @@ class Hops:
             )
             # A call whose connection broke may have been carried out; aiohttp would make it again.
             self._session._retry_connection = False
-        path = scope.get("raw_path") or scope["path"].encode()
         query = scope["query_string"]
-        url = f"{address}{path.decode('latin-1')}{'?' if query else ''}{query.decode('latin-1')}"
+        url = f"{address}{path_of(scope).decode('latin-1')}{'?' if query else ''}{query.decode('latin-1')}"
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, value in scope["headers"]
             if name.decode("latin-1") not in _OF_A_HOP and name != b"content-length"
         ]
+        proof = proof_of(self._secret(), address, world, scope, body)
         return await self._session.request(
             scope["method"],
             URL(url, encoded=True),
-            headers=[*headers, (FORWARDED.decode(), world)],
+            headers=[*headers, (FORWARDED.decode(), world), (PROOF.decode(), proof)],
             data=body or None,
             allow_redirects=False,
         )

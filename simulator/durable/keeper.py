@@ -8,36 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from simulator.assembly import Blueprint, Observer, Snapshot, WorldExists
+from simulator.assembly import Blueprint, Observer, Simulator, Snapshot, WorldExists
 from simulator.control.documents import Contents, contents_of
 from simulator.courier.courier import wall_clock_ms
 from simulator.durable.backend import (
     Backend,
     Batch,
-    Change,
-    Sizes,
-    SnapshotForgotten,
-    SnapshotKept,
     StoreDamaged,
     StoredWorld,
     StoreError,
-    WorldBegan,
-    WorldChanged,
-    WorldEnded,
 )
-from simulator.durable.kept import Folding, Kept, OfServer, base_of
+from simulator.durable.gathering import Batches
+from simulator.durable.kept import Folding, Kept, refuse
 from simulator.durable.telling import KeptUses
-from simulator.durable.writes import Base, ClockState, base_parts, entry_bytes, read_snapshot, read_world
+from simulator.durable.writes import Base, credentials_in, read_snapshot, read_world
 from simulator.kernel.world import DEFAULT_WORLD, World
-from simulator.server.keeping import RETRY_SECONDS, Unavailable, Use
+from simulator.server.keeping import RETRY_SECONDS, RawPiece, Use
 from simulator.server.runtime import Runtime
-from simulator.wire.row_text import RowTexts
+from simulator.wire.json import JsonObject
 
 _log = logging.getLogger(__name__)
 
@@ -73,13 +65,10 @@ class Keeper(Observer):
         self._wall_clock_ms = wall_clock_ms
         self._retry_seconds = retry_seconds
         self._contents: Contents = contents_of(self._simulator.tables)
-        self._texts = RowTexts(self._contents.codec)
         self._kept: dict[str, Kept] = {}
-        self._ended: dict[str, int] = {}
-        self._dirty: dict[str, None] = {}
-        self._snapshots: dict[str, dict[str, Snapshot]] = {}
-        self._changed_snapshots: dict[str, None] = {}
-        self._of_server = OfServer(self._simulator)
+        self.unreadable: dict[str, str] = {}
+        self._simulator.away = self.unreadable
+        self._batches = Batches(self._simulator, runtime.driver, self._contents, self._kept, wall_clock_ms)
         self._next: asyncio.Future[None] | None = None
         self._committing: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -97,13 +86,13 @@ class Keeper(Observer):
                 self._gather_soon()
             return self._next or self._committing
         refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        _refuse(refused, self.refusal)
+        refuse(refused, self.refusal)
         return refused
 
     def changed(self, world: World) -> None:
         """Note where a clock was set or moved; what a world writes is heard of by itself."""
         kept = self._kept.get(world.id)
-        if kept is not None and kept.world is world and world.id not in self._dirty:
+        if kept is not None and kept.world is world and world.id not in self._batches.dirty:
             present_ms = self._runtime.driver.present_ms(world)
             if kept.clock_was_set(present_ms, self._wall_clock_ms()):
                 self._note(world.id)
@@ -117,6 +106,31 @@ class Keeper(Observer):
     async def uses(self) -> Mapping[str, Use]:
         """See `Keeper` of `server.keeping`."""
         return await self._backend.uses()
+
+    def world_ids(self) -> Sequence[str]:
+        """See `Keeper` of `server.keeping`."""
+        return list(self._simulator.worlds)
+
+    def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
+        """All that is here is in memory."""
+
+    async def wake(self, world_id: str) -> None:
+        """All that is here is in memory."""
+
+    async def wake_snapshot(self, snapshot_id: str) -> None:
+        """All that is here is in memory."""
+
+    async def raw(self, world_id: str) -> Sequence[RawPiece]:
+        """See `Keeper` of `server.keeping`."""
+        return await self._backend.raw(world_id)
+
+    def delete_unreadable(self, world_id: str) -> None:
+        """See `Keeper` of `server.keeping`."""
+        self._forget_unreadable(world_id)
+        self._batches.wiped[world_id] = None
+        self._note(world_id)
+        if world_id == DEFAULT_WORLD:
+            self._make_default()
 
     def reached_at(self, origin: str) -> None:
         """Nobody else has to know."""
@@ -146,8 +160,7 @@ class Keeper(Observer):
         if not self._is_open:
             return
         self._uses.tell()
-        while self.refusal is None and (left := self._next or self._committing) is not None:
-            await asyncio.wait({left})
+        await self._settle_all()
         self.refusal = self.refusal or "the server is stopping."
         self._is_open = False
         self._uses.end()
@@ -160,40 +173,45 @@ class Keeper(Observer):
         except StoreError as error:
             _log.error("the store could not be closed: %s", error)
 
+    async def _settle_all(self) -> None:
+        while self.refusal is None and (left := self._next or self._committing) is not None:
+            await asyncio.wait({left})
+
     # What the simulator tells
 
     def attach(self, world: World) -> None:
         """A world begins: all of it is to be written. One that was just read is known already."""
+        if self.unreadable.pop(world.id, None) is not None:
+            self._batches.wiped[world.id] = None
         kept = self._kept.get(world.id)
         if kept is None or kept.world is not world:
-            self._kept[world.id] = Kept(world, self._ended.pop(world.id, 0) + 1, self._note)
+            self._kept[world.id] = Kept(world, self._batches.ended.pop(world.id, 0) + 1, self._note)
             self._note(world.id)
 
     def detach(self, world: World) -> None:
         """A world has ended."""
         kept = self._kept.pop(world.id)
         kept.let_go()
-        self._ended[world.id] = kept.number
+        self._batches.ended[world.id] = kept.number
         self._note(world.id)
 
     def release(self, world: World) -> None:
         """A world lives here no more; what is kept of it stays."""
         self._kept.pop(world.id).let_go()
-        for known in (self._dirty, self._snapshots, self._changed_snapshots):
-            known.pop(world.id, None)
+        self._batches.release(world.id)
 
     def is_kept(self, world_id: str) -> bool:
         """Whether nothing of a world waits to be written."""
-        return world_id not in self._dirty
+        return world_id not in self._batches.dirty
 
     def snapshots_changed(self, world_id: str) -> None:
         """Snapshots of a world are to be written, or to be forgotten."""
-        self._changed_snapshots[world_id] = None
+        self._batches.changed_snapshots[world_id] = None
         self._note(world_id)
 
     def _note(self, world_id: str) -> None:
         """Something of this world is to be written."""
-        self._dirty[world_id] = None
+        self._batches.dirty[world_id] = None
         self._gather_soon()
 
     def _gather_soon(self) -> None:
@@ -214,7 +232,7 @@ class Keeper(Observer):
         self._committing, self._next = self._next, None
         self._commits_since = self._gathers_since
         try:
-            batch, folding = self._gather()
+            batch, folding = self._batches.gather(self._uses)
         except Exception as error:
             self._throw_away(error)
             return
@@ -235,78 +253,17 @@ class Keeper(Observer):
             settled.set_result(None)
         if self._next is not None:
             self._begin()
-        self._add_up(sizes)
+        self._batches.add_up(sizes)
         for one in folding:
             self._spawn(self._fold(one))
-
-    def _gather(self) -> tuple[Batch, list[Folding]]:
-        """All that is to be written now, and the states of worlds whose entries have become many."""
-        dirty, ended = self._dirty, self._ended
-        self._dirty, self._ended = {}, {}
-        uses = self._uses.take(dirty)
-        changes: list[Change] = []
-        folding: list[Folding] = []
-        snapshots = self._snapshot_changes(changes)
-        for world_id in dirty:
-            kept = self._kept.get(world_id)
-            if kept is None:
-                changes += [WorldEnded(world_id)] if world_id in ended else []
-                continue
-            taken = self._simulator.snapshots_taken(world_id)
-            clock = kept.clock = self._clock_of(kept.world)
-            entry = kept.gathering.take(clock, taken)
-            if kept.begins:
-                kept.begins = False
-                base = self._base_of(kept.world, clock)
-                changes.append(WorldBegan(world_id, kept.number, partial(base_parts, self._texts, base)))
-                continue
-            kept.number += 1
-            changes.append(WorldChanged(world_id, kept.number, partial(entry_bytes, self._texts, entry)))
-            if kept.is_large:
-                kept.is_large, kept.entry_bytes = False, 0
-                folding.append(Folding(kept, kept.number, self._base_of(kept.world, clock)))
-        server = self._of_server.changes()
-        return Batch((*changes, *snapshots), server, uses), folding
-
-    def _snapshot_changes(self, changes: list[Change]) -> list[Change]:
-        """What became of snapshots: those forgotten go into `changes`; returns those that were kept."""
-        new: list[Change] = []
-        for world_id in self._changed_snapshots:
-            before = self._snapshots.get(world_id, {})
-            present = {snapshot.id: snapshot for snapshot in self._simulator.snapshots_of(world_id)}
-            changes += [SnapshotForgotten(key) for key, row in before.items() if present.get(key) is not row]
-            for key, snapshot in present.items():
-                if before.get(key) is not snapshot:
-                    new.append(SnapshotKept(key, world_id, partial(base_parts, self._texts, base_of(snapshot))))
-            self._snapshots[world_id] = present
-        self._changed_snapshots = {}
-        return new
-
-    def _clock_of(self, world: World) -> ClockState:
-        clock, present_ms = world.clock, self._runtime.driver.present_ms(world)
-        return ClockState(clock.mode, present_ms, clock.rate, self._wall_clock_ms())
-
-    def _base_of(self, world: World, clock: ClockState) -> Base:
-        # The empty tables too: what is written to them later comes to where they are.
-        state = replace(self._simulator.state_of(world), tables=world.store.tables(empty=True))
-        return Base(state, clock, self._simulator.snapshots_taken(world.id))
-
-    def _add_up(self, sizes: Sizes) -> None:
-        for world_id, size in sizes.bases.items():
-            if (kept := self._kept.get(world_id)) is not None:
-                kept.measure(size, 0)
-        for world_id, size in sizes.entries.items():
-            if (kept := self._kept.get(world_id)) is not None:
-                kept.measure(kept.base_bytes, kept.entry_bytes + size)
 
     async def _fold(self, folding: Folding) -> None:
         """Fold the entries of a world into a new base; where that fails they stay, and it is tried again later."""
         kept, world_id = folding.kept, folding.kept.world.id
         if self._kept.get(world_id) is not kept:
             return
-        parts = partial(base_parts, self._texts, folding.base)
         try:
-            size = await self._backend.compact(world_id, folding.number, parts)
+            size = await self._backend.compact(world_id, folding.number, self._batches.parts_of(folding.base))
         except StoreError as error:
             _log.error("the entries of the world %s could not be folded: %s", world_id, error)
             return
@@ -318,7 +275,7 @@ class Keeper(Observer):
     async def bring(self, world_id: str, *, unless: Callable[[], bool]) -> None:
         """Read a world and let it live, unless something else holds by then; StoreError."""
         stored = await self._backend.load(world_id)
-        self._of_server.take_in(await self._backend.server())
+        self._batches.of_server.take_in(await self._backend.server())
         base, snapshots = await asyncio.to_thread(self._decoded, stored)
         if not unless():
             self._let_live(stored, base, snapshots)
@@ -343,7 +300,7 @@ class Keeper(Observer):
         self._release_all()
         for waiting in (self._committing, self._next):
             if waiting is not None:
-                _refuse(waiting, self.refusal)
+                refuse(waiting, self.refusal)
         self._committing = self._next = None
         self.failed()
         self._spawn(self._recover())
@@ -351,7 +308,9 @@ class Keeper(Observer):
     def _release_all(self) -> None:
         for world_id in list(self._simulator.worlds):
             self._simulator.release_world(world_id)
-        self._dirty, self._ended, self._snapshots, self._changed_snapshots = {}, {}, {}, {}
+        self._batches.clear()
+        for world_id in list(self.unreadable):
+            self._forget_unreadable(world_id)
 
     async def _recover(self) -> None:
         while self.refusal is not None:
@@ -367,53 +326,92 @@ class Keeper(Observer):
 
     async def _read(self) -> None:
         """Read all that is kept, and only then let it live."""
-        self._of_server.take_in(await self._backend.server())
-        stored = [await self._backend.load(world_id) for world_id in await self._backend.heads()]
-        read = [await asyncio.to_thread(self._decoded, one) for one in stored]
+        self._batches.of_server.take_in(await self._backend.server())
+        read = [one for world_id in await self._to_read() if (one := await self._read_one(world_id)) is not None]
         self.refusal = None
-        for one, (base, snapshots) in zip(stored, read, strict=True):
-            self._let_live(one, base, snapshots)
+        for stored, base, snapshots in read:
+            try:
+                self._let_live(stored, base, snapshots)
+            except StoreDamaged as error:
+                await self._set_aside(stored.world, error)
+        if DEFAULT_WORLD in self.unreadable and self._simulator.stand_in is None:
+            # Whatever looks for the world of nobody in particular finds one; no call does.
+            stand_in = Simulator(library=self._simulator.library)
+            self._simulator.stand_in = stand_in.create_world(Blueprint(DEFAULT_WORLD, 0))
         if DEFAULT_WORLD in self._simulator.worlds:
             self.note = self._otherwise(self._simulator.blueprints[DEFAULT_WORLD])
-        elif not self._backend.is_shared:
+        elif not self._backend.is_shared and DEFAULT_WORLD not in self.unreadable:
             self._make_default()
         self.opened()
         self._uses.begin()
-        if self._dirty:
+        if self._batches.dirty:
             self._gather_soon()
+
+    async def _to_read(self) -> Sequence[str]:
+        """The worlds to read at the start, oldest first."""
+        return await self._backend.heads()
+
+    async def _read_one(self, world_id: str) -> tuple[StoredWorld, Base, list[Snapshot]] | None:
+        """Return a world as it is kept, or None if it is set aside."""
+        try:
+            stored = await self._backend.load(world_id)
+            return stored, *await asyncio.to_thread(self._decoded, stored)
+        except StoreDamaged as error:
+            await self._set_aside(world_id, error)
+            return None
+
+    async def _set_aside(self, world_id: str, error: StoreDamaged) -> None:
+        """Leave a world that cannot be read where it is; the others go on without it.
+
+        Its keys and tokens, as far as they can be found, lead to it and nowhere else.
+        """
+        _log.error("the world %s is set aside: %s", world_id, error)
+        self.unreadable[world_id] = str(error)
+        for credential in credentials_in(await self._backend.raw(world_id)):
+            self._simulator.directory.setdefault(credential, world_id)
+
+    def _forget_unreadable(self, world_id: str) -> None:
+        """Let nothing lead to a world that was set aside."""
+        del self.unreadable[world_id]
+        directory = self._simulator.directory
+        for credential in [one for one, holder in directory.items() if holder == world_id]:
+            del directory[credential]
 
     def _decoded(self, stored: StoredWorld) -> tuple[Base, list[Snapshot]]:
         try:
             base = read_world(self._contents, stored.parts, stored.entries)
             return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreDamaged(
-                f"{self._backend.name!r} holds a world {stored.world!r} that this version cannot read ({error}): "
-                "bring back a copy, or name another file"
-            ) from error
+        except Exception as error:  # whatever rows of another program bring about
+            why = f"this version cannot read what {self._backend.name!r} has of it ({error or type(error).__name__})"
+            raise StoreDamaged(why) from error
 
     def _let_live(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
-        """Let a world go on where it stood; what fell due meanwhile by a running clock falls due now."""
-        world = self._simulator.from_state(base.state, stored.world)
-        kept = self._kept[world.id] = Kept(world, stored.number, self._note, base.clock)
-        kept.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
+        """Let a world go on where it stood; what fell due meanwhile by a running clock falls due now. StoreDamaged."""
         try:
+            world = self._simulator.from_state(base.state, stored.world)
+            kept = self._kept[world.id] = Kept(world, stored.number, self._note, base.clock)
+            kept.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
             self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
-        except WorldExists as error:
-            self._kept.pop(world.id).let_go()
-            raise StoreDamaged(f"the world {world.id!r} has keys of the world {str(error)!r}") from None
+        except Exception as error:
+            if stored.world in self._simulator.worlds:
+                self._simulator.release_world(stored.world)
+            elif (begun := self._kept.pop(stored.world, None)) is not None:
+                begun.let_go()
+            if isinstance(error, WorldExists):
+                raise StoreDamaged(f"it has keys of the world {str(error)!r}") from None
+            _log.error("the world %s cannot begin", stored.world, exc_info=error)
+            raise StoreDamaged(f"its rows do not hold together ({error or type(error).__name__})") from error
         self._uses.bring(kept, stored.used_ms)
-        self._snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
+        self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
             self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
+        if base.dropped:  # written anew, so that the rows are gone and counted once
+            journals = ", ".join(base.dropped)
+            _log.warning("the world %s has lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
+            kept.begins = True
+            self._note(world.id)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _refuse(waiting: asyncio.Future[None], why: str) -> None:
-    """Tell whoever waits that it is in vain; nobody has to."""
-    waiting.set_exception(Unavailable(why))
-    waiting.exception()

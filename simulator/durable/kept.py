@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.table import Write
 from simulator.kernel.world import World
 from simulator.scenario.catalogue import file_of, row_of
+from simulator.server.keeping import Unavailable
 from simulator.wire.json import dumps
 
 COMPACT_BYTES = 16 * 1024 * 1024
@@ -111,3 +113,9 @@ class OfServer:
         own = {name: row_of(library[name]) for name in library if name not in self._simulator.shipped}
         if own != kept:
             self._changed["scenarios"] = dumps(own)
+
+
+def refuse(waiting: asyncio.Future[None], why: str) -> None:
+    """Fail all waiters. Waiting is optional."""
+    waiting.set_exception(Unavailable(why))
+    waiting.exception()

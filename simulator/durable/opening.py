@@ -10,9 +10,11 @@ from simulator.assembly import Blueprint, Simulator
 from simulator.config import Config, ConfigError
 from simulator.durable import front, postgres, sharing
 from simulator.durable.keeper import Keeper
+from simulator.durable.resting import RestingKeeper
 from simulator.durable.sqlite import SqliteStore
-from simulator.server.app import Application
+from simulator.server.app import Application, ErrorBoundary
 from simulator.server.runtime import Runtime
+from simulator.version import wheel
 from simulator.wire.settings import DEFAULTS
 
 
@@ -29,7 +31,7 @@ def keep(runtime: Runtime, config: Config, asked: Blueprint, make_default: Calla
         return otherwise(asked, kept)
 
     store = SqliteStore(Path((config.store or "").removeprefix("sqlite:///")))
-    keeper = Keeper(runtime, store, make_default, differs)
+    keeper = RestingKeeper(runtime, store, make_default, differs, idle_seconds=config.idle_worlds_seconds)
     runtime.keep_with(keeper)
     return keeper
 
@@ -39,17 +41,31 @@ def is_shared(url: str) -> bool:
     return not url.startswith("sqlite:")
 
 
-def share(application: Application, config: Config, default: Blueprint, make_default: Callable[[], None]) -> None:
-    """Let a server be a replica among others; ConfigError."""
+def share(
+    application: Application,
+    config: Config,
+    default: Blueprint,
+    make_default: Callable[[], None],
+    admission: front.Admits,
+) -> None:
+    """Let a server be a replica among others; ConfigError. `admission`: that of its control interface."""
     if find_spec("asyncpg") is None:
-        raise ConfigError(["--store: PostgreSQL needs a driver that is not installed: pip install 'rampsim[postgres]'"])
+        needed = f"--store: PostgreSQL needs a driver that is not installed: pip install '{wheel('postgres')}'"
+        raise ConfigError([needed])
     runtime = application.runtime
     simulator = runtime.simulator
     simulator.stand_in = Simulator(library=simulator.library).create_world(default)
     store = postgres.PostgresStore(config.store or "", config.advertise or "")
     replica = sharing.Sharing(runtime, store, make_default, idle_seconds=config.idle_worlds_seconds)
     runtime.keep_with(replica.keeper)
-    application.add_middleware(front.Front, sharing=replica)
+    application.add_middleware(
+        front.Front,
+        sharing=replica,
+        refusal=application.interface.refusal,
+        admission=admission,
+        pages=application.pages,
+    )
+    application.add_middleware(ErrorBoundary, calls=application.calls, settles=False)
 
 
 def otherwise(asked: Blueprint, kept: Blueprint) -> str:

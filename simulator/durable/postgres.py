@@ -74,7 +74,7 @@ class PostgresStore(Reader):
 
     `lost` is called when the owning connection has ended by itself. `credentials` gives the keys and tokens that were
     made since it was asked last, with their worlds; `wake_at_ms` when, by the machine's clock, a world has something to
-    do that no call asks for.
+    do that no call asks for. `secret`: what the replicas of this database have in common, once it is open.
     """
 
     name = "PostgreSQL"
@@ -85,6 +85,7 @@ class PostgresStore(Reader):
         self.credentials: Callable[[], Sequence[tuple[str, str]]] = _nothing_new
         self.wake_at_ms: Callable[[str], int | None] = _never
         super().__init__(url, address, lease_seconds)
+        self.secret = b""
         self._epochs: dict[str, int] = {}
         self._session = OwningSession(url, lease_seconds, self._ended)
 
@@ -127,6 +128,8 @@ class PostgresStore(Reader):
                 about = [("format", str(FORMAT)), ("simulator", __version__)]
                 await connection.executemany("INSERT INTO about VALUES ($1, $2)", about)
             await self._upgrade(connection)
+            await connection.execute(_DRAW_SECRET)
+            self.secret = (await connection.fetchval("SELECT value FROM about WHERE name = 'secret'")).encode()
 
     async def _upgrade(self, connection: asyncpg.Connection[asyncpg.Record]) -> None:
         """Bring a database that an older version has made to the format of this one; StoreDamaged, StoreNewer."""
@@ -163,6 +166,17 @@ class PostgresStore(Reader):
         epoch = self._epochs.pop(world, 0)
         async with self._session.use() as connection:
             await connection.execute("SELECT release($1, $2)", world, epoch)
+
+    async def try_turn(self, name: str) -> bool:
+        """Take a lock for the owning connection; False if another replica has it. One replica takes it once."""
+        async with self._session.use() as connection:
+            taken: bool = await connection.fetchval(f"SELECT pg_try_advisory_lock({_TURN})", TURNS, name)
+        return taken
+
+    async def end_turn(self, name: str) -> None:
+        """Give back such a lock."""
+        async with self._session.use() as connection:
+            await connection.execute(f"SELECT pg_advisory_unlock({_TURN})", TURNS, name)
 
     async def confirm(self) -> None:
         """Return when it is certain that this replica has owned up to now what it owns; OwnershipLost."""
@@ -240,6 +254,11 @@ class PostgresStore(Reader):
                 await self._set(connection, world, base, number)
             case WorldEnded(world):
                 await self._forget(connection, world)
+                await connection.execute(
+                    "WITH gone AS (DELETE FROM snapshots WHERE world = $1 RETURNING base) "
+                    "DELETE FROM parts USING gone WHERE parts.base = gone.base",
+                    world,
+                )
                 await connection.execute("DELETE FROM credentials WHERE world = $1", world)
                 await self._set(connection, world, None, 0)
             case SnapshotKept(identifier, world, parts):
@@ -295,6 +314,12 @@ class PostgresStore(Reader):
         return size
 
 
+TURNS = LOCKS + 1
+"""The class of advisory locks that are turns at something, by its name."""
+_TURN = "$1, hashtext($2)"
+_DRAW_SECRET = """
+INSERT INTO about VALUES ('secret', gen_random_uuid()::text || gen_random_uuid()::text) ON CONFLICT DO NOTHING
+"""
 _PUT_SERVER = """
 INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     WHEN server.name = 'tokens_issued'

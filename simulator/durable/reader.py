@@ -11,7 +11,7 @@ import asyncpg
 from simulator.durable.backend import StoreDamaged, StoredWorld
 from simulator.durable.session import connect, translated
 from simulator.kernel.dataclass import dataclass
-from simulator.server.keeping import Use
+from simulator.server.keeping import RawPiece, Use
 
 LOCKS = 1918987632
 """The class of advisory locks that are of worlds (`ramp` as a number); schema.sql has it too."""
@@ -68,6 +68,8 @@ class Reader:
 
     async def world_of(self, credential: str) -> str | None:
         """The world of a key or a token."""
+        if "\0" in credential:  # PostgreSQL refuses such text, so there is none
+            return None
         async with self._read() as connection:
             found: str | None = await connection.fetchval(
                 "SELECT world FROM credentials WHERE credential = $1", credential
@@ -82,6 +84,14 @@ class Reader:
                 LOCKS,
                 world,
                 address,
+            )
+        return found
+
+    async def is_owned(self, world: str) -> bool:
+        """Whether any replica owns a world."""
+        async with self._read() as connection:
+            found: bool = await connection.fetchval(
+                f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND {_IS_LOCKED})", LOCKS, world
             )
         return found
 
@@ -123,6 +133,8 @@ class Reader:
 
     async def snapshot_world(self, snapshot: str) -> str | None:
         """The world of a snapshot."""
+        if "\0" in snapshot:
+            return None
         async with self._read() as connection:
             found: str | None = await connection.fetchval("SELECT world FROM snapshots WHERE id = $1", snapshot)
         return found
@@ -138,10 +150,16 @@ class Reader:
 
     async def load(self, world: str) -> StoredWorld:
         """What is kept of a world; KeyError."""
+        stored = await self._stored(world)
+        if stored is None:
+            raise KeyError(world)
+        return stored
+
+    async def _stored(self, world: str) -> StoredWorld | None:
         async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
             row = await connection.fetchrow("SELECT number, base, used_ms FROM worlds WHERE id = $1", world)
             if row is None or row["base"] is None:
-                raise KeyError(world)
+                return None
             entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
             number, first = row["number"], row["number"] - len(entries) + 1
             if [entry["number"] for entry in entries] != list(range(first, number + 1)):
@@ -152,6 +170,22 @@ class Reader:
             raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing")
         contents = [entry["content"] for entry in entries]
         return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
+
+    async def raw(self, world: str) -> Sequence[RawPiece]:
+        """Return the pieces that are kept of a world, however damaged they are; KeyError."""
+        async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
+            base = await connection.fetchval("SELECT base FROM worlds WHERE id = $1", world)
+            if base is None:
+                raise KeyError(world)
+            entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
+            kept = await connection.fetch("SELECT id, base FROM snapshots WHERE world = $1 ORDER BY place", world)
+            bases = [("base", base), *((f"snapshot {row['id']}", row["base"]) for row in kept)]
+            pieces = [
+                RawPiece(part, number, content, True)
+                for part, one in bases
+                for number, content in enumerate(await self._parts(connection, one))
+            ]
+        return [*pieces, *(RawPiece("entry", row["number"], row["content"], True) for row in entries)]
 
     async def _parts(self, connection: asyncpg.Connection[asyncpg.Record], base: int) -> Sequence[bytes]:
         rows = await connection.fetch("SELECT content FROM parts WHERE base = $1 ORDER BY number", base)

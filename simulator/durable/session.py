@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
@@ -15,6 +16,14 @@ LEASE_SECONDS = 3.0
 _BEATS = 3
 """How often it is heard of in that time."""
 _MARK = "SELECT set_config('rampsim.session', gen_random_uuid()::text, false)"
+_EXPECTED = (
+    OSError,
+    TimeoutError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.ClientConfigurationError,
+)
+_log = logging.getLogger(__name__)
 SESSION = "SELECT current_setting('rampsim.session', true)"
 
 
@@ -125,13 +134,22 @@ class OwningSession:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """What the driver raises, as the exceptions of a store."""
+    """Translate what the driver raises to the exceptions of a store.
+
+    A connection that ends while something is under way raises nearly anything: an `AttributeError` of the driver as
+    well as its `InternalClientError`. Callers would have to answer 500 to these.
+    """
     try:
         yield
+    except StoreError:
+        raise
     except asyncpg.PostgresError as error:
         raise _told(error) from error
-    except (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.ClientConfigurationError) as error:
+    except _EXPECTED as error:
         raise OwnershipLost(f"PostgreSQL cannot be reached ({error or type(error).__name__})") from error
+    except Exception as error:
+        _log.warning("an unexpected failure of the connection to PostgreSQL", exc_info=error)
+        raise OwnershipLost(f"the connection to PostgreSQL has failed ({error or type(error).__name__})") from error
 
 
 def _told(error: asyncpg.PostgresError) -> StoreError:

@@ -87,7 +87,7 @@ class Sharing:
         self.keeper = SharedKeeper(runtime, store, make_default)
         self.keeper.sharing = self
         runtime.look_at = self.keeper.look_at
-        self.unreadable: dict[str, str] = {}
+        self.unreadable = self.keeper.unreadable
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._make_default = make_default
@@ -149,6 +149,9 @@ class Sharing:
         """A call that was served has been answered."""
         self._used_at[world] = asyncio.get_running_loop().time()
         self._do(self.machine.finished(ticket, world))
+        if world not in self._simulator.worlds and world not in self.unreadable:
+            # It was not made, or has ended: a lock that nobody needs would stay for a minute.
+            self._do(self.machine.idle(world))
 
     def _expire(self, ticket: int, world: str) -> None:
         self._do(self.machine.expired(ticket, world))

@@ -1,18 +1,18 @@
 """Worlds in a file, by the SQLite of the standard library: one thread that writes, and nothing half-written.
 
 The file is in WAL mode with full synchronisation, so that a committed batch outlives the machine and others may read
-meanwhile. A second server is kept out by a lock on a file beside it, which ends with the process that holds it.
+meanwhile. A second server is kept out by a lock (`locking`), which ends with the process that holds it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from errno import EDQUOT, ENOSPC
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -36,47 +36,12 @@ from simulator.durable.backend import (
     WorldChanged,
     WorldEnded,
 )
-from simulator.server.keeping import Use
+from simulator.durable.cards import SCHEMA, NewCard, cards_in, put_cards, raw_pieces
+from simulator.durable.locking import FileLock
+from simulator.durable.sqlite_schema import FORMAT, PRAGMAS, TABLES, UPGRADES
+from simulator.server.keeping import RawPiece, Use
 from simulator.version import __version__
 
-FORMAT = 2
-"""Rises when a version of the simulator could not read what an older one has written, or the other way round."""
-
-_SCHEMA = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE server (name TEXT PRIMARY KEY, value BLOB NOT NULL);
-CREATE TABLE bases (id INTEGER PRIMARY KEY AUTOINCREMENT);
-CREATE TABLE parts (
-    base INTEGER NOT NULL, number INTEGER NOT NULL, crc INTEGER NOT NULL, content BLOB NOT NULL,
-    PRIMARY KEY (base, number)
-);
-CREATE TABLE worlds (
-    place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, base INTEGER NOT NULL,
-    used_ms INTEGER NOT NULL DEFAULT 0, objects INTEGER NOT NULL DEFAULT 0, journal_bytes INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE entries (
-    world TEXT NOT NULL, number INTEGER NOT NULL, crc INTEGER NOT NULL, content BLOB NOT NULL,
-    PRIMARY KEY (world, number)
-);
-CREATE TABLE snapshots (
-    place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, world TEXT NOT NULL, base INTEGER NOT NULL
-);
-"""
-_UPGRADES = {
-    1: (
-        "ALTER TABLE worlds ADD COLUMN used_ms INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE worlds ADD COLUMN objects INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE worlds ADD COLUMN journal_bytes INTEGER NOT NULL DEFAULT 0",
-        "UPDATE worlds SET used_ms = 1000 * CAST(strftime('%s', 'now') AS INTEGER)",
-    )
-}
-"""By format, what makes the next one of it."""
-_PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA wal_autocheckpoint = 4000",
-    "PRAGMA temp_store = MEMORY",
-)
 _BUSY_SECONDS = 5.0
 """How long a write waits for whoever else holds the file, a tool that copies it for example."""
 
@@ -96,7 +61,7 @@ class SqliteStore:
         self.name = str(path)
         self._path = path
         self._thread: ThreadPoolExecutor | None = None
-        self._lock: int | None = None
+        self._lock: FileLock | None = None
         self._open: sqlite3.Connection | None = None
 
     # The calls of a backend, each carried out in the one thread
@@ -113,6 +78,17 @@ class SqliteStore:
 
     async def load(self, world: str) -> StoredWorld:
         return await self._do(lambda: self._load(world))
+
+    async def cards(self) -> Mapping[str, bytes]:
+        """Return the cards of worlds that hold for what is kept of them."""
+        return await self._do(lambda: cards_in(self._connection))
+
+    async def put_cards(self, cards: Mapping[str, NewCard]) -> set[str]:
+        """Write cards of worlds. Return those worlds that have no other last entry by now."""
+        return await self._do(lambda: self._in_transaction(lambda: put_cards(self._connection, cards)))
+
+    async def raw(self, world: str) -> Sequence[RawPiece]:
+        return await self._do(lambda: self._raw(world))
 
     async def server(self) -> Mapping[str, bytes]:
         return await self._do(lambda: dict(self._rows("SELECT name, value FROM server ORDER BY name")))
@@ -156,7 +132,7 @@ class SqliteStore:
         if self._path.is_dir():
             raise StoreFailed(f"{self.name!r} is a directory: name a file in it")
         if self._lock is None:
-            self._lock = _locked(self._path)
+            self._lock = FileLock(self._path)
         try:
             self._connect()
         except BaseException:
@@ -169,15 +145,16 @@ class SqliteStore:
         if tables and "about" not in tables:
             raise StoreDamaged(f"{self.name!r} is a database of something else: name a file of your own")
         written = self._check(connection) if tables else FORMAT
-        for pragma in _PRAGMAS:
+        for pragma in PRAGMAS:
             connection.execute(pragma)
         with self._transaction() as write:
             if not tables:
-                for statement in filter(str.strip, _SCHEMA.split(";")):
+                for statement in filter(str.strip, TABLES.split(";")):
                     write.execute(statement)
             for step in range(written, FORMAT):
-                for statement in _UPGRADES[step]:
+                for statement in UPGRADES[step]:
                     write.execute(statement)
+            write.execute(SCHEMA)
             about = {"format": str(FORMAT), "simulator": __version__}
             write.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", about.items())
             # What a compaction has left behind that did not come to its end.
@@ -204,7 +181,7 @@ class SqliteStore:
     def _let_go(self) -> None:
         self._close()
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
     def _close(self) -> None:
@@ -243,6 +220,11 @@ class SqliteStore:
             [self._parts(kept, world) for (kept,) in list(snapshots)],
             used_ms,
         )
+
+    def _raw(self, world: str) -> list[RawPiece]:
+        if (base := self._base_of(world)) is None:
+            raise KeyError(world)
+        return raw_pieces(self._connection, world, base)
 
     def _parts(self, base: int, world: str) -> list[bytes]:
         rows = self._rows("SELECT crc, content FROM parts WHERE base = ? ORDER BY number", base)
@@ -283,6 +265,8 @@ class SqliteStore:
         entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
         rows = [(one.world, one.number, crc32(content), content) for one in entries for content in (one.entry(),)]
         sizes = Sizes({}, {world: len(content) for world, _, _, content in rows})
+        if not (batch.changes or batch.server or batch.uses):
+            return sizes
         if len(rows) == len(batch.changes) <= _ROWS_AT_ONCE and not batch.server and not batch.uses:
             self._put_entries(rows)
             return sizes
@@ -316,9 +300,16 @@ class SqliteStore:
                     (world, number, base),
                 )
             case WorldEnded(world):
-                self._forget_base(self._base_of(world))
-                write.execute("DELETE FROM entries WHERE world = ?", (world,))
-                write.execute("DELETE FROM worlds WHERE id = ?", (world,))
+                kept = list(self._rows("SELECT base FROM snapshots WHERE world = ?", world))
+                for base in (self._base_of(world), *(base for (base,) in kept)):
+                    self._forget_base(base)
+                for table, column in (
+                    ("entries", "world"),
+                    ("snapshots", "world"),
+                    ("cards", "world"),
+                    ("worlds", "id"),
+                ):
+                    write.execute(f"DELETE FROM {table} WHERE {column} = ?", (world,))
             case SnapshotKept(identifier, world, parts):
                 base, _ = self._put_base(parts())
                 write.execute("INSERT INTO snapshots (id, world, base) VALUES (?, ?, ?)", (identifier, world, base))
@@ -368,12 +359,24 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise self._told(error) from error
         except OSError as error:
+            if error.errno in (ENOSPC, EDQUOT):
+                raise self._full(str(error.strerror)) from error
             raise StoreFailed(f"{self.name!r}: {error.strerror or error}") from error
+
+    def _has_no_room(self) -> bool:
+        """Whether the disk is full. SQLite says so for some writes only: shared memory is a "disk I/O error"."""
+        with suppress(OSError):
+            disk = os.statvfs(self._path.parent)
+            return disk.f_bavail * disk.f_frsize < 1024 * 1024
+        return False
+
+    def _full(self, why: str) -> StoreFull:
+        return StoreFull(f"there is no room left for {self.name!r} ({why}): make room on its disk")
 
     def _told(self, error: sqlite3.Error) -> StoreError:
         name, why = getattr(error, "sqlite_errorname", "") or "", str(error)
-        if name.startswith("SQLITE_FULL"):
-            return StoreFull(f"there is no room left for {self.name!r} ({why}): make room on its disk")
+        if name.startswith("SQLITE_FULL") or (name.startswith("SQLITE_IOERR") and self._has_no_room()):
+            return self._full(why)
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return StoreLocked(f"{self.name!r} is locked by another program ({why}): end that one")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
@@ -383,25 +386,3 @@ class SqliteStore:
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             return StoreFailed(f"{self.name!r} cannot be written ({why}): let this user write it and its directory")
         return StoreFailed(f"{self.name!r} cannot be read or written ({why})")
-
-
-def _locked(path: Path) -> int:
-    """A lock that ends with this process, on a file beside the store that says who has it; StoreLocked."""
-    beside = path.with_name(f"{path.name}-lock")
-    try:
-        lock = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise StoreFailed(
-            f"{str(path)!r} cannot be written ({error.strerror}): let this user write it and its directory"
-        ) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder = os.pread(lock, 20, 0).decode("ascii", "replace").strip() or "unknown"
-        os.close(lock)
-        raise StoreLocked(
-            f"another rampsim serves {str(path)!r} (process {holder}): end it, or name another file"
-        ) from None
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-    return lock

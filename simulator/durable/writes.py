@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field
 from decimal import Decimal
 from itertools import islice
 from typing import Any
@@ -20,11 +22,13 @@ from simulator.assembly import Blueprint, Snapshot, WorldState
 from simulator.control.documents import Contents
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, JournalEntry
-from simulator.kernel.store import address_of
+from simulator.kernel.store import TableKey, address_of
 from simulator.kernel.table import ABSENT, Write
 from simulator.kernel.texts import pack
 from simulator.kernel.world import World
-from simulator.wire.codec import texts_of
+from simulator.server.keeping import RawPiece
+from simulator.wire.codec import StateError, texts_of
+from simulator.wire.dropped_rows import DroppedRows
 from simulator.wire.json import JsonObject
 from simulator.wire.row_text import RowTexts
 from simulator.wire.texts import json_text
@@ -60,12 +64,16 @@ class ClockState:
 
 @dataclass(frozen=True)
 class Base:
-    """A state to begin with, and what a world has beside it. `snapshot`: id and name, where it is one."""
+    """A state to begin with, and what a world has beside it. `snapshot`: id and name, where it is one.
+
+    `dropped` are the journal rows that could not be read.
+    """
 
     state: WorldState
     clock: ClockState
     snapshots_taken: int = 0
     snapshot: tuple[str, str | None] | None = None
+    dropped: DroppedRows = field(default_factory=DroppedRows)
 
 
 @dataclass(frozen=True)
@@ -240,6 +248,23 @@ def read_snapshot(contents: Contents, parts: Sequence[bytes]) -> Snapshot:
     return Snapshot(base.snapshot[0], base.snapshot[1], base.state)
 
 
+def credentials_in(pieces: Iterable[RawPiece]) -> set[str]:
+    """Return the public keys and tokens in a world that need not be readable, as far as they can be found."""
+    found = set()
+    for piece in pieces:
+        with suppress(Exception):  # whatever stands there
+            read = orjson.loads(piece.content)
+            written = {read["table"]: read["rows"]} if "table" in read else read.get("writes", {})
+            for table, rows in written.items():
+                address = table.partition(":")[2].partition("@")[0]
+                found |= {row[0] for row in rows if address in _CREDENTIALS and isinstance(row[0], str)}
+    return found
+
+
+_CREDENTIALS = ("api_keys", "tokens")
+"""The tables that have public keys and tokens for keys."""
+
+
 class _Reading:
     """A state that comes together from parts and entries."""
 
@@ -247,19 +272,20 @@ class _Reading:
         self._contents = contents
         self._head = head
         self._tables: dict[str, dict[str, Any]] = {name: {} for name in head["tables"]}
-        self._calls: deque[JournalEntry] = deque()
+        self._calls: deque[JournalEntry | None] = deque()  # None for a call that cannot be read
+        self._unreadable = DroppedRows()
         self._dropped: int = head["dropped"]
         self._snapshots_taken: int = head["snapshots_taken"]
         self._clock = ClockState.read(head["clock"])
         self._has_entries = False
-        self._texts: dict[str, bool] = {}
+        self._keys: dict[str, TableKey[Any] | None] = {}
 
     def take_in(self, part: JsonObject) -> None:
         """A part of the base after its head."""
         if "table" in part:
             rows = self._tables[part["table"]]
             for key, row in part["rows"]:
-                rows[key] = self._row(part["table"], row)
+                self._put(part["table"], rows, key, row)
         else:
             self._calls.extend(self._call(call) for call in part["calls"])
 
@@ -273,8 +299,9 @@ class _Reading:
             for key, *row in written:
                 if len(row) != 1:  # deleted, and perhaps made anew
                     rows.pop(key, None)
+                    self._unreadable.discard(name, key)
                 if row:
-                    rows[key] = self._row(name, row[0])
+                    self._put(name, rows, key, row[0])
         self._calls.extend(self._call(call) for call in entry["calls"])
         while len(self._calls) > entry["entered"] - entry["dropped"]:
             self._calls.popleft()
@@ -282,18 +309,36 @@ class _Reading:
         self._snapshots_taken = entry["snapshots_taken"]
         self._clock = ClockState.read(entry["clock"])
 
-    def _row(self, table: str, written: object) -> object:
-        if table not in self._texts:
-            address = address_of(table, self._contents.tables)
-            self._texts[table] = address is not None and address.key.shape is not None
-        row = self._contents.codec.decode(written, table)
-        return json_text(row) if self._texts[table] else row
+    def _put(self, name: str, rows: dict[str, Any], key: str, written: object) -> None:
+        """Put a row into its table. StateError for one that cannot be read; one of a journal is dropped instead."""
+        if name not in self._keys:
+            address = address_of(name, self._contents.tables)
+            self._keys[name] = None if address is None else address.key
+        table = self._keys[name]
+        try:
+            row = self._contents.codec.decode(written, name)
+            rows[key] = row if table is None or table.shape is None else json_text(row)
+        except StateError:
+            if table is None or not table.journal:
+                raise
+            rows.pop(key, None)
+            self._unreadable.add(name, table, key)
+        else:
+            self._unreadable.discard(name, key)
 
-    def _call(self, written: object) -> JournalEntry:
-        call: JournalEntry = self._contents.codec.decode(written, "calls")
-        return call
+    def _call(self, written: object) -> JournalEntry | None:
+        try:
+            call = self._contents.codec.decode(written, "calls")
+        except StateError:
+            return None
+        return call if isinstance(call, JournalEntry) else None
 
     def base(self) -> Base:
+        calls = tuple(call for call in self._calls if call is not None)
+        unreadable = self._unreadable
+        unreadable.calls = len(self._calls) - len(calls)
+        unreadable.enter(self._tables)
+        is_as_measured = not self._has_entries and not unreadable.calls
         pack(text for rows in self._tables.values() for row in rows.values() for text in texts_of(row))
         head, clock = self._head, self._clock
         state = WorldState(
@@ -306,12 +351,12 @@ class _Reading:
             rate=clock.rate,
             started_at_ms=head["started_at_ms"],
             tables=self._tables,
-            requests=tuple(self._calls),
-            requests_size=None if self._has_entries else head["calls_size"],
-            requests_dropped=self._dropped,
+            requests=calls,
+            requests_size=head["calls_size"] if is_as_measured else None,
+            requests_dropped=self._dropped + unreadable.calls,
         )
         snapshot = None if head["snapshot"] is None else (head["snapshot"][0], head["snapshot"][1])
-        return Base(state, clock, self._snapshots_taken, snapshot)
+        return Base(state, clock, self._snapshots_taken, snapshot, unreadable)
 
 
 def _blueprint(shown: JsonObject) -> Blueprint:

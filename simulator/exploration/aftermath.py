@@ -37,11 +37,17 @@ class Hooks:
 
 
 def follow(
-    armed: Sequence[ArmedWorld], hooks: Hooks, environments: Sequence[Mapping[str, str]], *, story: bool
+    armed: Sequence[ArmedWorld],
+    hooks: Hooks,
+    environments: Sequence[Mapping[str, str]],
+    *,
+    story: bool,
+    effects: bool,
 ) -> JsonObject:
     """What comes after a test, in this order; gives the evidence, `hits`, `books`, `unread`, `not_genuine`.
 
     `environments`: those in which the integrator's commands run, one after another. `story`: with all that happened.
+    `effects`: with a digest of all that a fault may have changed.
     Nothing comes after a test where the simulator assumes otherwise: other money is no mistake then, and the test alone
     tells.
     """
@@ -56,14 +62,17 @@ def follow(
         one.lift()
         one.world.settle()
     _settle(hooks, environments, must_work=faultless)
+    paid = [name for one in armed if _learns(one.world, hooks) for name in _paid(one)]
     for world in worlds:
         world.advance(_DAYS, wait=True)
         if _finish(world):
             world.advance("1h", wait=True)
     _settle(hooks, environments, must_work=faultless)
-    found = evidence.evidence_of(armed)
+    found = evidence.evidence_of(armed, paid)
     if story:
         found |= evidence.story_of(armed, marks)
+    if story or effects:
+        found["effects"] = evidence.effects_of(armed)
     found |= _books(hooks, environments, must_work=faultless)
     found["hits"] = sum(one.hits for one in armed)
     found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if _forges(armed) else []
@@ -76,6 +85,37 @@ def _forges(armed: Sequence[ArmedWorld]) -> bool:
         for one in armed
         for fault in one.plan.get("faults", ())
     )
+
+
+def _learns(world: World, hooks: Hooks) -> bool:
+    """Return whether an application can learn after its test that somebody has paid, so that its books can say so."""
+    if hooks.books is None or hooks.settle is not None:
+        return True
+    rows = world.control("GET", "/resources")["data"] if hooks.here else ()
+    return any(row["kind"] == "webhook" and row["status"] == "enabled" for row in rows)
+
+
+_PAYING = {"awaiting_payment": "payment_arrives", "awaiting_deposit": "deposit_arrives"}
+
+
+def _paid(armed: ArmedWorld) -> list[str]:
+    """Let everybody pay who was asked to and has not, where no scenario decides; return the ids of the transactions.
+
+    A test pays the orders that it knows of. An order that was placed twice has a second payer prompt, which a customer
+    may approve as well: only then does it cost money. The order that a fault is about is left to the fault.
+    """
+    world = armed.world
+    rows = world.control("GET", "/resources")["data"]
+    waiting = [row for row in rows if row["kind"] in evidence.TYPES and row["status"] in _PAYING]
+    if not waiting or armed.scenarios():
+        return []
+    paid = []
+    for row in waiting:
+        if row["id"] != armed.plan.get("target"):
+            with suppress(SimulatorError):
+                world.act(_PAYING[row["status"]], row["id"])
+                paid.append(row["id"])
+    return paid
 
 
 def _finish(world: World) -> bool:

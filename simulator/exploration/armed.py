@@ -46,14 +46,15 @@ class ArmedWorld:
         if self.plan.get("rules"):
             document = {"name": SCENARIO, "description": "What goes wrong in this run.", "rules": self.plan["rules"]}
             self.world.control("POST", "/scenarios", document)
-            self.activate(self._active())
+            self.activate(self.scenarios())
 
     def activate(self, names: Sequence[str]) -> None:
         """Make scenarios active, and what goes wrong above them."""
         mine = [SCENARIO] if self.plan.get("rules") else []
         self.world.control("PUT", "/scenarios/active", {"names": [*names, *mine]})
 
-    def _active(self) -> list[str]:
+    def scenarios(self) -> list[str]:
+        """Return the names of the active scenarios of the test."""
         rows = self.world.control("GET", "/scenarios")["data"]
         shown = self.world.control("GET", f"/worlds/{self.world.id}")["scenarios"]
         return [name for name in shown if name != SCENARIO and any(row["name"] == name for row in rows)]

@@ -259,10 +259,16 @@ def _declined(site: Site) -> Arming | None:
 
 
 def _untrue(site: Site) -> Arming | None:
-    """Nobody pays, and an event that is well signed tells of a completion all the same."""
-    if site.what not in ("onramp", "offramp") or site.facts["shown"]["status"] != "completed":
+    """Nobody pays, and a well-signed event says that the order is completed.
+
+    The event shows the order as it is in that run, reference included, so that every application knows it; only what
+    belongs to a completion is added.
+    """
+    shown = site.facts["shown"]
+    if site.what not in ("onramp", "offramp") or shown["status"] != "completed":
         return None
-    told = {"action": "emit", "type": "transaction.completed", "object": site.facts["shown"]}
+    completed = {name: shown[name] for name in ("tx_hash",) if shown.get(name)}
+    told = {"action": "emit", "type": "transaction.completed", "about": site.facts["id"], "object": completed}
     rule = _rule(_CREATED[site.what], site, {"after": "15s", **told})
     paid = "deposit_arrives" if site.what == "offramp" else "payment_arrives"
     return Arming(rules=(rule,), instead={paid: (), "complete": ()}, target=site.facts["id"])

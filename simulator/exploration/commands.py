@@ -75,7 +75,7 @@ class CommandRunner:
             armed.append(one)
         used = [one for one in armed if one.world.requests()] or [one for one in armed if one.world.id == own.id]
         environments = [{**variables(one.world), **assumed(task.plan)} for one in used]
-        return follow(used, self._hooks, environments, story=task.story)
+        return follow(used, self._hooks, environments, story=task.story, effects=task.effects)
 
     def _told(self, task: Task, environment: Mapping[str, str]) -> Result:
         with tempfile.NamedTemporaryFile("w") as plan:

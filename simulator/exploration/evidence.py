@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hmac
+import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote_plus
 
-from simulator.courier.courier import wall_clock_ms
+from simulator.exploration.sameness import same
 from simulator.exploration.sites import Document
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ _KIT_KEY = "receiver-"
 """How the idempotency keys begin under which receivers of the test kit register themselves."""
 TYPES = ("onramp", "offramp", "withdraw", "send", "buy", "swap")
 ENDS = ("completed", "failed", "expired", "refunded")
-_STALE_MS = 540_000
+_NOT_GENUINE = frozenset({"corrupt_signature", "alter_body", "stale_timestamp"})
+"""What a fault does to a delivery that a receiver has to refuse."""
 _LATER_ENDS = (".completed", ".failed", ".expired")
 
 
@@ -39,12 +40,17 @@ class Mark(NamedTuple):
         return cls(len(world.requests()), len(world.deliveries()))
 
 
-def evidence_of(armed: Sequence[ArmedWorld]) -> Found:
-    """What is judged: the money, in the worlds of a test in the order in which they were made."""
+def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Found:
+    """Return what is judged: the money, in the worlds of a test in the order in which they were made.
+
+    `paid`: the ids of transactions that were paid when the test was over.
+    """
     found: Found = {"transactions": [], "standing": [], "switched_off": []}
     for one in armed:
         resources = one.world.control("GET", "/resources")["data"]
-        found["transactions"] += ({**row, "world": one.name} for row in _transactions(one.world, resources))
+        found["transactions"] += (
+            {**row, "world": one.name, "paid_after": row["id"] in paid} for row in _transactions(one.world, resources)
+        )
         found["switched_off"] += _switched_off(one.world, resources)
         found["standing"] += [
             {"reference": row["reference"] or "", "status": row["status"]}
@@ -59,7 +65,8 @@ def story_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
     found: Found = {"calls": [], "deliveries": [], "timeline": []}
     for one, mark in zip(armed, marks, strict=True):
         world = one.world
-        found["calls"] += ({**row, "world": one.name} for row in _calls(world.requests()[: mark.calls]))
+        delivered = _delivered_at(world.deliveries()[: mark.deliveries])
+        found["calls"] += ({**row, "world": one.name} for row in _calls(world.requests()[: mark.calls], delivered))
         found["deliveries"] += ({**row, "world": one.name} for row in _deliveries(world, mark.deliveries))
         found["timeline"] += [
             [row["at"], row["what"], row["text"]] for row in world.control("GET", "/timeline")["data"]
@@ -67,8 +74,58 @@ def story_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
     return found
 
 
-def _calls(rows: Sequence[Document]) -> list[Found]:
-    found = [_call(row) for row in rows]
+def effects_of(armed: Sequence[ArmedWorld]) -> str:
+    """Return a digest of all answers, deliveries and balances: the same if a fault changed none of them.
+
+    Random references and what `same` leaves out do not count, so that two runs without faults have one digest.
+    """
+    shown: list[object] = []
+    for one in armed:
+        world = one.world
+        resources = world.control("GET", "/resources")["data"]
+        rows = world.requests()
+        calls = [
+            [row["at"], row["method"], row["path"], row["query"], row["status"], row["response"]]
+            for row, call in zip(rows, _calls(rows, {}), strict=True)
+            if not call["of_kit"] and call["token"]
+        ]
+        attempts = [
+            [row["attempted_at"], row["request_body"], row["attempt"], row["response_status"], row["error"]]
+            for row in world.deliveries()
+        ]
+        balances = [[row["currency"], row["account"], f"{row['amount']:f}"] for row in world.ledger().accounts]
+        text = json.dumps([calls, attempts, balances], sort_keys=True)
+        references = dict.fromkeys(row["reference"] for row in resources if row.get("reference"))
+        for number, reference in enumerate(references):
+            text = text.replace(reference, f"<reference {number}>")
+        shown.append(same(text))
+    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
+
+
+def _delivered_at(rows: Sequence[Document]) -> dict[str, list[tuple[str, set[str]]]]:
+    """Return by moment the events that were delivered then: the type, and how a call may name the object."""
+    found: dict[str, list[tuple[str, set[str]]]] = {}
+    for row in rows:
+        about = _object_in(row["request_body"])
+        names = {str(about[name]) for name in ("id", "reference") if about.get(name)}
+        found.setdefault(row["attempted_at"], []).append((row["event_type"], names))
+    return found
+
+
+def _cause_of(row: Document, delivered: Mapping[str, list[tuple[str, set[str]]]]) -> str:
+    """Return the type of the event to which a call reacts: the last one delivered at its moment about its object.
+
+    The simulated clock waits while an event is handled, so this does not depend on how fast the receiver is. The
+    journal cannot tell a handler from a test that asks for the same object at the same moment; that only makes one
+    more group of calls.
+    """
+    asked = f"{row['path']} {unquote_plus(row['query'])}"
+    types = [kind for kind, names in delivered.get(row["at"], ()) if any(name in asked for name in names)]
+    return types[-1] if types else ""
+
+
+def _calls(rows: Sequence[Document], delivered: Mapping[str, list[tuple[str, set[str]]]]) -> list[Found]:
+    found = [{**_call(row), "cause": _cause_of(row, delivered)} for row in rows]
     for before, after in pairwise(found):
         if after["of_kit"] and not before["token"]:
             before["of_kit"] = True  # its sign-in
@@ -102,7 +159,7 @@ def _deliveries(world: World, most: int) -> Iterator[Found]:
     ends: dict[str, int] = {}
     objects = []
     for place, row in enumerate(rows):
-        about = _object_of(row["request_body"])
+        about = str(_object_in(row["request_body"]).get("id", ""))
         objects.append(about)
         if row["event_type"].endswith(_LATER_ENDS):
             ends[about] = place
@@ -122,12 +179,13 @@ def _caused_by_calls(world: World, events: set[str]) -> set[str]:
     return {row["id"] for row in world.events() if row["id"] in events and row["created_at"] in moments}
 
 
-def _object_of(body: str) -> str:
+def _object_in(body: str) -> Document:
+    """Return the object of an event as it was delivered; empty if the body has none."""
     try:
-        about: str = json.loads(body)["data"]["object"]["id"]
+        about = json.loads(body)["data"]["object"]
     except (ValueError, KeyError, TypeError):
-        return ""
-    return about
+        return {}
+    return about if isinstance(about, dict) else {}
 
 
 def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found]:
@@ -192,18 +250,13 @@ def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
 
 
 def not_genuine(world: World) -> list[str]:
-    """The types of the deliveries that were acknowledged although forged or stale."""
-    info = world.control("GET", f"/worlds/{world.id}")
-    keys = {info["credentials"][environment]["webhook_key"] for environment in ("sandbox", "production")}
-    simulated = info["settings"]["webhook_timestamp"] == "simulated"
-    found = []
-    for row in world.deliveries():
-        if row["response_status"] is None or not 200 <= row["response_status"] < 300:
-            continue
-        headers = row["request_headers"]
-        stamp, body = headers["X-Timestamp"], row["request_body"].encode()
-        signed = {hmac.digest(key.encode(), stamp.encode() + b"." + body, "sha256").hex() for key in keys}
-        sent_ms = datetime.fromisoformat(row["attempted_at"]).timestamp() * 1000 if simulated else wall_clock_ms()
-        if headers["X-Signature"] not in signed or sent_ms - int(stamp) > _STALE_MS:
-            found.append(row["event_type"])
-    return found
+    """Return the event types of deliveries that were acknowledged although a fault forged them or made them stale.
+
+    The delivery itself records what was done to it when it was sent. Keys, clock and settings may all have changed
+    since, so its headers cannot be judged afterwards.
+    """
+    return [
+        row["event_type"]
+        for row in world.deliveries()
+        if row["response_status"] in range(200, 300) and not _NOT_GENUINE.isdisjoint(row["faults"])
+    ]

@@ -12,16 +12,17 @@ from typing import NamedTuple
 from simulator.exploration import plans
 from simulator.exploration.aftermath import Hooks
 from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.causes import Cause, Judged, causes_of
 from simulator.exploration.commands import CommandRunner
 from simulator.exploration.judging import (
     VERDICTS,
     Orders,
     Problem,
-    Verdict,
     books_disagree,
     judge,
     judge_baseline,
 )
+from simulator.exploration.masking import Masks, Names, masks_of
 from simulator.exploration.plans import Run
 from simulator.exploration.running import (
     Crew,
@@ -71,21 +72,14 @@ class Baseline(NamedTuple):
     evidence: Document
     difference: str
     seconds: float
-    by_reference: bool
-    """Whether the references of its orders are the same in every run."""
     limit: float = _LIMIT_SECONDS
+    masks: Masks = Masks()
+    """What is random in it."""
 
-
-class Judged(NamedTuple):
-    """A run that was made."""
-
-    run: Run
-    verdict: Verdict
-    outcome: str
-    timeline: Sequence[Sequence[str]] = ()
-    """What happened, for a finding."""
-    books: Sequence[Problem] = ()
-    """Where the books of a finding say something else than the simulator's."""
+    @property
+    def by_reference(self) -> bool:
+        """Whether the references of its orders are the same in every run."""
+        return self.masks.references is None
 
 
 class Explored(NamedTuple):
@@ -102,6 +96,11 @@ class Explored(NamedTuple):
         """The gravest first: those of green tests, then by verdict."""
         found = [one for one in self.judged if one.verdict.is_finding]
         return sorted(found, key=lambda one: (one.outcome == "failed", VERDICTS.index(one.verdict.verdict)))
+
+    @property
+    def causes(self) -> list[Cause]:
+        """What is wrong, each with the findings that show it; the gravest first."""
+        return causes_of(self.findings)
 
 
 class Hears(NamedTuple):
@@ -130,7 +129,7 @@ def explore(settings: Settings, hears: Hears) -> Explored:
         for note in (*crew.notes, *notes_on(wanted, baselines)):
             hears.noted(note)
         if settings.replay is not None:
-            chosen, left_out = [settings.replay], 0
+            chosen, left_out = [_placed(settings.replay, baselines)], 0
         else:
             planned = plans.runs_of(_evidence(baselines), settings.plan, settings.faults)
             for note in _without_place(settings.faults, {run.fault for run in planned}):
@@ -149,8 +148,20 @@ def explore(settings: Settings, hears: Hears) -> Explored:
         judged = _own_faults(baselines) if settings.replay is None or settings.replay.fault == plans.NONE else []
         for one in judged:
             hears.judged(one)
-        judged += _runs([one for one in chosen if one.fault != plans.NONE], baselines, crew, name, hears)
+        faulty = [one for one in chosen if one.fault != plans.NONE]
+        judged += _runs(faulty, baselines, crew, name, hears, told=settings.replay is not None)
         return Explored(settings, baselines, judged, left_out)
+
+
+def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
+    """Return a run with what goes wrong in it; one that is known by its site alone is armed there anew."""
+    if run.plan or run.fault == plans.NONE or run.test not in baselines:
+        return run
+    made = CLASSES[run.fault]
+    for site in sites_of(baselines[run.test].evidence):
+        if (site.kind, site.name) == (made.kind, run.site) and (arming := made.arm(site)) is not None:
+            return plans.run_at(run.test, run.fault, site, arming)
+    raise StopExploring(f"--replay: without faults, {run.test} has no {run.site} any more where {run.fault} can happen")
 
 
 @contextmanager
@@ -238,15 +249,13 @@ def _baseline(first: Result, second: Result, limit: float | None) -> Baseline:
         difference = f"the first time it {first['outcome']}, the second time it {second['outcome']}"
         return _baseline(passed, passed, limit)._replace(difference=difference.replace("skipped", "was skipped"))
     one, other = first["evidence"], second["evidence"]
-    references = [[row["reference"] for row in each["transactions"]] for each in (one, other)]
     seconds = min(first["seconds"], second["seconds"])
-    return Baseline(
-        one,
-        _difference(one, other),
-        seconds,
-        by_reference=references[0] == references[1],
-        limit=limit or _LIMIT_SECONDS + _SLOWER * seconds,
-    )
+    masks = masks_of(one, other)
+    shown = {**one, "timeline": masks.names(one).rows(one.get("timeline", ()))}
+    if one.get("effects") != other.get("effects"):
+        shown["effects"] = ""  # they differ anyway, so they cannot show whether a fault had an effect
+    limit = limit or _LIMIT_SECONDS + _SLOWER * seconds
+    return Baseline(shown, _difference(one, other), seconds, limit, masks)
 
 
 _COMPARED = {
@@ -273,21 +282,26 @@ def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Document]:
 
 
 def _own_faults(baselines: Mapping[str, Baseline]) -> list[Judged]:
-    """What the books have wrong although nothing went wrong."""
-    return [
-        Judged(
-            plans.without_fault(test),
-            verdict,
-            "passed",
-            one.evidence["timeline"],
-            books_disagree(Orders(one.evidence)),
-        )
-        for test, one in baselines.items()
-        if (verdict := judge_baseline(one.evidence)) is not None
-    ]
+    """Return what the books have wrong although nothing went wrong."""
+    found = []
+    for test, one in baselines.items():
+        verdict = judge_baseline(one.evidence)
+        if verdict is not None:
+            names = one.masks.names(one.evidence)
+            books = _masked(books_disagree(Orders(one.evidence)), names)
+            verdict = replace(verdict, note=names.masked(verdict.note))
+            found.append(Judged(plans.without_fault(test), verdict, "passed", one.evidence["timeline"], books))
+    return found
 
 
-def _runs(runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, hears: Hears) -> list[Judged]:
+def _masked(books: Sequence[Problem], names: Names) -> list[Problem]:
+    return [one._replace(order=names.masked(one.order), note=names.masked(one.note)) for one in books]
+
+
+def _runs(
+    runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, hears: Hears, *, told: bool
+) -> list[Judged]:
+    """Make runs and judge them. `told`: with the story of each, and not of findings alone."""
     tasks = [
         Task(
             run.test,
@@ -295,6 +309,7 @@ def _runs(runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, na
             run.plan,
             baselines[run.test].limit + CLASSES[run.fault].seconds,
             waits=bool(CLASSES[run.fault].seconds),
+            effects=not CLASSES[run.fault].strikes,
         )
         for number, run in enumerate(runs)
     ]
@@ -306,10 +321,12 @@ def _runs(runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, na
         hears.judged(judged[number])
 
     crew.run(tasks, tell)
-    found = [number for number in sorted(judged) if judged[number].verdict.is_finding]
+    found = [number for number in sorted(judged) if told or judged[number].verdict.is_finding]
     again = [replace(tasks[number], world=f"{tasks[number].world}-again", story=True) for number in found]
     for number, result in zip(found, crew.run(again), strict=True):
-        judged[number] = judged[number]._replace(timeline=(result["evidence"] or _NOTHING)["timeline"])
+        evidence = result["evidence"] or _NOTHING
+        names = baselines[runs[number].test].masks.names(evidence)
+        judged[number] = judged[number]._replace(timeline=names.rows(evidence["timeline"]))
     return [judged[number] for number in sorted(judged)]
 
 
@@ -336,8 +353,9 @@ def _judged(run: Run, result: Result, baseline: Baseline) -> Judged:
     )
     if verdict.is_finding and baseline.difference:
         verdict = replace(verdict, note=f"{verdict.note} (the test is unsteady, so it may have come of that)")
-    books = books_disagree(Orders(evidence)) if verdict.is_finding else ()
-    return Judged(run, verdict, result["outcome"], books=books)
+    names = baseline.masks.names(evidence)
+    books = _masked(books_disagree(Orders(evidence)), names) if verdict.is_finding else ()
+    return Judged(run, replace(verdict, note=names.masked(verdict.note)), result["outcome"], books=books)
 
 
 def sites_in(baseline: Baseline) -> list[str]:

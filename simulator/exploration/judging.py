@@ -17,7 +17,8 @@ VERDICTS = (
 )  # fmt: skip
 """The gravest first."""
 NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY)
-_STATES = ("pending", "awaiting_payment", "awaiting_deposit", "processing", *ENDS)
+_OPEN = ("pending", "awaiting_payment", "awaiting_deposit", "processing")
+"""States of the interface from which an order still has to move on."""
 _GONE = ("failed", "expired", "refunded")
 
 
@@ -47,6 +48,11 @@ class Verdict:
         return self.verdict not in NO_FINDING
 
 
+def _paid_after(row: Document) -> bool:
+    """Return whether a transaction was paid only when its test was over."""
+    return bool(row.get("paid_after"))
+
+
 class _Order:
     """The transactions of one order."""
 
@@ -54,6 +60,8 @@ class _Order:
         self.rows = rows
         self.completed = [row for row in rows if row["status"] == "completed"]
         self.delivered = sum((Decimal(row["amount"]) for row in self.completed), ZERO)
+        self.delivered_in_test = sum((Decimal(row["amount"]) for row in self.completed if not _paid_after(row)), ZERO)
+        """Without the orders that were paid only when the test was over: nobody misses those."""
         self.open = [row for row in rows if row["status"] not in ENDS]
         self.kept = [row for row in rows if row["holds"] and row["status"] in _GONE]
         """Money was received for them, and is neither delivered nor given back."""
@@ -143,6 +151,8 @@ def judge(
         return Verdict(worst.verdict, worst.expected, worst.actual, worst.currency, worst.note)
     if not passed:
         return _whole(FAILED_LOUDLY, before, after, run.get("failure") or "the test failed")
+    if not strikes and run.get("effects") and run["effects"] == baseline.get("effects"):
+        return _whole(NOT_REACHED, before, after, "the fault showed in no answer, delivery or balance")
     return _whole(SURVIVED, before, after, "")
 
 
@@ -200,9 +210,12 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
 def _wrong_with_order(
     was: _Order, now: _Order, before: Orders, after: Orders, *, passed: bool, strikes: bool
 ) -> str | None:
-    # Where a payer or a bank acts otherwise, an order that came to nothing may come to its one delivery.
+    # Where a payer or a bank acts otherwise, an order that came to nothing may come to its one delivery. So may one
+    # that is paid only because the test ended early, as long as nothing more was ordered than without the fault.
     is_its_first = not strikes and was.rows and not was.completed and len(now.completed) == 1
-    if len(now.completed) > len(was.completed) and now.delivered > was.delivered and not is_its_first:
+    paid_after = sum(map(_paid_after, now.completed)) if len(now.rows) <= len(was.rows) else 0
+    more = len(now.completed) - paid_after > len(was.completed)
+    if more and now.delivered > was.delivered and not is_its_first:
         return "doubled" if was.rows or _doubles_elsewhere(now, before, after) else None
     if not passed:
         return None
@@ -210,7 +223,7 @@ def _wrong_with_order(
         return "lost"
     if (
         strikes
-        and now.delivered < was.delivered
+        and now.delivered < was.delivered_in_test
         and not now.open
         and not any(row["status"] in _GONE for row in now.rows)
     ):
@@ -252,11 +265,9 @@ def _disagreement(name: str, line: Document | None, order: _Order) -> Problem | 
 def _between(booked: Decimal, delivered: Decimal, state: str, order: _Order) -> str | None:
     if delivered and booked >= 2 * delivered:
         return "doubled"
-    if booked < delivered:
-        return "lost"
-    if booked > delivered:
-        return "disagrees"
+    if booked != delivered:
+        return "disagrees" if booked > 0 else "lost"
     statuses = {row["status"] for row in order.rows}
-    if state not in _STATES or not statuses or state in statuses:
-        return None
-    return "disagrees" if state in ENDS else "stuck"
+    if state in _OPEN and state not in statuses:
+        return "stuck"  # whatever the simulator has, or nothing at all: nobody ends this order any more
+    return "disagrees" if state in ENDS and statuses and state not in statuses else None

@@ -13,10 +13,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 
 from simulator.exploration.armed import SCENARIO
-from simulator.exploration.exploring import Explored, Judged
+from simulator.exploration.causes import Cause
+from simulator.exploration.exploring import Explored
 from simulator.exploration.judging import VERDICTS
 from simulator.exploration.mending import ADVICE
 from simulator.exploration.mending import VERDICTS as MEANINGS
+from simulator.exploration.receipt import with_commit
 from simulator.wire.json import JsonObject
 
 Row = Sequence[str]
@@ -51,7 +53,7 @@ def rendered(name: str, **more: Any) -> str:
 
 def page(explored: Explored, report: JsonObject, summed: str, replays: Mapping[str, str]) -> str:
     """The page. `replays`: of each finding, by its id, the line that makes its run again."""
-    receipt = report["receipt"]
+    receipt = with_commit(report["receipt"])
     counts: dict[str, dict[str, int]] = {}
     for one in explored.judged:
         row = counts.setdefault(one.run.fault, dict.fromkeys(VERDICTS, 0))
@@ -65,15 +67,18 @@ def page(explored: Explored, report: JsonObject, summed: str, replays: Mapping[s
         shown=[verdict for verdict in VERDICTS if verdict in receipt["verdicts"]],
         counts=counts,
         meanings=MEANINGS,
-        stories=[_story(explored, one, replays[one.run.id]) for one in explored.findings],
+        stories=[_story(explored, cause, replays[cause.findings[0].run.id]) for cause in explored.causes],
     )
 
 
-def _story(explored: Explored, one: Judged, replay: str) -> JsonObject:
+def _story(explored: Explored, cause: Cause, replay: str) -> JsonObject:
+    one = cause.findings[0]
     verdict = one.verdict
     rows = beside(explored.baselines[one.run.test].evidence["timeline"], one.timeline) if one.run.site else []
     return {
-        "id": one.run.id,
+        "id": cause.id,
+        "cause": cause.text,
+        "occurrences": [{"run": each.run, "outcome": each.outcome} for each in cause.findings],
         "verdict": verdict.verdict,
         "fault": one.run.fault,
         "site": one.run.site,

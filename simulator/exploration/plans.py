@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.sites import Document, sites_of
+from simulator.exploration.catalogue import CLASSES, Arming
+from simulator.exploration.sites import Document, Site, sites_of
 from simulator.kernel.dataclass import dataclass
 
 PLANS = ("quick", "pair", "full")
@@ -25,29 +25,41 @@ class Run:
 
 
 def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str] = tuple(CLASSES)) -> list[Run]:
-    """The runs of a plan over the tests, by their evidence without faults.
+    """Return the runs of a plan over the tests, by their evidence without faults.
 
-    `quick`: each class once for each operation, event type or type of transaction, in the first test that has it;
-    `pair`: so in each test; `full`: at each occurrence. Under `pair` a class that takes real time is planned as by
-    `quick`, unless classes are named.
+    `quick`: each class once for each operation, event type or transaction type, in the first test that has it. `pair`:
+    in each test, the first and the last occurrence, of a call for each event that it reacts to: the read after the
+    final event decides more often than the first one. `full`: at each occurrence. Under `pair`, a class that takes
+    real time is planned as under `quick`, unless classes are named.
     """
     found: list[Run] = []
-    seen: set[tuple[str, ...]] = set()
+    seen: set[tuple[str, str]] = set()
     all_classes = set(classes) == set(CLASSES)
     for test, evidence in baselines.items():
         sites = sites_of(evidence)
         for name in classes:
-            for site in sites:
-                place = {"quick": (name, site.what), "pair": (name, site.what, test), "full": (name, site.name, test)}
-                here = place["quick" if plan == "pair" and all_classes and CLASSES[name].seconds else plan]
-                if site.kind != CLASSES[name].kind or here in seen:
-                    continue
-                arming = CLASSES[name].arm(site)
-                if arming is not None:
-                    seen.add(here)
-                    where = {"world": site.facts["world"]}
-                    found.append(Run(_id(test, name, site.name), test, name, site.name, {**asdict(arming), **where}))
+            made = CLASSES[name]
+            fitting = [(site, made.arm(site)) for site in sites if site.kind == made.kind]
+            armed = [(site, arming) for site, arming in fitting if arming is not None]
+            if plan == "quick" or (plan == "pair" and all_classes and made.seconds):
+                firsts = {
+                    site.what: (site, arming) for site, arming in reversed(armed) if (name, site.what) not in seen
+                }
+                seen.update((name, what) for what in firsts)
+                armed = [one for one in armed if one in firsts.values()]
+            elif plan == "pair":
+                ends: dict[tuple[str, str], list[str]] = {}
+                for site, _ in armed:
+                    ends.setdefault((site.what, site.cause), []).append(site.name)
+                chosen = {name for names in ends.values() for name in (names[0], names[-1])}
+                armed = [(site, arming) for site, arming in armed if site.name in chosen]
+            found += (run_at(test, name, site, arming) for site, arming in armed)
     return found
+
+
+def run_at(test: str, fault: str, site: Site, arming: Arming) -> Run:
+    """Return the run of a test with a class of faults armed at a site."""
+    return Run(_id(test, fault, site.name), test, fault, site.name, {**asdict(arming), "world": site.facts["world"]})
 
 
 def _id(*parts: str) -> str:

@@ -12,7 +12,7 @@ from simulator.exploration import report
 from simulator.exploration.exploring import Explored
 from simulator.exploration.flipping import Flipped
 from simulator.exploration.page import rendered
-from simulator.exploration.receipt import receipt
+from simulator.exploration.receipt import receipt, with_commit
 from simulator.exploration.report import plain, put
 from simulator.wire.json import JsonObject
 
@@ -48,7 +48,10 @@ def document(flipped: Flipped) -> JsonObject:
 def write(flipped: Flipped, directory: Path) -> Path:
     """All files, beside those of explorations under faults; the page for people."""
     directory.mkdir(parents=True, exist_ok=True)
-    put(directory / "assumptions.json", json.dumps(document(flipped), indent=2, ensure_ascii=False) + "\n")
+    found = document(flipped)
+    put(directory / "assumptions.json", json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    receipt_shown = json.dumps(with_commit(found["receipt"]), indent=2, ensure_ascii=False)
+    put(directory / "assumptions-receipt.json", f"{receipt_shown}\n")
     put(directory / "assumptions.xml", junit(flipped))
     path = directory / "assumptions.html"
     put(path, page(flipped))

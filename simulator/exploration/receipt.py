@@ -1,4 +1,8 @@
-"""The receipt of an exploration: of what it was, with what, and what came of it; the same bytes when it is repeated."""
+"""The receipt of an exploration: what was explored, with which options, and how the runs ended.
+
+The receipt inside a report is the same bytes whenever the exploration is repeated. What git says of the suite changes
+with every commit, so `with_commit` adds it for people and for the file `receipt.json` only.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import hashlib
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from simulator.exploration.exploring import Explored
@@ -16,7 +20,7 @@ from simulator.wire.json import JsonObject
 
 
 def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
-    """The receipt of a report. `digest`: SHA-256 of `rest`, all else in it, as JSON with sorted names and no spaces."""
+    """Return the receipt of a report. `digest`: SHA-256 of `rest`, everything else in it, as compact sorted JSON."""
     settings = explored.settings
     written = json.dumps(rest, sort_keys=True, separators=(",", ":"))
     return {
@@ -24,7 +28,7 @@ def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
         "seed": settings.seed,
         "plan": settings.plan,
         "faults": list(settings.faults),
-        "suite": suite(settings.command),
+        "suite": {"command": list(settings.command)},
         "settle": settings.hooks.settle,
         "books": settings.hooks.books,
         "verdicts": verdicts(explored),
@@ -38,16 +42,17 @@ def verdicts(explored: Explored) -> dict[str, int]:
     return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
-def suite(command: Sequence[str]) -> JsonObject:
-    """What was explored. `commit`: that of git in the current directory, None outside; `changed`: files of it are."""
+def with_commit(receipt: JsonObject) -> JsonObject:
+    """Return a receipt that also names HEAD (None outside a repository) and whether tracked files have changed."""
     commit = _git("rev-parse", "HEAD")
-    # New files do not count: a run leaves some itself, and would not be the same the next time.
+    # Untracked files do not count: an exploration leaves some itself, and a second one would differ from the first.
     changed = _git("status", "--porcelain", "--untracked-files=no") if commit else None
-    return {"command": list(command), "commit": commit or None, "changed": None if changed is None else bool(changed)}
+    state = {"commit": commit or None, "changed": None if changed is None else bool(changed)}
+    return {**receipt, "suite": {**receipt["suite"], **state}}
 
 
 def _git(*words: str) -> str | None:
-    """What git says; None where there is none, or no repository."""
+    """Return the output of git, or None without git or outside a repository."""
     try:
         done = subprocess.run(["git", "--no-optional-locks", *words], capture_output=True, text=True)
     except OSError:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from simulator.exploration.exploring import Explored, Judged, Settings, sites_in
+from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.causes import Cause, Judged
+from simulator.exploration.exploring import Explored, Settings, sites_in
 from simulator.exploration.judging import VERDICTS, Problem
 from simulator.exploration.mending import ADVICE
 from simulator.exploration.page import page
 from simulator.exploration.plans import Run, without_fault
-from simulator.exploration.receipt import receipt, verdicts
+from simulator.exploration.receipt import receipt, verdicts, with_commit
 from simulator.version import __version__
 from simulator.wire.json import JsonObject
 from simulator.wire.yaml_text import yaml_text
@@ -34,7 +36,7 @@ class NoFinding(Exception):
 
 
 def document(explored: Explored) -> JsonObject:
-    """`report.json`: the same bytes for the same seed, whatever the number of workers and the time it took."""
+    """Return `report.json`: the same bytes for the same seed, whatever the workers, the time and the git state."""
     found = rest(explored)
     return {**found, "receipt": receipt(explored, found)}
 
@@ -58,6 +60,10 @@ def rest(explored: Explored) -> JsonObject:
         },
         "runs": [_row(one) for one in explored.judged],
         "findings": [one.run.id for one in explored.findings],
+        "causes": [
+            {"id": one.id, "cause": one.text, "verdict": one.verdict, "runs": [each.run.id for each in one.findings]}
+            for one in explored.causes
+        ],
         "summary": verdicts(explored),
         "left_out": explored.left_out,
     }
@@ -104,6 +110,7 @@ def write(explored: Explored, directory: Path, known: Mapping[str, str] = {}) ->
     report = document(explored)
     replays = {one.run.id: replay_line(explored.settings, one.run.id, directory) for one in explored.findings}
     put(directory / "report.json", json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    put(directory / "receipt.json", json.dumps(with_commit(report["receipt"]), indent=2, ensure_ascii=False) + "\n")
     put(directory / "junit.xml", junit(explored, directory, Compared.of(explored, known).new))
     put(directory / "report.html", page(explored, report, summed(explored), replays))
 
@@ -145,19 +152,35 @@ def finding_file(one: Judged) -> str:
     return f"{_HEAD}{json.dumps(needed)}\n{yaml_text(json.loads(json.dumps(scenario)))}"
 
 
-def read_finding(given: str, directory: Path) -> Run:
-    """The run of a finding, by its file or its id in `directory`. NoFinding."""
-    path = Path(given) if given.endswith((".yaml", ".yml")) else directory / "findings" / f"{given}.yaml"
+def read_run(given: str, directory: Path) -> Run:
+    """Return a run to be made again: by the file of a finding, or by its id in `directory`. Raise `NoFinding`.
+
+    A run that was no finding has no file: the report says which test, fault and place it was.
+    """
+    is_file = given.endswith((".yaml", ".yml"))
+    path = Path(given) if is_file else directory / "findings" / f"{given}.yaml"
     try:
         head = path.read_text("utf-8").partition("\n")[0]
     except OSError:
-        raise NoFinding(f"there is no finding {given!r} ({path} is not there)") from None
+        if not is_file and (run := _reported(given, directory / "report.json")) is not None:
+            return run
+        raise NoFinding(f"there is no finding {given!r} ({path} is not there), and no such run in the report") from None
     if not head.startswith(_HEAD):
         raise NoFinding(f"{path} is no finding of explore: its first line does not begin with `{_HEAD.strip()}`")
     try:
         return Run(**json.loads(head.removeprefix(_HEAD)))
     except (ValueError, TypeError):
         raise NoFinding(f"the first line of {path} cannot be read") from None
+
+
+def _reported(name: str, report: Path) -> Run | None:
+    """Return a run of a report by its id, without what goes wrong in it."""
+    try:
+        rows = json.loads(report.read_text("utf-8"))["runs"]
+        row = next(row for row in rows if row["id"] == name)
+        return Run(row["id"], row["test"], row["fault"], row["site"], {}) if row["fault"] in CLASSES else None
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        return None
 
 
 def known_findings(path: Path) -> dict[str, str]:
@@ -212,28 +235,51 @@ def readable(explored: Explored, out: Path, known: Mapping[str, str] = NOTHING) 
     for test, baseline in explored.baselines.items():
         if baseline.difference:
             lines.append(f"unsteady: {test} differs from itself without faults. {baseline.difference}")
-    for one in explored.findings:
-        verdict = one.verdict
-        new = _known(one, known)
-        lines += [
-            "",
-            f"{verdict.verdict.upper()}  {one.run.test}  (the test {one.outcome}{new})",
-            f"  under   {one.run.fault} at {one.run.site}" if one.run.site else "  under   no fault at all",
-            f"  means   {ADVICE[one.run.fault].means}",
-            *(
-                [f"  money   expected {verdict.expected:f} {verdict.currency}, actual {verdict.actual:f}"]
-                if verdict.currency
-                else []
-            ),
-            f"  why     {verdict.note}",
-            *(f"  books   {line.note}" for line in one.books if line.note != verdict.note),
-            f"  mend    {ADVICE[one.run.fault].mend} ({ADVICE[one.run.fault].clause})",
-            f"  replay  {replay_line(explored.settings, one.run.id, out)}",
-        ]
+    for cause in explored.causes:
+        lines += ["", *_cause_lines(explored, cause, out, known)]
+    if explored.settings.replay is not None and not explored.findings:
+        for one in explored.judged:
+            lines += ["", *_run_lines(one), *(f"  {at[5:19].replace('T', ' ')} {text}" for at, _, text in one.timeline)]
     is_replay = explored.settings.replay is not None  # which writes no report
     told = summed(explored) if is_replay else f"{summed(explored)} More in {out / 'report.html'}"
     compared = Compared.of(explored, known).said if known else ()
     return plain("\n".join([*lines, "", *_table(explored), "", *compared, told, _receipt(explored), ""]))
+
+
+def _cause_lines(explored: Explored, cause: Cause, out: Path, known: Mapping[str, str]) -> Iterator[str]:
+    """Yield a finding as people read it: the first run that shows it, then all others."""
+    one, *others = cause.findings
+    verdict, advice = one.verdict, ADVICE[one.run.fault]
+    yield f"{verdict.verdict.upper()}  {one.run.test}  (the test {one.outcome}{_known(one, known)})"
+    yield f"  under   {one.run.fault} at {one.run.site}" if one.run.site else "  under   no fault at all"
+    yield f"  means   {advice.means}"
+    if verdict.currency:
+        yield f"  money   expected {verdict.expected:f} {verdict.currency}, actual {verdict.actual:f}"
+    yield f"  why     {verdict.note}"
+    yield from (f"  books   {line.note}" for line in one.books if line.note != verdict.note)
+    yield f"  mend    {advice.mend} ({advice.clause})"
+    yield f"  replay  {replay_line(explored.settings, one.run.id, out)}"
+    if others:
+        yield f"  also    in {_runs_counted(len(others))} with the same cause: {cause.text}"
+        yield from (f"          {each.run.id}  {_occurrence(each)}{_known(each, known)}" for each in others)
+
+
+def _occurrence(one: Judged) -> str:
+    """Where a finding was found, in a line."""
+    return f"{one.run.fault} at {one.run.site} in {one.run.test}" if one.run.site else one.run.test
+
+
+def _run_lines(one: Judged) -> Iterator[str]:
+    """Yield what became of a replayed run that is no finding."""
+    yield f"{one.verdict.verdict}  {one.run.test}  (the test {one.outcome})"
+    if one.run.site:
+        yield f"  under   {one.run.fault} at {one.run.site}"
+    if one.verdict.note:
+        yield f"  why     {one.verdict.note}"
+
+
+def _runs_counted(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"
 
 
 def _known(one: Judged, known: Mapping[str, str]) -> str:
@@ -245,7 +291,7 @@ def _known(one: Judged, known: Mapping[str, str]) -> str:
 
 def _receipt(explored: Explored) -> str:
     """The receipt in a line."""
-    shown = document(explored)["receipt"]
+    shown = with_commit(document(explored)["receipt"])
     commit = shown["suite"]["commit"]
     of = f"suite {commit[:12]}{' (changed)' if shown['suite']['changed'] else ''}, " if commit else ""
     return f"Receipt: {of}rampsim {shown['version']}, seed {shown['seed']}, plan {shown['plan']}, {shown['digest']}"
@@ -273,23 +319,35 @@ def _table(explored: Explored) -> Iterator[str]:
 
 def summed(explored: Explored) -> str:
     """What came of it, in a sentence."""
-    runs, found = len(explored.judged), len(explored.findings)
+    found, shown = len(explored.causes), len(explored.findings)
     left = f" {explored.left_out} more runs did not fit into the budget." if explored.left_out else ""
-    return f"{runs} run{'' if runs == 1 else 's'}, {found or 'no'} finding{'' if found == 1 else 's'}.{left}"
+    where = f" in {_runs_counted(shown)}" if shown > found else ""
+    runs = _runs_counted(len(explored.judged))
+    return f"{runs}, {found or 'no'} finding{'' if found == 1 else 's'}{where}.{left}"
 
 
 def junit(explored: Explored, directory: Path, new: Collection[str]) -> str:
-    """One test case for each run: a finding that is new is a failure that tells its story.
+    """Return one test case for each run. A finding that is new is a failure, once for each cause.
 
-    Findings that are known, and what is not reached, are skipped; so is one more for each test that is unsteady.
+    Further runs of a cause, findings that are known, and runs that were not reached are skipped; so is one more case
+    for each test that is unsteady.
     """
     unsteady = {test: one.difference for test, one in explored.baselines.items() if one.difference}
-    count = len(explored.judged) + len(unsteady)
-    suite = ElementTree.Element("testsuite", name="rampsim explore", tests=str(count))
+    failing: dict[str, Cause] = {}
+    same_as: dict[str, str] = {}
+    for cause in explored.causes:
+        names = [one.run.id for one in cause.findings if one.run.id in new]
+        failing |= dict.fromkeys(names[:1], cause)
+        same_as |= dict.fromkeys(names[1:], names[0] if names else "")
     not_reached = sum(one.verdict.verdict == "not-reached" for one in explored.judged)
-    skipped = not_reached + len(explored.findings) - len(new) + len(unsteady)
-    for attribute, count in (("failures", len(new)), ("errors", 0), ("skipped", skipped)):
-        suite.set(attribute, str(count))
+    suite = ElementTree.Element(
+        "testsuite",
+        name="rampsim explore",
+        tests=str(len(explored.judged) + len(unsteady)),
+        failures=str(len(failing)),
+        errors="0",
+        skipped=str(not_reached + len(explored.findings) - len(failing) + len(unsteady)),
+    )
     for test, difference in unsteady.items():
         case = ElementTree.SubElement(suite, "testcase", classname=plain(test), name="unsteady without faults")
         ElementTree.SubElement(case, "skipped", message=plain(difference))
@@ -297,9 +355,12 @@ def junit(explored: Explored, directory: Path, new: Collection[str]) -> str:
         name = f"{one.run.fault} {one.run.site}".strip()
         case = ElementTree.SubElement(suite, "testcase", classname=plain(one.run.test), name=plain(name))
         note = plain(one.verdict.note)
-        if one.run.id in new:
+        if one.run.id in failing:
             failure = ElementTree.SubElement(case, "failure", type=one.verdict.verdict, message=note)
-            failure.text = plain("\n".join(_told(explored, one, directory)))
+            failure.text = plain("\n".join(_told(explored, one, failing[one.run.id], directory)))
+        elif one.run.id in same_as:
+            message = f"the same cause as {same_as[one.run.id]}: {one.verdict.verdict}, {note}"
+            ElementTree.SubElement(case, "skipped", message=message)
         elif one.verdict.is_finding:
             ElementTree.SubElement(case, "skipped", message=f"known already: {one.verdict.verdict}, {note}")
         elif one.verdict.verdict == "not-reached":
@@ -307,10 +368,15 @@ def junit(explored: Explored, directory: Path, new: Collection[str]) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-def _told(explored: Explored, one: Judged, directory: Path) -> Iterator[str]:
-    """A finding in lines: what happened, what to do, and the story with the fault."""
+def _told(explored: Explored, one: Judged, cause: Cause, directory: Path) -> Iterator[str]:
+    """Yield a finding in lines: what happened, what to do, the other runs that show it, the story with the fault."""
     advice = ADVICE[one.run.fault]
     yield from (one.verdict.note, *(line.note for line in one.books if line.note != one.verdict.note))
     yield from ("", advice.means, f"{advice.mend} ({advice.clause})", "")
+    others = [each for each in cause.findings if each is not one]
+    if others:
+        yield f"{_runs_counted(len(others))} more with the same cause:"
+        yield from (f"{each.run.id}  {_occurrence(each)}" for each in others)
+        yield ""
     yield from (replay_line(explored.settings, one.run.id, directory), "")
     yield from (f"{at} {text}" for at, _, text in one.timeline)

@@ -56,6 +56,7 @@ class Task:
     """One run. `world`: the id of its world; `plan`: an `Arming` as JSON, None for nothing; `limit` in seconds.
 
     `story`: with all that happened, for the plan and for people. `waits`: most of its time it waits for an answer.
+    `effects`: with a digest of all answers, deliveries and balances.
     """
 
     test: str
@@ -64,6 +65,7 @@ class Task:
     limit: float
     story: bool = False
     waits: bool = False
+    effects: bool = False
 
 
 class Runner(Protocol):

@@ -22,13 +22,15 @@ class Site:
 
     `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, the
     type of the transaction. `facts`: what a fault has to know of it; `world` there is the one of the test's worlds in
-    which it is, and `skip` and the like count in that world.
+    which it is, and `skip` and the like count in that world. `cause`: the type of the event that a call reacted to, ""
+    for what the test itself does.
     """
 
     kind: str
     what: str
     number: int
     facts: Document
+    cause: str = ""
 
     @property
     def name(self) -> str:
@@ -67,7 +69,7 @@ def _calls(calls: list[Document]) -> Iterator[Site]:
             "calls_before": len(before),
             "tokens_before": sum(not other["token"] for other in before),
         }
-        yield Site("call", what, number, facts)
+        yield Site("call", what, number, facts, call["cause"])
 
 
 def _deliveries(deliveries: list[Document]) -> Iterator[Site]:

@@ -16,7 +16,7 @@ import uvloop
 
 from simulator.assembly import Observer
 from simulator.config import Config
-from simulator.control import actions, scenarios, worlds
+from simulator.control import actions, scenarios, world_object, worlds
 from simulator.control.app import ControlInterface
 from simulator.control.inspection import find_any
 from simulator.control.operation import ControlCall, ControlOperation
@@ -141,7 +141,7 @@ class Stage(Observer):
     def _above(self, names: list[str]) -> list[str]:
         return [*(name for name in names if name != SCENARIO), SCENARIO]
 
-    async def _create(self, call: ControlCall) -> worlds.WorldObject:
+    async def _create(self, call: ControlCall) -> world_object.WorldObject:
         """Make a world with the seed of the run, under an id that tells where in the run it was made."""
         if self._id:
             self._made += 1

@@ -181,7 +181,7 @@ class _ExploringRun(Run):
             living = [one for one in living if one.world.id in known]
         assert self._first is not None
         hooks = Hooks(self._hook("settle", self._first), self._hook("books", self._first), here=True)
-        return follow(living, hooks, [environment], story=self.task["story"])
+        return follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
 
     def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
         """What an option names, else the hook of a conftest.py."""

@@ -37,18 +37,21 @@ _CLAUSES = {
 
 
 def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
-    """All findings of a world, the one shown last at the end.
+    """All findings of a world, the one shown last at the end. None is about calls of the simulator's own tools.
 
     Each: {id, kind, severity, subject, message, what_to_do, clause, count, requests, evidence, first_at, last_at}.
     `requests` are ids of calls, `evidence` ids of anything else; the times are null where none is known.
     """
     calls = traffic_of(world, operations)
+    # Detectors see the calls of tools, which may be what an integrator's call follows: a sign-in after a 401, say.
+    own = {call.row.id for call in calls if call.is_of_a_tool}
     signals = chain.from_iterable(detect(world, calls) for detect in (*conduct.DETECTORS, *receipts.DETECTORS))
     groups: dict[tuple[str, str], list[Signal]] = {}
     for signal in signals:
-        groups.setdefault((signal.kind, signal.subject), []).append(signal)
+        if own.isdisjoint(signal.requests):
+            groups.setdefault((signal.kind, signal.subject), []).append(signal)
     found = [_taught(world, _finding(group)) for group in groups.values()]
-    found += (_taught(world, one) for one in _noted(world))
+    found += (_taught(world, one) for one in _noted(world) if own.isdisjoint(one["requests"]))
     return sorted(found, key=lambda finding: (finding["last_at"] or "", finding["id"]))
 
 

@@ -168,7 +168,11 @@ def hasty_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
 
 
 def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Server failures after which the caller went on with other things. A network that is down may stay so."""
+    """Server failures after which the caller went on with other things. A network that is down may stay so.
+
+    Only the first try counts: a caller whose retry failed too has retried, and may give up.
+    """
+    failures: dict[tuple[object, ...], int] = {}
     last_of_path: dict[tuple[object, ...], int] = {}
     last_of_caller: dict[str | None, int] = {}
     for call in calls:
@@ -176,8 +180,11 @@ def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[S
         last_of_caller[call.row.public_key] = call.place
     for call in calls:
         row = call.row
+        failed = row.status in _RETRIABLE or row.status == 0
+        tries = failures[call.identity] = failures.get(call.identity, 0) + 1 if failed else 0
         if (
             row.status in _RETRIABLE
+            and tries == 1
             and call.code != "network_unavailable"
             and last_of_path[row.environment, row.method, call.bare_path] == call.place
             and last_of_caller[row.public_key] > call.place

@@ -18,6 +18,7 @@ from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import loads
 from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
+from simulator.wire.tools import is_marked
 
 ANSWER = "answer"
 REPLAY = "replay"
@@ -54,7 +55,9 @@ COVERAGE = TableKey("coverage", Hits, around=True)
 
 
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
-    """Count one call that was routed to an operation; inside a change."""
+    """Count one call that was routed to an operation, unless it is one of the simulator's tools; inside a change."""
+    if is_marked(exchange.headers):
+        return
     _count(world, ANSWER, operation, outcome_of(exchange), exchange)
     if len(exchange.answer_headers) > 1 and any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
         _count(world, REPLAY, operation, SUCCESS, exchange)

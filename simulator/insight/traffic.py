@@ -12,6 +12,7 @@ from simulator.kernel.journal import JournalEntry
 from simulator.kernel.world import World
 from simulator.wire.json import loads
 from simulator.wire.operation import Operation
+from simulator.wire.tools import is_marked
 
 
 class JournaledCall:
@@ -25,6 +26,11 @@ class JournaledCall:
     @property
     def succeeded(self) -> bool:
         return 200 <= self.row.status <= 299
+
+    @property
+    def is_of_a_tool(self) -> bool:
+        """Whether one of the simulator's own tools made it."""
+        return is_marked(self.row.headers)
 
     @property
     def is_replay(self) -> bool:

@@ -16,6 +16,8 @@ SECOND_MS = 1_000
 MINUTE_MS = 60 * SECOND_MS
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
+MS_NS = 1_000_000
+"""Nanoseconds in a millisecond."""
 
 MODES = ("real", "manual", "scaled")
 SLOWEST, FASTEST = Decimal("0.001"), Decimal(1_000_000)
@@ -80,12 +82,17 @@ def format_moment(at_ms: int | None) -> str | None:
 
 def parse_timestamp(text: str) -> int:
     """Milliseconds of an ISO 8601 timestamp with a zone; ValueError otherwise. Below a millisecond is cut off."""
+    return parse_nanoseconds(text) // MS_NS
+
+
+def parse_nanoseconds(text: str) -> int:
+    """Nanoseconds since the epoch of an ISO 8601 timestamp with a zone, exactly; ValueError otherwise."""
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
         raise ValueError(f"not an ISO 8601 timestamp with a zone: {text!r}")
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     moment = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=UTC)
-    at_ms = to_ms(moment) + int((fraction or "0").ljust(3, "0")[:3])
+    at_ms = to_ms(moment)
     if zone not in "Zz":
         digits = zone[1:].replace(":", "")
         hours, minutes = int(digits[:2]), int(digits[2:])
@@ -93,7 +100,7 @@ def parse_timestamp(text: str) -> int:
             raise ValueError(f"not a zone offset: {zone!r}")
         offset_ms = hours * HOUR_MS + minutes * MINUTE_MS
         at_ms += -offset_ms if zone[0] == "+" else offset_ms
-    return at_ms
+    return at_ms * MS_NS + int((fraction or "0").ljust(9, "0"))
 
 
 def parse_date(text: str) -> int:

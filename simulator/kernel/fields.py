@@ -5,6 +5,7 @@ mypy sees plain numbers and texts. `wire/codec` reads the annotations when it ch
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, TypeAlias
 
 from simulator.kernel.dataclass import dataclass
@@ -23,7 +24,31 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneLine:
-    """Text without control characters, or texts of which none has any: they go into headers."""
+    """Text without control characters, or texts of which none has any: they go into headers.
+
+    Text from outside gets into such a field through `one_line` alone, so that whatever is saved can be read.
+    """
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def is_one_line(text: str) -> bool:
+    """Return True if a string has no control characters."""
+    return text.isprintable() or _CONTROL.search(text) is None
+
+
+def one_line(text: str) -> str:
+    r"""Return a string with its control characters escaped as `\t` or `\x01`.
+
+    HTTP allows tabs in header values, and receivers written by hand send the rest. A backslash stays as it is: doubling
+    it would change ordinary values for the sake of rare ones.
+    """
+    return text if text.isprintable() else _CONTROL.sub(_escaped, text)
+
+
+def _escaped(control: re.Match[str]) -> str:
+    return "\\t" if control[0] == "\t" else f"\\x{ord(control[0]):02x}"
 
 
 Milliseconds: TypeAlias = Annotated[int, Between(0, LAST_TIMESTAMP_MS)]

@@ -33,7 +33,8 @@ class TableKey(Generic[Row]):
     `check(key, row)` raises the `StateError` of `wire/codec` for a row of that type
     which cannot be one of this table all the same: rows of a document are held against it. A table `per_environment` is
     there twice; a table `per_owner` once for the account, if it has one there, and once for each other owner. A table
-    `around` worlds is kept by the server, whatever rooms there are.
+    `around` worlds is kept by the server, whatever rooms there are. The rows of a `journal` only record what happened:
+    a world is whole without one, so a row that cannot be read is dropped and counted.
 
     Keys are compared by identity, so finding a table hashes no text.
     """
@@ -45,6 +46,7 @@ class TableKey(Generic[Row]):
     check: Callable[[str, Any], None] | None = None
     around: bool = False
     shape: object = None
+    journal: bool = False
     _own: dict[str, Address[Row]] = field(init=False, repr=False)
     _texts: dict[str, str] = field(init=False, repr=False)
 

@@ -22,6 +22,7 @@ from simulator.wire import strict
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError, sentence
 from simulator.wire.json import JsonObject, Shown, dumps
+from simulator.wire.quotas import UPLOADED_SCENARIOS
 from simulator.wire.saved import STRICT, SavedCount
 
 
@@ -37,7 +38,7 @@ class Uploaded(TypedDict):
 _PATH = frozenset({"path"})
 """What rules on requests compare as a glob."""
 
-UPLOADED = TableKey("uploaded_scenarios", Uploaded)
+UPLOADED = TableKey(UPLOADED_SCENARIOS, Uploaded)
 """The scenarios of a world by name."""
 
 

@@ -45,7 +45,7 @@ class Logged(TypedDict):
     entry: Note
 
 
-LOG = TableKey("scenario.log", Logged)
+LOG = TableKey("scenario.log", Logged, journal=True)
 """The entries by their numbers."""
 KEPT = 10_000
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import TypeAdapter
 
-from simulator.address import CONTROL_BASE
+from simulator.address import CONTROL_BASE, inbox_path
 from simulator.kernel.clock import SECOND_MS, format_duration
 from simulator.scenario.clients import Client, Reply
 from simulator.scenario.drive import (
@@ -131,7 +131,7 @@ class _Run:
     async def _register_inbox(self) -> None:
         if not self._client.origin:
             return
-        url = f"{self._client.origin}{CONTROL_BASE}{self._inbox}"
+        url = f"{self._client.origin}{inbox_path(self.result.world, f'scenario-{self.result.world}')}"
         call = DriveCall(post="/webhooks", body={"url": url, "events": ["*"]}, retry=False)
         made = (await self._call("webhooks", call)).body
         self._variables["receiver"] = made

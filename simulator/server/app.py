@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
@@ -24,7 +24,7 @@ from simulator.server import keeping
 from simulator.server.bases import BASES
 from simulator.server.eager import Begun
 from simulator.server.endpoint import DEFECT, Endpoint
-from simulator.server.hosts import Hosts
+from simulator.server.hosts import Hosts, is_of_a_page
 from simulator.server.messages import (
     CUT,
     NoCut,
@@ -94,6 +94,7 @@ class Application(Starlette):
         self.limits = limits or ConnectionLimits()
         self.endpoint = Endpoint(runtime)
         self.calls = CallsUnderWay(runtime)
+        self.pages = frozenset(route.path for route in routes if isinstance(route, Route))
         hosts = hosts or Hosts()
         self.interface = Interface(self.endpoint, hosts)
         super().__init__(
@@ -133,15 +134,19 @@ class Interface:
         self._endpoint = endpoint
         self._hosts = hosts
 
+    def refusal(self, scope: Scope) -> str | None:
+        """Return why a call is refused before its body is read, or None if it is not."""
+        return self._hosts.refusal(scope) or self._hosts.page_refusal(scope)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await WebSocketClose()(scope, receive, send)
             return
-        incoming = head_of(scope)
-        refusal = self._hosts.refusal(scope)
+        refusal = self.refusal(scope)
         if refusal is not None:
-            outgoing = await self._endpoint.refuse(incoming, ApiError("forbidden", refusal))
+            outgoing = self._endpoint.refuse(ApiError("forbidden", refusal))
         else:
+            incoming = head_of(scope)
             body, is_whole = await read_body(receive, MAX_BYTES)
             incoming.body = body if is_whole else None
             outgoing = await self._endpoint.answer(incoming)
@@ -187,13 +192,18 @@ class AtOnce:
         return self._calls.runtime.keeper
 
     def way_of(self, scope: Scope) -> Way | None:
-        """The way of a call that may go it once its body is whole: it is one of an interface, and not refused."""
+        """The way of a call that may go it once its body is whole: it is one of an interface, and not refused.
+
+        A call of a web page never goes it: its own origin has the scheme that a proxy in front names, which only the
+        server beneath ASGI knows to believe.
+        """
         enter_world(scope)
         path = route_path(scope)
         if self._calls.are_ending or (self.keeper is not None and self.keeper.refusal is not None):
             return None
         if path.startswith(_BASES):
-            return _InterfaceWay(self._endpoint, scope) if self._hosts.refusal(scope) is None else None
+            is_answered = not is_of_a_page(scope) and self._hosts.refusal(scope) is None
+            return _InterfaceWay(self._endpoint, scope) if is_answered else None
         return self._steering.way_of(scope) if self._steering is not None and path.startswith(_CONTROL) else None
 
     def rest_of(self, way: Way) -> ASGIApp:
@@ -238,18 +248,20 @@ class ErrorBoundary:
     """Middleware: answers whatever was raised, so that uvicorn never has to answer in its place.
 
     Where worlds are kept beyond the process, no answer leaves before what it tells is kept, but for that of a stream.
+    Around a boundary that sees to this, another one (`settles=False`) need not.
     """
 
-    def __init__(self, app: ASGIApp, calls: CallsUnderWay) -> None:
+    def __init__(self, app: ASGIApp, calls: CallsUnderWay, *, settles: bool = True) -> None:
         self._app = app
         self._calls = calls
+        self._settles = settles
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         begun, calls = False, self._calls
-        keeper = calls.runtime.keeper
+        keeper = calls.runtime.keeper if self._settles else None
         if keeper is not None and keeping.is_of_the_server(scope["path"]):
             keeper = None
         generation = 0 if keeper is None else keeper.generation
@@ -262,6 +274,7 @@ class ErrorBoundary:
             await send(message)
 
         task: asyncio.Task[object] | None = asyncio.current_task()
+        is_outermost = task is not None and task not in calls.tasks
         if task is not None:
             calls.tasks.add(task)
         try:
@@ -284,7 +297,7 @@ class ErrorBoundary:
             calls.runtime.log_defect()
             await (_abandon(scope) if begun else _say(scope, send, ApiError("internal_error", DEFECT)))
         finally:
-            if task is not None:
+            if task is not None and is_outermost:
                 calls.tasks.discard(task)
 
 

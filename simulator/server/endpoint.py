@@ -14,16 +14,17 @@ from urllib.parse import parse_qsl
 
 from simulator.courier.courier import wall_clock_ms
 from simulator.insight.tally import count_entry
+from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.texts import Text
 from simulator.kernel.world import Origin, World
 from simulator.resources import webhooks
 from simulator.resources.auth import token_holder
-from simulator.server import answers, faults, idempotency
+from simulator.server import answers, faults, idempotency, presence
 from simulator.server.bases import split_base
 from simulator.server.gates import check_gates
-from simulator.server.messages import Incoming, Outgoing, public_key_of, token_of
+from simulator.server.messages import Incoming, Outgoing, token_of
 from simulator.server.quotas import CallQuota
 from simulator.server.ratelimit import count_call
 from simulator.server.request import Request, entry_of
@@ -61,14 +62,19 @@ class Endpoint:
         self._router = runtime.router
         self._meter = runtime.meter
         self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
+        self._refused = 0
         self.quota = CallQuota()
 
     async def answer(self, incoming: Incoming) -> Outgoing:
         """Answer one call; never raises."""
         request = self._begin(incoming)
+        found = self._router.find(request.path)
+        if self._simulator.away:  # else every world is in memory
+            absent = await presence.refusal(self._runtime, request, is_known=found is not None)
+            if absent is not None:
+                return absent
         try:
-            found = self._router.find(request.path)
-            request.world = self._world_of(request, found is not None)
+            request.world = presence.world_of(self._simulator, request, is_known=found is not None)
             beyond = self.quota.refusal(request.world)
             if beyond is not None:
                 self._meter.over_quota += 1
@@ -86,17 +92,15 @@ class Endpoint:
         self._meter.measure(request, outgoing)
         return outgoing
 
-    async def refuse(self, incoming: Incoming, error: ApiError) -> Outgoing:
-        """Refuse a call before it is looked at; never raises."""
-        request = self._begin(incoming)
-        try:
-            outgoing = self._refuse(request, error)
-        except Exception:
-            outgoing = self._fail(request)
-        if not self._finish(request, outgoing):
-            await self._follow_up(request.world)
-        self._meter.measure(request, outgoing)
-        return outgoing
+    def refuse(self, error: ApiError) -> Outgoing:
+        """Refuse a call before it is looked at, without a trace in a world: web pages make such calls unasked.
+
+        Its request id is not drawn from a world either: that would shift the ids of all calls after it.
+        """
+        self._refused += 1
+        request_id = f"req_{text_of(derive('refused before a world', self._refused))}"
+        self._meter.observe("", error.status, 0.0)
+        return Outgoing(error.status, dumps(error.envelope(request_id)), {"X-Request-Id": request_id})
 
     def _begin(self, incoming: Incoming) -> Request:
         environment, path = split_base(incoming.path)
@@ -147,7 +151,8 @@ class Endpoint:
 
     async def _or_refused(self, request: Request, answering: Awaitable[Outgoing]) -> Outgoing:
         try:
-            return await answering
+            with self._runtime.holding(request.world.id):
+                return await answering
         except ApiError as error:
             return self._refuse(request, error)
 
@@ -155,17 +160,11 @@ class Endpoint:
         """Wait for the present moment of the world of a call; of another, if one took its place meanwhile."""
         while True:
             world = request.world
-            await self._runtime.driver.bring_up_to_date(world)
-            if not is_known or self._world_of(request, is_known) is world:
+            with self._runtime.holding(world.id):
+                await self._runtime.driver.bring_up_to_date(world)
+            request.world = presence.world_of(self._simulator, request, is_known=is_known)
+            if request.world is world:
                 return
-            request.world = self._world_of(request, is_known)
-
-    def _world_of(self, request: Request, is_known: bool) -> World:
-        if is_known:
-            credential = public_key_of(request.incoming) if request.path == "/auth/token" else request.token
-            if credential and (world := self._simulator.world_of(credential)) is not None:
-                return world
-        return self._simulator.default
 
     def _at_once(self, request: Request, found: _Found) -> _Answering:
         """All that a call does before it has to wait for something, in one change: nearly always everything.

@@ -15,6 +15,9 @@ _HOST = re.compile(
     r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?)(?::(?P<port>[0-9]{1,5}))?"
 )
 _HIGHEST_PORT = 65535
+_OF_PAGES = frozenset({b"origin", b"sec-fetch-site"})
+_OTHER_SITES = frozenset({b"cross-site", b"same-site"})
+"""What `Sec-Fetch-Site` says of a request by a page of another origin; `same-site` is another port of this machine."""
 _REMEMBERED = 64
 """So many `Host` headers that were right are known again without being read: a client sends the same one always."""
 
@@ -44,15 +47,37 @@ def host_name(header: str) -> str | None:
     return name
 
 
+def own_origin(scope: Scope) -> str:
+    """The origin at which a request reached this server, by its `Host` header."""
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "127.0.0.1")
+    return f"{scope.get('scheme', 'http')}://{host}"
+
+
+def is_of_a_page(scope: Scope) -> bool:
+    """Return True if a browser says where a request comes from: it may be made by a web page."""
+    return any(name in _OF_PAGES for name, _ in scope["headers"])
+
+
+def is_embedded_elsewhere(scope: Scope) -> bool:
+    """Return True if a page of another origin asks for something to embed or to send; following a link is neither."""
+    said = {name: value for name, value in scope["headers"] if name.startswith(b"sec-fetch-")}
+    return said.get(b"sec-fetch-site") in _OTHER_SITES and said.get(b"sec-fetch-mode") != b"navigate"
+
+
 class Hosts:
     """The names that a server answers to. `open_to_all`: it is bound beyond loopback, where names prove nothing.
+
+    `origins` are the origins whose pages may call the interface besides the server's own.
 
     The scope says under which address the server below was reached. Behind a socket that is an
     address of this machine, which no name in a `Host` header equals; in process it is the name that the caller chose.
     """
 
-    def __init__(self, allowed: tuple[str, ...] = (), *, open_to_all: bool = False) -> None:
+    def __init__(
+        self, allowed: tuple[str, ...] = (), *, origins: tuple[str, ...] = (), open_to_all: bool = False
+    ) -> None:
         self._allowed = frozenset(name.lower() for name in allowed)
+        self._origins = frozenset(origin.lower() for origin in origins)
         self._open_to_all = open_to_all
         self._answered: set[bytes] = set()
 
@@ -80,3 +105,23 @@ class Hosts:
             f"This server listens on a loopback address and answers to loopback names only, not to {name!r}; "
             "--allowed-host adds a name."
         )
+
+    def page_refusal(self, scope: Scope) -> str | None:
+        """Why the interface does not answer the request of a web page; None if it does, or if no page makes it.
+
+        Browsers leave `Origin` out of a GET that hides its answer from the page, and say `Sec-Fetch-Site` all the same.
+        """
+        if self._open_to_all or not is_of_a_page(scope):
+            return None
+        origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
+        own = own_origin(scope).lower()
+        for origin in origins:
+            if origin.lower() != own and origin.lower() not in self._origins:
+                return (
+                    f"This server listens on a loopback address and does not answer web pages of other origins: "
+                    f"{origin[:100]!r} is not {own[:100]!r}. --allow-origin adds an origin."
+                )
+        sites = {value for name, value in scope["headers"] if name == b"sec-fetch-site"}
+        if not origins and not sites.isdisjoint(_OTHER_SITES):
+            return "This server listens on a loopback address and does not answer web pages of other origins."
+        return None

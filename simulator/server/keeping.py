@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from simulator.address import CONTROL_BASE
 from simulator.courier.port import Keeping
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.world import World
+from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.json import JsonObject
 
 RETRY_SECONDS = 1
 """After how many seconds of real time it is worth while to ask again."""
+UNREADABLE = "world_unreadable"
+"""The code of a control call to a world that is set aside."""
 _OF_THE_SERVER = tuple(f"{CONTROL_BASE}/{name}" for name in ("health", "ready", "metrics"))
 
 
@@ -29,6 +32,18 @@ class Use:
     journal_bytes: int
 
 
+@dataclass(frozen=True)
+class RawPiece:
+    """A piece of a world as the store has it."""
+
+    part: str
+    """`base`, `entry`, or `snapshot` and the id of the snapshot."""
+    number: int
+    content: bytes
+    is_whole: bool
+    """False if these are not the bytes that were written."""
+
+
 class Keeper(Keeping, Protocol):
     """What the server asks of it.
 
@@ -41,6 +56,28 @@ class Keeper(Keeping, Protocol):
 
     @property
     def generation(self) -> int: ...
+
+    @property
+    def unreadable(self) -> Mapping[str, str]:
+        """The worlds that are set aside because this version cannot read them, and why: a clause for people."""
+
+    def world_ids(self) -> Sequence[str]:
+        """The worlds of this server, those at rest included, oldest first; not those that are set aside."""
+
+    def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
+        """Return the world object of a world at rest, or None for any other."""
+
+    async def wake(self, world_id: str) -> None:
+        """Read a world that is at rest; nothing happens for any other. Unavailable."""
+
+    async def wake_snapshot(self, snapshot_id: str) -> None:
+        """Read the world of a snapshot if that is at rest. Unavailable."""
+
+    async def raw(self, world_id: str) -> Sequence[RawPiece]:
+        """Return everything the store has of a world, readable or not; KeyError."""
+
+    def delete_unreadable(self, world_id: str) -> None:
+        """Delete a world that is set aside from the store. The world `default` begins anew at once."""
 
     @property
     def is_leaving(self) -> bool:
@@ -79,6 +116,18 @@ def unavailable(path: str, why: str) -> ApiError | ControlError:
     if path.startswith((f"{CONTROL_BASE}/", "/_worlds/")) and CONTROL_BASE in path:
         return ControlError(503, "storage_unavailable", message)
     return ApiError("service_unavailable", message, headers={"Retry-After": str(RETRY_SECONDS)})
+
+
+def unreadable_error(path: str, world_id: str, why: str) -> ApiError | ControlError:
+    """Return the refusal of a call to a world that is set aside."""
+    mend = "POST /_simulator/reset makes it anew" if world_id == DEFAULT_WORLD else "DELETE ends it"
+    message = (
+        f"The world {world_id!r} cannot be read, so it is set aside and answers nothing: {why}. "
+        f"GET /_simulator/worlds/{world_id}/raw exports what the store has of it; {mend}."
+    )
+    if CONTROL_BASE in path:
+        return ControlError(503, UNREADABLE, message, world=world_id, unreadable=why)
+    return ApiError("service_unavailable", message)
 
 
 def headers_of(error: ApiError | ControlError) -> dict[str, str]:

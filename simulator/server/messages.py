@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 from typing_extensions import TypeVar
 
+from simulator.address import WORLD_BASE
 from simulator.kernel.dataclass import dataclass
 from simulator.server.slices import Content, send_in_pieces
 from simulator.wire.errors import ApiError
@@ -119,8 +120,6 @@ def json_object(raw: bytes) -> JsonObject:
     return value
 
 
-WORLD_BASE = "/_worlds/"
-"""What lies below `/_worlds/ID` is the server as that world's clients see it: control calls need no header there."""
 WORLD_HEADER = b"x-simulator-world"
 
 

@@ -15,6 +15,7 @@ import uvicorn
 
 from simulator.server.app import Application
 from simulator.server.protocol import BoundedProtocol
+from simulator.terminal import plain
 from simulator.wire.masking import Masker
 
 _INTERRUPTED = 130
@@ -45,14 +46,14 @@ def origin_of(listener: socket.socket) -> str:
 
 
 class MaskingFormatter(logging.Formatter):
-    """Log lines without secrets."""
+    """Log lines without secrets, and without what steers terminals."""
 
     def __init__(self, masker: Masker) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s")
         self._masker = masker
 
     def format(self, record: logging.LogRecord) -> str:
-        return self._masker.text(super().format(record))
+        return plain(self._masker.text(super().format(record)))
 
 
 class EndingServer(uvicorn.Server):

@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import field
-from itertools import count
 
 from simulator.kernel.dataclass import dataclass
 
@@ -61,11 +60,32 @@ class Reader:
         return self.waiting.popleft()
 
 
+class Numbers:
+    """The numbers of messages: growing, and never given twice, not even after another start of the server."""
+
+    def __init__(self, first: int) -> None:
+        self.last = first - 1
+
+    @classmethod
+    def of_start(cls, wall_ms: int) -> Numbers:
+        """Return the numbers of a server that starts at this moment of the wall clock.
+
+        A later start has higher ones, unless more than 4,096 messages a millisecond were published since. They stay
+        below 2^53, so that every reader of JSON and JavaScript takes them exactly.
+        """
+        return cls(wall_ms << 12)
+
+    def __next__(self) -> int:
+        self.last += 1
+        return self.last
+
+
 class Channel:
     """The messages about one subject, and who reads them."""
 
-    def __init__(self, numbers: count[int]) -> None:
+    def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers
+        self._since = numbers.last
         self._kept: deque[ChannelMessage] = deque(maxlen=MESSAGES_KEPT)
         self._unread = 0
         self.readers: list[Reader] = []
@@ -79,12 +99,18 @@ class Channel:
         """Make a message of its number by `render`, and hand it to every reader."""
         number = next(self._numbers)
         message = ChannelMessage(number, render(number))
+        if len(self._kept) == MESSAGES_KEPT:
+            self._since = self._kept[0].number
         self._kept.append(message)
         self._unread = 0 if self.readers else self._unread + 1
         for reader in tuple(self.readers):
             reader.offer(message)
             if reader.closed:
                 self.leave(reader)
+
+    def has_all_since(self, number: int) -> bool:
+        """Whether everything after the message of a number is still kept; False for a number from another start."""
+        return self._since <= number <= self._numbers.last
 
     def join(self, reader: Reader, after: int | None) -> None:
         """Let a reader in; with `after` it first gets what is kept of the messages beyond that number."""

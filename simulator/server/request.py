@@ -7,7 +7,7 @@ from time import perf_counter
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import JournalEntry
 from simulator.kernel.world import World
-from simulator.server.messages import Incoming, Outgoing
+from simulator.server.messages import Incoming, Outgoing, public_key_of
 from simulator.wire.masking import Masker
 from simulator.wire.operation import Operation
 
@@ -35,6 +35,11 @@ class Request:
     is_entered: bool = False
     may_wait: bool = False
     fault: str = ""
+
+    @property
+    def credential(self) -> str:
+        """The public key or token by which its world is found; "" for none."""
+        return (public_key_of(self.incoming) if self.path == "/auth/token" else self.token) or ""
 
 
 def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEntry:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from simulator.assembly import Observer, Simulator
@@ -75,6 +77,7 @@ class Runtime(Observer):
         self._beside: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._watchers: list[Watcher] = []
+        self._held: Counter[str] = Counter()
         self._remembering: asyncio.Task[None] | None = None
         simulator.observe(self)
 
@@ -185,6 +188,34 @@ class Runtime(Observer):
     def keep_with(self, keeper: keeping.Keeper) -> None:
         """Let the worlds be kept by this one from now on."""
         self.keeper = self.courier.keeping = keeper
+
+    async def wake(self, world_id: str) -> None:
+        """Read a world that is at rest, so that it is in memory; Unavailable."""
+        if world_id in self.simulator.away and self.keeper is not None:
+            await self.keeper.wake(world_id)
+
+    def world_ids(self) -> Sequence[str]:
+        """The worlds of this server, those at rest included, oldest first."""
+        return list(self.simulator.worlds) if self.keeper is None else self.keeper.world_ids()
+
+    @contextmanager
+    def holding(self, world_id: str) -> Iterator[None]:
+        """Keep a world in memory while somebody waits for something in it."""
+        self._held[world_id] += 1
+        try:
+            yield
+        finally:
+            self._held[world_id] -= 1
+            if not self._held[world_id]:
+                del self._held[world_id]
+
+    def is_held(self, world_id: str) -> bool:
+        """Whether somebody waits for something in a world."""
+        return world_id in self._held
+
+    def unreadable(self, world_id: str) -> str | None:
+        """Return why a world is set aside, or None if it is not."""
+        return None if self.keeper is None else self.keeper.unreadable.get(world_id)
 
     def trace_with(self, tracing: spans.Tracing) -> None:
         """Tell somebody of every call and every attempt to deliver from now on."""

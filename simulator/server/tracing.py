@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 from simulator.server import otlp
 from simulator.server.runtime import Runtime
+from simulator.version import wheel
 
 PATIENCE_SECONDS = 2.0
 """How long a server that ends waits for a collector to take the last spans."""
@@ -62,5 +63,5 @@ def _obstacle(environ: Mapping[str, str]) -> str:
     if protocol != _PROTOCOL:
         return f"the collector at {asked} is asked for by {protocol}, and only {_PROTOCOL} is known here"
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.exporter.otlp.proto.http") is None:
-        return f"a collector at {asked} is named, and what sends them is not installed: pip install 'rampsim[otel]'"
+        return f"a collector at {asked} is named, and what sends them is not installed: pip install '{wheel('otel')}'"
     return ""

@@ -8,7 +8,7 @@ Under pytest the fixtures `world`, `webhooks` and `simulator` are there by thems
         w.client.post("/quotes", json={...})
         w.advance("31m")
 
-What it needs beyond the server is the extra: `pip install "rampsim[testing]"`.
+What it needs beyond the server is the extra: `pip install "./rampsim-0.1.0-py3-none-any.whl[testing]"`.
 """
 
 from importlib import import_module

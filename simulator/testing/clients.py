@@ -9,6 +9,7 @@ from simulator import live_keys, trusted_hosts
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError, error_of, missing
 from simulator.testing.link import Link
+from simulator.wire.tools import marked
 
 try:
     import httpx
@@ -68,7 +69,7 @@ class SignIn(httpx.Auth):
 
     def _sign_in(self) -> httpx.Request:
         pair = {"public_key": self._keys.public_key, "secret_key": self._keys.secret_key}
-        return httpx.Request("POST", self._keys.base_url + _SIGN_IN, json=pair)
+        return httpx.Request("POST", self._keys.base_url + _SIGN_IN, json=pair, headers=marked("kit"))
 
     def _taken(self, answer: httpx.Response) -> str | None:
         """The token of a sign-in, kept; None when it was refused."""
@@ -79,7 +80,8 @@ class SignIn(httpx.Auth):
 def exchange(link: Link, keys: Keys) -> str:
     """A fresh token; SimulatorError when the sign-in is refused."""
     with make_client(link, keys, SignIn(keys)) as client:
-        answer = client.post(_SIGN_IN, json={"public_key": keys.public_key, "secret_key": keys.secret_key})
+        pair = {"public_key": keys.public_key, "secret_key": keys.secret_key}
+        answer = client.post(_SIGN_IN, json=pair, headers=marked("kit"))
     token = _member(answer, "access_token")
     if token is None:
         raise error_of(answer.status_code, parsed(answer.content))

@@ -7,7 +7,9 @@ import json
 import re
 import time
 from datetime import datetime
+from pathlib import Path
 from threading import Event
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from simulator.testing.errors import missing
@@ -102,6 +104,14 @@ def envelope_of(body: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return envelope if isinstance(envelope, dict) else {}
+
+
+def what_raised(error: BaseException) -> str:
+    """An error of whatever handled a delivery, with the last line of code that is not a library's."""
+    frames = extract_tb(error.__traceback__)
+    own = [one for one in frames if "site-packages" not in one.filename] or frames
+    place = "".join(f" ({Path(one.filename).name}:{one.lineno}, in {one.name})" for one in own[-1:])
+    return f"{type(error).__name__}: {error}{place}"
 
 
 def _object_id(envelope: dict[str, Any]) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.address import DEFAULT_URL
+from simulator.version import wheel
 
 if TYPE_CHECKING:
     import pytest
@@ -97,4 +98,4 @@ _KINDS: Mapping[str, type[SimulatorError]] = {"not_reached": NotReached, "invali
 
 def missing(package: str, what: str) -> ImportError:
     """What is raised where a library of the extra is not installed; `what` needs it, in words."""
-    return ImportError(f'{what} needs {package}: pip install "rampsim[testing]"', name=package)
+    return ImportError(f'{what} needs {package}: pip install "{wheel("testing")}"', name=package)

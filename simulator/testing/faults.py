@@ -68,13 +68,40 @@ class Fault:
         return f"<Fault {self.id}>"
 
 
-def make_fault(world: SeenWorld, match: str | Mapping[str, object] | None, members: Mapping[str, object]) -> Fault:
-    """Put a fault in force; SimulatorError with `param` when it is not written right."""
-    body = dict(members) if match is None else {"match": _calls(match), **members}
-    return Fault(world, world.control("POST", "/faults", body))
+def make_fault(
+    world: SeenWorld,
+    what: str | Mapping[str, object] | None,
+    match: str | Mapping[str, object] | None,
+    members: Mapping[str, object],
+) -> Fault:
+    """Put a fault in force: about calls (`what` or `match`), by the name of a preset (`what`), or by its members alone.
+
+    SimulatorError with `param` when it is not written right.
+    """
+    preset = isinstance(what, str) and _is_a_name(what)
+    if what is not None and not preset:
+        if match is not None:
+            raise ValueError(f"fault: the calls are given twice, as {what!r} and as match={match!r}")
+        match = what
+    body: dict[str, object] = {} if match is None else {"match": _calls(match)}
+    body |= members
+    if preset:
+        body["preset"] = what
+    try:
+        return Fault(world, world.control("POST", "/faults", body))
+    except SimulatorError as error:
+        if error.param == "preset":
+            error.args = (f'{error.args[0]} Calls are written like "POST /quotes", "/quotes/*" or "POST".',)
+        raise
 
 
 _CALLS = re.compile(r"(?P<method>[A-Za-z]+)?(?:(?:^|\s+)(?P<path>[/*]\S*))?")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def _is_a_name(what: str) -> bool:
+    """Whether a text is the name of a preset, known or not; other texts are about calls."""
+    return re.fullmatch(r"\w+(-\w+)*", what) is not None and what.upper() not in _METHODS
 
 
 def _calls(match: str | Mapping[str, object]) -> Mapping[str, object]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import datetime
 from importlib.util import find_spec
-from typing import Literal, TypeVar
+from threading import Lock
+from typing import Generic, Literal, TypeVar
 
 from simulator.testing.errors import SimulatorError, missing
 from simulator.testing.loop_thread import real_monotonic
@@ -17,19 +18,53 @@ WorldT = TypeVar("WorldT", bound=SeenWorld)
 Library = Literal["freezegun", "time-machine"]
 Move = Callable[[datetime], None]
 
-_KEEP_REAL = ("simulator", "trio", "subprocess", "socketserver")
-"""Modules that go on by real time where they have `from time import monotonic` or `perf_counter`: they wait by it."""
+_KEEP_REAL = ("simulator", "trio", "subprocess", "socketserver", "_pytest")
+"""Modules that go on by real time where they have `from time import monotonic` or `perf_counter`: they wait by it.
+
+pytest measures by it how long each phase of a test takes.
+"""
 
 
-@contextmanager
-def freeze(world: WorldT, using: Library | None = None) -> Iterator[WorldT]:
+class Freezing(Generic[WorldT]):
+    """Time that is held for a world, from when this is made until `end`, or until the end of the block."""
+
+    def __init__(self, world: WorldT, using: Library | None = None) -> None:
+        self._world = world
+        self.has_block = False
+        """Whether a block holds it, whose end it waits for."""
+        with ExitStack() as held:
+            held.enter_context(_held(world, using))
+            self._held = held.pop_all()
+
+    def end(self) -> None:
+        """Let the time go on. Nothing when it does."""
+        self._held.close()
+
+    def __enter__(self) -> WorldT:
+        self.has_block = True
+        return self._world
+
+    def __exit__(self, error_type: object, error: object, traceback: object) -> None:
+        self.end()
+
+
+def freeze(world: WorldT, using: Library | None = None) -> Freezing[WorldT]:
     """Hold the time of this process at the simulated time; what moves the world's clock moves both.
 
-    `using`: freezegun, or time-machine; without it the first of them that is installed. For the block webhooks are
-    stamped with simulated time (setting `webhook_timestamp`), so that a verifier that asks `time.time()` accepts them.
+    It begins with the call, and ends with the block (`with world.freeze(): ...`). Without a block it ends with the
+    test or the world, or by `end()`.
+
+    `using`: freezegun, or time-machine; without it the first of them that is installed. Meanwhile webhooks are
+    stamped with simulated time (setting `webhook_timestamp`), and while a `Receiver` handles a delivery on the way of
+    an `advance`, the time is the moment of that delivery: a verifier that asks `time.time()` accepts what is genuine.
     The clock of the world has to be manual: SimulatorError when it runs by itself. ImportError without a library.
     Real time goes on for what waits: event loops of asyncio and trio, time limits of httpx, `Receiver.wait_for`.
     """
+    return Freezing(world, using)
+
+
+@contextmanager
+def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
     clock = world.control("GET", "/clock")
     if clock["mode"] != "manual":
         raise SimulatorError(
@@ -42,19 +77,34 @@ def freeze(world: WorldT, using: Library | None = None) -> Iterator[WorldT]:
     try:
         with hold(datetime.fromisoformat(clock["now"])) as move:
             put_back = world.info
+            held_at = datetime.fromisoformat(clock["now"])
+            moving = Lock()
 
             def follow(now: datetime) -> None:
-                nonlocal put_back
-                move(now)
+                nonlocal put_back, held_at
+                with moving:
+                    move(now)
+                    held_at = now
                 if world.info is not put_back:  # and its settings with it
                     put_back = world.info
                     _stamp(world, "simulated")
 
+            def follow_delivery(now: datetime) -> None:
+                nonlocal held_at
+                with moving:
+                    # A slow receiver may ask for the moment before an advance ends and hear of it afterwards.
+                    if now > held_at and follow_delivery in world.on_delivery:
+                        move(now)
+                        held_at = now
+
             world.on_advance.append(follow)
+            world.on_delivery.append(follow_delivery)
             try:
-                yield world
+                yield
             finally:
                 world.on_advance.remove(follow)
+                with moving:  # the time must not be moved once it has been let go
+                    world.on_delivery.remove(follow_delivery)
     finally:
         with suppress(SimulatorError):  # a world that has ended has no settings
             _stamp(world, before)

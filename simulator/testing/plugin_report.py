@@ -45,7 +45,7 @@ class Keeper(NamedTuple):
         """What a failing test shows of a world: its timeline, how to repeat what was done, how to look at it."""
         world.patience_seconds = _PATIENCE_SECONDS
         repeat = _said(lambda: self._scenario(test, world))
-        lines = [_said(world.timeline), "", f"Repeat what the test did:  {repeat}"]
+        lines = [_said(world.timeline), *_raised(world), "", f"Repeat what the test did:  {repeat}"]
         if self.keeps:
             look = self.look(test, world)
             lines.append(f"Look at its world:         {look}")
@@ -92,6 +92,12 @@ def _name(test: str) -> str:
         mark = f"-{zlib.crc32(test.encode()):08x}"
         name = name[: _LONGEST_NAME - len(mark)] + mark
     return name or "test"
+
+
+def _raised(world: World) -> list[str]:
+    """What handled the webhooks and raised: often the cause of the failure, which else nobody tells."""
+    raised = [what for receiver in world.receivers for what in receiver.untold_errors()]
+    return ["What handles the webhooks raised", *(f"  {what}" for what in raised)] if raised else []
 
 
 def _said(tell: Callable[[], str]) -> str:

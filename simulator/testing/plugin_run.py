@@ -133,6 +133,14 @@ class Run:
         return report
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """Detach applications from the worlds of a test, and let time go on, before its fixtures end."""
+        for world in item.stash.get(WORLDS, []):
+            world.detach_applications()
+        for world in self._open.values():
+            world.unfreeze()
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> None:
         """Before the debugger opens (--pdb): say where the world can be looked at meanwhile."""
         terminal: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")

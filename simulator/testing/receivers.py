@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Lock
@@ -14,11 +15,12 @@ from simulator.kernel.clock import parse_duration
 from simulator.testing import explored
 from simulator.testing.absence import absence
 from simulator.testing.answerers import Answerer, Fixed, Function, Interface, Reply, answerer_of
-from simulator.testing.deliveries import Delivery, Judge, envelope_of
+from simulator.testing.deliveries import Delivery, Judge, envelope_of, what_raised
 from simulator.testing.errors import SimulatorError, is_told, missing
 from simulator.testing.given import Target, id_of
-from simulator.testing.loop_thread import LoopThread, is_handling
+from simulator.testing.loop_thread import LoopThread, in_thread, is_handling
 from simulator.testing.loopback import Answer, Listener, Request
+from simulator.wire.tools import marked
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
@@ -34,6 +36,9 @@ HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
 """By this name a simulator on another machine, or in another container, reaches receivers in this process."""
 _REGISTRATION = "webhook.test"
 _SETTLE_SECONDS = 2.0
+_MOST_ERRORS = 5
+_DETACH_SECONDS = 10.0
+"""An attempt has failed after ten seconds, so every delivery under way is answered or given up by then."""
 _made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 """How many receivers each world has had."""
 
@@ -65,9 +70,9 @@ class Receiver:
         self.environment = environment
         self._world = world
         self._judge = Judge(world, environment)
-        self._base: Answerer = Fixed()
+        self._answerers: list[Answerer] = [Fixed()]
+        """Who answers: the last one. Those before it answer again when the later ones have been detached."""
         self._next: list[Fixed] = []
-        self._opened: list[Answerer] = []
         self._raises = True
         self._told: set[int] = set()
         self._lock = Lock()
@@ -82,6 +87,7 @@ class Receiver:
             self._thread.stop()
             raise
         self._is_open = True
+        world.receivers.append(self)
 
     def __repr__(self) -> str:
         return f"<Receiver of {self._world.id} at {self.url}>"
@@ -139,7 +145,8 @@ class Receiver:
         with self._lock:
             if times is None:
                 self._next.clear()
-                self._base = Fixed(status, seconds)
+                kept = [one for one in self._answerers if not isinstance(one, Fixed)]
+                self._answerers = [*kept, Fixed(status, seconds)]
             else:
                 self._next.append(Fixed(status, seconds, times))
 
@@ -153,10 +160,12 @@ class Receiver:
 
     def forward_to(
         self, app: object, path: str = "/webhooks", *, interface: Interface | None = None, raises: bool = True
-    ) -> None:
+    ) -> Forwarding:
         """Hand deliveries to an ASGI or a WSGI application, in process, at this path; or to a URL, by HTTP.
 
-        `interface` says which it is where that cannot be seen.
+        `interface` says which it is where that cannot be seen. As a context manager it ends with the block: deliveries
+        under way are answered, then the application is detached. For a world of the fixtures of pytest it also ends
+        with the test, before the fixtures that the application uses.
 
         What it answers is the answer of the delivery. An ASGI application is started first (lifespan), and runs in the
         event loop of the receiver, in a thread of its own: what belongs to another loop cannot be used there. A WSGI
@@ -164,13 +173,33 @@ class Receiver:
         connection when it exits (SystemExit); the error stands in `delivery.error`, and `wait_for` or the end of the
         receiver raises it, unless `raises` is False.
         """
-        self._answer_by(answerer_of(app, path, self._thread, interface), raises=raises)
+        return self._answer_by(answerer_of(app, path, self._thread, interface), raises=raises)
 
-    def _answer_by(self, answerer: Answerer, *, raises: bool) -> None:
+    def _answer_by(self, answerer: Answerer, *, raises: bool) -> Forwarding:
         with self._lock:
-            self._base = answerer
-            self._opened.append(answerer)
+            self._answerers.append(answerer)
             self._raises = raises
+        return Forwarding(lambda: self._detach([answerer]))
+
+    def detach(self) -> None:
+        """Detach the applications and functions that handle deliveries, once deliveries under way are answered.
+
+        From then on the receiver answers by itself: 200, or what `respond` said.
+        """
+        self._detach([one for one in self._answerers if one.handles])
+
+    def _detach(self, answerers: Sequence[Answerer]) -> None:
+        if any(one in self._answerers for one in answerers):
+            self._settle(_DETACH_SECONDS)
+            self._let_go(answerers)
+
+    def _let_go(self, answerers: Sequence[Answerer]) -> None:
+        with self._lock:
+            ended = [one for one in self._answerers if one in answerers]
+            kept = [one for one in self._answerers if one not in answerers]
+            self._answerers = kept or [Fixed()]
+        for one in ended:
+            one.close()
 
     # Its life
 
@@ -184,13 +213,13 @@ class Receiver:
             return
         with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
             if self.endpoint_id is not None and not keep_endpoint:
-                self._client().delete(f"/webhooks/{self.endpoint_id}")
+                self._client().delete(f"/webhooks/{self.endpoint_id}", headers=marked("kit"))
             self._settle()
         self._is_open = False
         self._stop_delivering()
+        self._world.receivers.remove(self)
         try:
-            for answerer in self._opened:
-                answerer.close()
+            self._let_go([one for one in self._answerers if one.handles])
         finally:
             self._thread.stop()
         for delivery in list(self._received):
@@ -222,11 +251,11 @@ class Receiver:
 
     def _register(self, events: Sequence[str]) -> str:
         number = _made[self._world] = _made.get(self._world, 0) + 1
-        # Without a key the test would be advised to send one; a fork knows the keys of its origin.
+        # A fork knows the keys of its origin.
         response = self._client().post(
             "/webhooks",
             json={"url": self.url, "events": list(events)},
-            headers={"Idempotency-Key": f"receiver-{number}-of-{self._world.id}"},
+            headers={"Idempotency-Key": f"receiver-{number}-of-{self._world.id}", **marked("kit")},
         )
         if not response.is_success:
             raise self._refusal(response)
@@ -259,6 +288,8 @@ class Receiver:
         if not self._is_open and envelope_of(request.body).get("type") == _REGISTRATION:
             return Answer(200)
         delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
+        if self._world.on_delivery:
+            await in_thread(self._tell_moment)
         with self._lock:
             answerer = self._choose()
             if (self.refuses_forged or explored.run()) and not delivery.genuine and not answerer.handles:
@@ -284,9 +315,16 @@ class Receiver:
         self._finish(delivery, None if answer.cut else answer)
         return answer
 
+    def _tell_moment(self) -> None:
+        """Report the moment of a delivery: the clock stops there until its attempts are answered."""
+        with suppress(SimulatorError):  # the world has ended
+            now = self._world.now
+            for hear in list(self._world.on_delivery):
+                hear(now)
+
     def _choose(self) -> Answerer:
         if not self._next:
-            return self._base
+            return self._answerers[-1]
         fixed = self._next[0]
         assert fixed.times is not None
         fixed.times -= 1
@@ -298,13 +336,22 @@ class Receiver:
         delivery.status = None if answer is None else answer.status
         delivery.handled.set()
 
-    def _settle(self) -> None:
+    def _settle(self, patience_seconds: float = _SETTLE_SECONDS) -> None:
         """Wait for what the test has caused by now. Not where that would wait for the one who asks."""
         if not is_handling.get() and self._is_open:
             with suppress(SimulatorError):  # the world has ended, or whoever handles a delivery waits for the test
-                self._world.link.control("POST", "/settle", {}, world=self._world.id, timeout_seconds=_SETTLE_SECONDS)
+                self._world.link.control("POST", "/settle", {}, world=self._world.id, timeout_seconds=patience_seconds)
 
     # What is told to the test
+
+    def untold_errors(self) -> list[str]:
+        """What handled the deliveries and raised, a line for each error; nothing once an error was raised on."""
+        if not self._raises or self._told:
+            return []
+        counts = Counter(what_raised(one.error) for one in list(self._received) if one.error is not None)
+        lines = [what if n == 1 else f"{what} ({n} times)" for what, n in counts.items()]
+        left = len(lines) - _MOST_ERRORS
+        return lines[:_MOST_ERRORS] + ([f"… {left} more"] if left > 0 else [])
 
     def _tell_error(self, delivery: Delivery) -> None:
         """Raise the error of whatever handled a delivery, once."""
@@ -315,6 +362,26 @@ class Receiver:
         raise AssertionError(
             f"What handles the webhooks raised while it had {delivery.get('type', 'a request')}: {what}"
         ) from delivery.error
+
+
+class Forwarding:
+    """Deliveries of a receiver go to an application until `detach`, or until the end of the block."""
+
+    def __init__(self, detach: Callable[[], None]) -> None:
+        self._detach = detach
+
+    def detach(self) -> None:
+        """Wait until deliveries under way are answered, then end the application. Nothing when it has ended.
+
+        Deliveries go where they went before.
+        """
+        self._detach()
+
+    def __enter__(self) -> Forwarding:
+        return self
+
+    def __exit__(self, error_type: object, error: object, traceback: object) -> None:
+        self.detach()
 
 
 class _Waiting:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simulator.control.inspection_shapes import ResourceStory
     from simulator.control.queries import JournalEntryShape
     from simulator.control.shapes import Envelope
-    from simulator.control.worlds import WorldObject
+    from simulator.control.world_object import WorldObject
     from simulator.insight.shapes import Finding
     from simulator.resources.webhooks import shapes as webhooks
 
@@ -34,6 +34,8 @@ class SeenWorld:
         """The world object of the control interface, as it was when the world was made or last put back."""
         self.on_advance: list[Callable[[datetime], None]] = []
         """Called with the new simulated time whenever a test has moved it."""
+        self.on_delivery: list[Callable[[datetime], None]] = []
+        """Called with the simulated time before a receiver of the test handles a delivery; from its thread."""
         self.patience_seconds: float | None = None
         """How long its control calls may take; None: as long as the server works."""
 

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from simulator.testing import freezing, timeline, words
@@ -23,14 +23,22 @@ if TYPE_CHECKING:
     import httpx
 
     from simulator.control.actions import ActionAnswer
-    from simulator.control.operation import AdvanceReceipt
     from simulator.control.queries import DeliveryCount
+    from simulator.control.receipts import AdvanceReceipt
     from simulator.control.shapes import Envelope, TriggerAnswer
     from simulator.control.snapshots import SnapshotEntry
-    from simulator.control.worlds import WorldObject
-    from simulator.testing.freezing import Library
+    from simulator.control.world_object import WorldObject
+    from simulator.testing.freezing import Freezing, Library
 
 __tracebackhide__ = is_told
+
+
+class Detachable(Protocol):
+    """A receiver, as its world knows it. `receivers` imports this module, so the class itself cannot be named here."""
+
+    def detach(self) -> None: ...
+
+    def untold_errors(self) -> list[str]: ...
 
 
 class World(SeenWorld):
@@ -47,9 +55,12 @@ class World(SeenWorld):
         """What made it, a Server; None for one that was put together by hand."""
         self.before_end: list[Callable[[World], None]] = []
         """Called before the world, or a fork of it, ends or is put back: what has happened in it is still there."""
+        self.receivers: list[Detachable] = []
+        """The receivers of its webhooks that are open."""
         self._clients: list[httpx.Client] = []
         self._sign_ins: dict[str, SignIn] = {}
         self._forks: list[World] = []
+        self._frozen: list[Freezing[World]] = []
         self._begun_with: tuple[str | Path | Mapping[str, object], ...] | None = None
         self.has_ended = False
         """Whether it was deleted by this object."""
@@ -135,17 +146,40 @@ class World(SeenWorld):
         except NotReached as error:
             self._tell_advanced(error.receipt.get("now"))
             raise words.not_reached(self, goal or {}, error) from None
+        except SimulatorError:
+            self._follow_clock()  # it may have come part of the way
+            raise
         self._tell_advanced(receipt["now"])
         return receipt
+
+    def _follow_clock(self) -> None:
+        """Report the simulated time to those who follow it, after a call that may have moved the clock."""
+        if self.on_advance:
+            with contextlib.suppress(SimulatorError):  # the call has failed for the same reason
+                self._tell_advanced(self.control("GET", "/clock")["now"])
 
     def _tell_advanced(self, now: str | None) -> None:
         if now is not None:
             for hear in list(self.on_advance):
                 hear(datetime.fromisoformat(now))
 
-    def freeze(self, using: Library | None = None) -> contextlib.AbstractContextManager[World]:
-        """Hold the test's own time at `now` for the block; `advance` moves both. See `freezing.freeze`."""
-        return freezing.freeze(self, using)
+    def freeze(self, using: Library | None = None) -> Freezing[World]:
+        """Hold the test's own time at `now`, from this call on; `advance` moves both. See `freezing.freeze`.
+
+        As a context manager it ends with the block, else with the test, or when the world ends. While a `Receiver`
+        handles a delivery on the way, the test's time is the moment of that delivery.
+        """
+        frozen = freezing.freeze(self, using)
+        self._frozen.append(frozen)
+        return frozen
+
+    def unfreeze(self) -> None:
+        """Let the test's own time go on where `freeze` without a block holds it for this world or its forks."""
+        for fork in self._forks:
+            fork.unfreeze()
+        for frozen in reversed(self._frozen):
+            if not frozen.has_block:
+                frozen.end()
 
     # The world outside
 
@@ -165,9 +199,10 @@ class World(SeenWorld):
     def trigger(self, event: str, target: Target | None = None, *, environment: str | None = None) -> TriggerAnswer:
         """Walk to an event, on a resource or on one that is found or made; gives the event and the steps to it."""
         body = {"event": event} if target is None else {"event": event, "target": id_of(target)}
-        answer: TriggerAnswer = self.control("POST", "/trigger", body, environment=environment)
-        if self.on_advance:
-            self._tell_advanced(self.control("GET", "/clock")["now"])
+        try:
+            answer: TriggerAnswer = self.control("POST", "/trigger", body, environment=environment)
+        finally:
+            self._follow_clock()
         return answer
 
     def scenario(self, *names_or_paths: str | Path | Mapping[str, object]) -> None:
@@ -198,13 +233,22 @@ class World(SeenWorld):
         self._begun_with = scenarios
         self.scenario(*scenarios)
 
-    def fault(self, match: str | Mapping[str, object] | None = None, **members: object) -> Fault:
+    def fault(
+        self,
+        what: str | Mapping[str, object] | None = None,
+        /,
+        *,
+        match: str | Mapping[str, object] | None = None,
+        **members: object,
+    ) -> Fault:
         """Let something go wrong on the wire, from now on or for a block: `with world.fault("GET /quotes", drop=True)`.
 
-        `match`: the calls, as `"POST /quotes"` or `{"method": ..., "path": ...}`; or `webhook={...}`: the deliveries.
+        `what`: the calls, as `"POST /quotes"` or `{"method": ..., "path": ...}`, which is `match`; or the name of a
+        preset, `"webhook-forged"` (`rampsim faults presets` lists them). Or `webhook={...}`: the deliveries.
         The other members are those of `POST /_simulator/faults`: `respond`, `delay`, `after_commit`, `deliver`, …
+        They narrow or change a preset: `world.fault("refused-503", match="/quotes", times=1)`.
         """
-        return make_fault(self, match, members)
+        return make_fault(self, what, match, members)
 
     # What happened
 
@@ -221,6 +265,13 @@ class World(SeenWorld):
         """Wait until no webhook attempt is in flight: `{deliveries}`, how many were finished meanwhile."""
         count: DeliveryCount = self.control("POST", "/settle")
         return count
+
+    def detach_applications(self) -> None:
+        """Settle, then detach every application from the receivers of this world and its forks."""
+        for receiver in list(self.receivers):
+            receiver.detach()
+        for fork in self._forks:
+            fork.detach_applications()
 
     def timeline(self) -> str:
         """What happened in it, newest last, short: what a failing test prints."""
@@ -283,6 +334,7 @@ class World(SeenWorld):
         self.has_ended = True
 
     def close(self) -> None:
-        """Close the clients and leave the world as it is, to be looked at."""
+        """Close the clients and leave the world as it is, to be looked at. The test's own time goes on."""
+        self.unfreeze()
         for client in self._clients:
             client.close()

@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, Union, get_a
 from typing_extensions import is_typeddict
 
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.fields import Between, Headers, OneLine
+from simulator.kernel.fields import Between, Headers, OneLine, is_one_line
 from simulator.kernel.texts import HeadersText, JsonText, Text
 from simulator.wire.texts import headers_of, headers_text, json_text, object_of
 
@@ -289,10 +289,6 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
 
 
-def _is_line(text: str) -> bool:
-    return not any(character < " " or character == "\x7f" for character in text)
-
-
 def is_plain(value: Any) -> bool:
     """Whether a value can be written as JSON: numbers of 64 bits, and text that is text."""
     kind = type(value)
@@ -374,7 +370,7 @@ def _between(check: Check, bounds: Between) -> Check:
 
 
 def _one_line(check: Check) -> Check:
-    return lambda value: check(value) and all(map(_is_line, _texts(value)))
+    return lambda value: check(value) and all(map(is_one_line, _texts(value)))
 
 
 def _tuple_checker(arguments: tuple[object, ...]) -> Check:

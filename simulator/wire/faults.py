@@ -86,11 +86,9 @@ class Happening(Body):
     """Its parameters."""
 
 
-class InterfaceFault(Surprising):
-    """A fault of interface calls: the first one that matches acts, after authentication, on the call."""
+class CallMembers(Surprising):
+    """What a fault of interface calls does, and how often."""
 
-    match: Match
-    """Which calls: all that is named must fit."""
     respond: Respond | None = None
     """The error to answer instead of the true answer."""
     delay: Text | float | None = None
@@ -118,6 +116,13 @@ class InterfaceFault(Surprising):
     """How many calls it acts on; without end when left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
     """How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed."""
+
+
+class InterfaceFault(CallMembers):
+    """A fault of interface calls: the first one that matches acts, after authentication, on the call."""
+
+    match: Match
+    """Which calls: all that is named must fit."""
 
 
 EFFECTS = ("respond", "delay", "answer_delay", "act", "drop", "malformed", "key_forgotten", *Surprising.model_fields)

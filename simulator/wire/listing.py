@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
-from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
+from simulator.kernel.clock import DAY_MS, MS_NS, parse_date, parse_nanoseconds
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.table import Table
 from simulator.wire import indexes
@@ -228,21 +228,28 @@ def _nothing(record: Listed) -> tuple[str, ...]:
 
 
 def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
-    start = _moment(query, "start_date", 0)
-    end = _moment(query, "end_date", DAY_MS - 1)
+    """The condition on the time of creation, in whole milliseconds: records are made at no other moments.
+
+    Bounds are compared exactly (decision L2), so a start between two milliseconds counts from the later one.
+    """
+    start = _nanoseconds(query, "start_date", 0)
+    end = _nanoseconds(query, "end_date", DAY_MS * MS_NS - 1)
     if start is not None and end is not None and end < start:
         raise ApiError("invalid_date_range", "`end_date` must not lie before `start_date`.", "end_date")
-    return [] if start is None and end is None else [InRange(the("created_at_ms"), start, end)]
+    if start is None and end is None:
+        return []
+    least = None if start is None else -(-start // MS_NS)
+    return [InRange(the("created_at_ms"), least, None if end is None else end // MS_NS)]
 
 
-def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | None:
+def _nanoseconds(query: Mapping[str, str], name: str, day_offset: int) -> int | None:
     text = query.get(name)
     if text is None:
         return None
     try:
         if len(text) == len("YYYY-MM-DD"):
-            return parse_date(text) + day_offset_ms
-        return parse_timestamp(text if _ZONE.search(text) else f"{text}Z")
+            return parse_date(text) * MS_NS + day_offset
+        return parse_nanoseconds(text if _ZONE.search(text) else f"{text}Z")
     except ValueError:
         raise invalid(name, "it must be YYYY-MM-DD or an ISO 8601 timestamp") from None
 

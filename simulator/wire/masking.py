@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from simulator.kernel.fields import one_line
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.texts import Pairs
 
@@ -146,7 +147,7 @@ class Masker:
         return self.value(value) if any(map(lower.__contains__, self._hints)) else value
 
     def header(self, name: str, value: str) -> str:
-        """The value of a header; one that is made to carry a secret is masked whole, but for a clean `Bearer`."""
+        """The value of a header, on one line; one that carries a secret is masked, except for `Bearer`."""
         known = self._headers.get((name, value))
         if known is not None:
             return known
@@ -162,7 +163,7 @@ class Masker:
             scheme, _, credential = value.partition(" ")
             clean = name == "authorization" and scheme == "Bearer" and credential and credential.split() == [credential]
             return f"Bearer {MASK}" if clean else MASK
-        return self._text(value)
+        return one_line(self._text(value))
 
     def head(self, headers: Mapping[str, str]) -> Pairs:
         """All headers, names (in lower case) and values; one tuple for those that come again, as journals share it."""
@@ -181,7 +182,8 @@ class Masker:
         """All headers, names (in lower case) and values."""
         known = self._headers  # looked up here, because every call has several and most of them are known
         return {
-            name if name in _ORDINARY else self.text(name): known.get((name, value)) or self.header(name, value)
+            name if name in _ORDINARY else one_line(self.text(name)): known.get((name, value))
+            or self.header(name, value)
             for name, value in headers.items()
         }
 

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.json import dumps
 from simulator.wire.records import INDEX
 from simulator.wire.settings import SettingSet, bound_journal, put_settings, settings_of
 
@@ -20,7 +22,10 @@ CODE = "simulator_quota_exceeded"
 HEADER = "X-Simulator-Quota"
 """Names the quota in an answer that refuses for it."""
 
-QUOTAS = ("quota_calls_per_second", "quota_objects", "quota_journal_bytes")
+QUOTAS = (
+    *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
+    *("quota_snapshots", "quota_scenarios", "quota_events", "quota_bytes"),
+)
 """The settings that are quotas."""
 
 
@@ -40,6 +45,67 @@ def too_many_objects(world: World, most: int) -> QuotaExceeded:
         "This is a quota of the simulator, not a limit of the service. Reset the world or take another; whoever runs "
         "the server can raise it with --quota-objects.",
     )
+
+
+def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
+    """Return the 507 for a control call that would make a world hold more than a quota lets it."""
+    flag = f"--{quota.replace('_', '-')}"
+    return QuotaExceeded(
+        507,
+        quota,
+        f"This world of the simulator may have {most} {what} (its {quota}), so nothing was done. This is a quota of "
+        "the simulator, not a limit of the service. Delete some, or reset the world; whoever runs the server can raise "
+        f"it with {flag}.",
+    )
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a world holds beside its objects and journals."""
+
+    snapshots: int = 0
+    scenarios: int = 0
+    events: int = 0
+    size: int = 0
+    """The bytes that all of it takes."""
+
+    def require(self, world: World, quota: str) -> None:
+        """507 if this is more than a quota lets a world hold, in number or in bytes."""
+        settings = settings_of(world)
+        count, what = {
+            "quota_snapshots": (self.snapshots, "snapshots"),
+            "quota_scenarios": (self.scenarios, "uploaded scenarios"),
+            "quota_events": (self.events, "events"),
+        }[quota]
+        number: int | None = settings[quota]  # type: ignore[literal-required]
+        if number is not None and count > number:
+            raise too_much(quota, number, what)
+        most = settings["quota_bytes"]
+        if most is not None and self.size > most:
+            raise too_much("quota_bytes", most, "bytes of snapshots, uploaded scenarios and events")
+
+    def with_more(self, *, snapshots: int = 0, scenarios: int = 0, events: int = 0, size: int = 0) -> Held:
+        """Return what it would hold with these as well."""
+        return Held(self.snapshots + snapshots, self.scenarios + scenarios, self.events + events, self.size + size)
+
+
+def held_by(world: World) -> Held:
+    """Return what a world itself holds: all but its snapshots."""
+    uploaded = world.store.written(UPLOADED_SCENARIOS)
+    size = sum(len(dumps(row)) for row in uploaded.values())
+    size += sum(len(event.text) for event in world.journal.events())
+    return Held(0, len(uploaded), world.journal.event_count, size)
+
+
+def require_event_room(world: World) -> None:
+    """507 if a world has as many events, or as many bytes of them, as it may; asked before one is emitted by hand."""
+    settings = settings_of(world)
+    if settings["quota_events"] is not None or settings["quota_bytes"] is not None:
+        held_by(world).with_more(events=1).require(world, "quota_events")
+
+
+UPLOADED_SCENARIOS = "uploaded_scenarios"
+"""The name of the table of uploaded scenarios."""
 
 
 def objects_of(world: World) -> int:
@@ -63,7 +129,11 @@ def _counted(world: World, most: int) -> Iterator[None]:
 
 
 def require_room(world: World) -> None:
-    """507 for a world that is to begin with more objects than it may have."""
+    """507 for a world that is to begin with more than it may have."""
+    settings = settings_of(world)
+    if settings["quota_scenarios"] is not None or settings["quota_bytes"] is not None:
+        held = held_by(world)
+        held.require(world, "quota_scenarios")
     most = settings_of(world)["quota_objects"]
     if most is not None and objects_of(world) > most:
         raise too_many_objects(world, most)

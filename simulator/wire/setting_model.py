@@ -91,5 +91,13 @@ class Settings(Body):
     """How many resources the world may have, keys and deleted ones too; null: as many as the server's own quota."""
     quota_journal_bytes: Annotated[int, Field(ge=65_536, le=2**40)] | None = None
     """The most that `journal_bytes` comes to; null: as much as the server's own quota allows."""
+    quota_snapshots: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """How many snapshots the world may have; null: as many as the server's own quota allows."""
+    quota_scenarios: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """How many uploaded scenarios the world may have; null: as many as the server's own quota allows."""
+    quota_events: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    """How many events the world may have for `emit` to add one; null: as many as the server's own quota allows."""
+    quota_bytes: Annotated[int, Field(ge=65_536, le=2**40)] | None = None
+    """How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota."""
     assumptions: Assumptions = Field(default_factory=dict)
     """What is to be assumed otherwise than usual, by the id of the assumption; what is not named is as usual."""

@@ -7,7 +7,7 @@ assumed otherwise there: whatever rests on an assumption that can be switched as
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -48,6 +48,15 @@ class SettingSet(TypedDict):
     """How many resources the world may have, its keys and deleted ones included; null: any number."""
     quota_journal_bytes: Count | None
     """The most that `journal_bytes` comes to; null: any size."""
+    # Not required, because documents saved before these settings existed lack them; an answer has them all.
+    quota_snapshots: NotRequired[Count | None]
+    """How many snapshots the world may have; null: any number."""
+    quota_scenarios: NotRequired[Count | None]
+    """How many uploaded scenarios the world may have; null: any number."""
+    quota_events: NotRequired[Count | None]
+    """How many events the world may have for `emit` to add one; null: any number."""
+    quota_bytes: NotRequired[Count | None]
+    """How many bytes snapshots, uploaded scenarios and events may take together; null: any size."""
 
 
 class AllSettings(SettingSet):
@@ -73,6 +82,10 @@ DEFAULTS: SettingSet = {
     "quota_calls_per_second": None,
     "quota_objects": None,
     "quota_journal_bytes": None,
+    "quota_snapshots": None,
+    "quota_scenarios": None,
+    "quota_events": None,
+    "quota_bytes": None,
 }
 """What `Settings` has where nobody says otherwise, without making it: that is 2 ms of a start."""
 

@@ -17,6 +17,7 @@ from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
 from simulator.kernel.dataclass import dataclass
+from simulator.wire.enums import explained
 
 Constraint = Literal[
     "type",
@@ -34,9 +35,11 @@ Constraint = Literal[
     "default",
     "required",
     "nullable",
+    "meaning",
 ]
 """What can be a guess about a field that is itself specified: keywords of JSON Schema, and that it is always there, or
-can be null. `enum` is the list of its values, also where that is a single one."""
+can be null. `enum` is the list of its values, also where that is a single one. `meaning` is what the value says, or
+from when on, where a decision fills in or departs from the words of the specification."""
 
 
 def guesses(bases: Mapping[str, str]) -> JsonSchemaValue:
@@ -76,7 +79,7 @@ Choices: TypeAlias = "tuple[str, ...] | Mapping[str, str]"
 
 
 def _explained(schema: JsonSchemaValue, values: Choices) -> JsonSchemaValue:
-    return {**schema, "x-enum-descriptions": dict(values)} if isinstance(values, Mapping) else schema
+    return explained(schema, values) if isinstance(values, Mapping) else schema
 
 
 @dataclass(frozen=True, eq=False)  # by identity: a mapping has no hash, and unions ask their members for one
@@ -186,7 +189,7 @@ ShortNetworkText = Annotated[str, OneOf(SHORT_NETWORKS)]
 FiatText = Annotated[str, OneOf(FIAT_CODES)]
 AssetText = Annotated[str, OneOf(ASSET_CODES)]
 CurrencyText = Annotated[str, OneOf(CURRENCY_CODES)]
-PhoneText = Annotated[str, Format(pattern=r"^\+[1-9][0-9]{6,14}$"), Assumed("phone-format", "pattern")]
+PhoneText = Annotated[str, Format(pattern=r"^\+[1-9][0-9]{6,14}$"), Assumed("R4", "pattern")]
 OrderNumber = Annotated[str, Format(pattern=r"^ORD-[0-9]{8,}$"), Assumed("order-number", "pattern")]
 Uuid = Annotated[
     str,

@@ -56,11 +56,20 @@ def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str 
             refuse_unknown(inner, value, what, f"{prefix}{name}.")
 
 
+def is_whole(text: str) -> bool:
+    """Whether a query parameter is a whole number from 0 that has a sensible size."""
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
 @cache
 def members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
-    """The names that a model knows, its own before those it shares, each with the model that stands there, if any."""
-    own = model.__annotations__
-    fields = sorted(model.model_fields.items(), key=lambda item: item[0] not in own)
+    """Names that a model knows, its own before those of its bases, each with the model that stands there, if any."""
+    bases = [vars(one).get("__annotations__", {}) for one in model.__mro__]
+
+    def depth(name: str) -> int:
+        return next(place for place, names in enumerate(bases) if name in names)
+
+    fields = sorted(model.model_fields.items(), key=lambda item: depth(item[0]))
     return {field.alias or name: _model_in(field.annotation) for name, field in fields}
 
 

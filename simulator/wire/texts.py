@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import orjson
 
+from simulator.kernel.fields import one_line
 from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText
 from simulator.wire.json import JsonObject, Shown, dumps
 
@@ -26,8 +27,10 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 def headers_text(headers: Pairs) -> HeadersText:
-    """The text of headers, always `NO_HEADERS` for none."""
-    return HeadersText(dumps(headers)) if headers else NO_HEADERS
+    """The text of headers, each on one line; always `NO_HEADERS` for none."""
+    if not headers:
+        return NO_HEADERS
+    return HeadersText(dumps([(one_line(name), one_line(value)) for name, value in headers]))
 
 
 def headers_of(text: HeadersText) -> Pairs:

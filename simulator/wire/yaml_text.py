@@ -13,7 +13,11 @@ from decimal import Decimal
 import orjson
 
 _PLAIN = re.compile(r"[A-Za-z/$][A-Za-z0-9_./{}$()-]*(?: [A-Za-z0-9(][A-Za-z0-9_./{}();'’-]*)*", re.ASCII)
-_UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_UNPRINTABLE = re.compile(
+    "[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+    "|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+"""What YAML wants escaped, and what turns the direction of text where it is shown."""
 _LONGEST_KEY = 1000
 """A longer key cannot stand before its colon on a line; YAML allows it behind a question mark."""
 _WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n", "none"))

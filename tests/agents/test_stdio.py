@@ -86,7 +86,7 @@ def test_without_the_library_a_sentence_says_what_to_install() -> None:
     program = "import sys; sys.modules['mcp'] = None; from simulator.cli import main; main(['mcp'])"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2
-    assert "pip install 'rampsim[mcp]'" in ended.stderr
+    assert "pip install './rampsim-0.1.0-py3-none-any.whl[mcp]'" in ended.stderr
 
 
 def test_no_other_command_loads_the_library() -> None:

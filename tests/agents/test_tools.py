@@ -72,6 +72,33 @@ def test_a_verdict_says_what_is_wrong_with_an_outcome(agent: Agent) -> None:
     assert len(judged["problems"]) == 2
 
 
+def test_a_verdict_without_evidence_is_unknown(agent: Agent) -> None:
+    judged = agent.use("verdict")
+    assert (judged["ok"], judged["exit_code"], judged["verdict"].partition(":")[0]) == (False, 4, "unknown")
+    assert [line.partition(":")[0] for line in judged["missing"]] == ["outcomes", "calls", "webhooks"]
+
+    offramp = agent.offramp("+254722000001")
+    agent.use("advance", until_id=offramp, until_status="refunded")
+    judged = agent.use("verdict")
+    assert judged["verdict"].startswith("unknown")
+    assert [line.partition(":")[0] for line in judged["missing"]] == ["outcomes", "webhooks"]
+    assert agent.use("verdict", outcomes=[{"id": offramp, "status": "refunded"}])["verdict"] == "yes: all checks hold"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "names"),
+    [
+        ("call", {}, "method, path"),
+        ("call", {"method": "POST", "path": "/quotes", "body": {"type": "onramp"}}, "network, asset, fiat_currency"),
+        ("act", {"action": "set_network"}, "network, status"),
+    ],
+)
+def test_a_refusal_names_every_missing_parameter(agent: Agent, tool: str, arguments: Any, names: str) -> None:
+    refused = agent.refused(tool, **arguments)
+    assert (refused["code"], refused["param"]) == ("missing_parameter", names.partition(",")[0])
+    assert f"These parameters are missing: {names}" in refused["message"]
+
+
 def test_a_verdict_without_an_endpoint_says_where_to_register_one(agent: Agent) -> None:
     judged = agent.use("verdict", inbox="nobody", advice_from="never")
     assert "register http://127.0.0.1" in judged["problems"][0]

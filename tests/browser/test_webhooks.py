@@ -40,6 +40,20 @@ def test_a_delivery_verifies_and_a_forged_one_does_not(screen: Screen) -> None:
     assert len(_received(screen, "transaction.completed")) == 2
 
 
+def test_deliveries_list_tells_a_retry_from_a_copy_and_names_the_fault(screen: Screen) -> None:
+    subscribe(screen.world)
+    asked = {"webhook": {"event": "transaction.completed"}, "deliver": {"copies": 2}}
+    assert screen.world.control("POST", "/faults", asked).status == 201
+    onramp(screen.world, "order-1")
+    screen.world.advance(by="1h")
+    page = screen.open("#/deliveries")
+    rows = page.get_by_role("row").filter(has_text="transaction.completed")
+    expect(rows).to_have_count(2)
+    expect(rows.nth(0)).to_contain_text("copy")
+    expect(rows.nth(1)).not_to_contain_text("copy")
+    expect(rows.get_by_role("link", name="fault: copies")).to_have_count(2)
+
+
 def test_deliveries_and_events_say_what_they_are_about(screen: Screen) -> None:
     subscribe(screen.world)
     order = onramp(screen.world, "order-77")

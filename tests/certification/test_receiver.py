@@ -58,4 +58,4 @@ def test_the_receiver_of_the_page_starts_and_is_certified(world: Remote) -> None
         finally:
             receiver.terminate()
     assert result.exit_code == 0, result.output
-    assert "Certified: 28 of 28 rules hold" in result.output
+    assert "Certified: 31 of 31 rules hold" in result.output

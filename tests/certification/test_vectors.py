@@ -79,6 +79,12 @@ WRONG: dict[str, Verifier] = {
     "compares a prefix": lambda timestamp, signature, body: (
         recent(timestamp) and bool(signature) and due(timestamp, body).startswith(signature)
     ),
+    "compares the first half": lambda timestamp, signature, body: (
+        recent(timestamp) and len(signature) == 64 and due(timestamp, body)[:32] == signature[:32]
+    ),
+    "compares the second half": lambda timestamp, signature, body: (
+        recent(timestamp) and len(signature) == 64 and due(timestamp, body)[32:] == signature[32:]
+    ),
     "minds no case": lambda timestamp, signature, body: (
         recent(timestamp) and signature.lower() == due(timestamp, body)
     ),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from simulator.certification.receiver import Handler
 from simulator.certification.rules import NAMES
 from tests.certification.conftest import Start
 from tests.certification.wrong import WRONG, Wrong
@@ -28,6 +31,29 @@ def test_the_reference_receiver_of_production_is_certified(start: Start) -> None
     assert report.keys["base_url"].endswith("/production/v1")
     told = [json.loads(one.body) for result in report.results for one in result.exchanges if one.ok and one.body]
     assert {event["livemode"] for event in told} == {True}
+
+
+def test_receiver_that_gives_up_its_call_with_503_passes(start: Start) -> None:
+    """An answer of 503 in time loses nothing: the event comes again."""
+
+    class Impatient(Handler):
+        def receive(self, body: bytes) -> int:
+            if not self.verify(body):
+                return 401
+            thing = json.loads(body)["data"]["object"]["id"]
+            call = threading.Thread(target=lambda: self.read(thing), daemon=True)
+            call.start()
+            call.join(0.5)
+            return 503 if call.is_alive() else super().receive(body)
+
+        def read(self, thing: str) -> None:
+            with suppress(OSError):
+                self.shop.service.transaction(thing)
+
+    only = ("valid-event", "calls-back-before-answering")
+    report = start(Impatient).examined(only=only, books=None, patience_seconds=1.5)
+    assert [one.verdict for one in report.results] == ["pass", "pass"]
+    assert [one.status for one in report.results[1].exchanges][-2:] == [503, 200]
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)

@@ -237,6 +237,19 @@ def prefix_compared() -> Kinds:
     return verified_by(verify)
 
 
+@caught_by("half-signature")
+def half_compared() -> Kinds:
+    """It compares the first half of the signature."""
+
+    def verify(self: Handler, body: bytes) -> bool:
+        timestamp = header(self, "X-Timestamp")
+        expected = signed(self.key, timestamp.encode() + b"." + body)
+        recent = timestamp.isdigit() and abs(now_ms() - int(timestamp)) <= WINDOW_MS
+        return recent and hmac.compare_digest(expected[:32], header(self, "X-Signature")[:32])
+
+    return verified_by(verify)
+
+
 @caught_by("unknown-signature")
 def breaks_over_forgeries() -> Kinds:
     """It breaks over a request that is not genuine."""
@@ -354,6 +367,12 @@ def json_written_anew() -> Kinds:
         return Handler.verify(self, again)
 
     return verified_by(verify)
+
+
+@caught_by("trimmed-body")
+def body_trimmed() -> Kinds:
+    """It verifies the body without the blanks and line ends around it."""
+    return verified_by(lambda self, body: Handler.verify(self, body.strip()))
 
 
 @caught_by("unicode-body")
@@ -523,6 +542,29 @@ def no_deduplication() -> Kinds:
             super().store(name, body)
 
     return Unhurried, Doubling
+
+
+def by_object_and_type() -> Kinds:
+    """It knows an event by its object and type."""
+
+    class Merging(Shop):
+        def store(self, event_id: str, body: bytes) -> None:
+            event = json.loads(body)
+            super().store(f"{event['data']['object']['id']} {event['type']}", body)
+
+    return Handler, Merging
+
+
+@caught_by("same-type-again", books=True)
+def runs_merged_in_the_books() -> Kinds:
+    """It knows an event by its object and type, and its books lack the second run."""
+    return by_object_and_type()
+
+
+@caught_by("same-type-again")
+def runs_merged_unread() -> Kinds:
+    """It knows an event by its object and type, and reads nothing after the second run."""
+    return by_object_and_type()
 
 
 @caught_by("late-after-final", books=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.cli.faults import PRESETS, _members
+from simulator.cli.faults import _members
 from simulator.exploration.catalogue import CLASSES
 from simulator.wire.faults import Deliver, InterfaceFault, WebhookFault, WebhookMatch
+from simulator.wire.presets import PRESETS
 from tests.cli.conftest import Command
 
 
@@ -42,7 +43,7 @@ def test_every_preset_is_a_class_of_explore_and_is_taken(rampsim: Command, name:
     assert name in CLASSES
     made = rampsim.json("faults", "add", name, "--times", "1")
     assert made["times"] == 1
-    assert {key: made[key] for key in PRESETS[name]} == PRESETS[name]
+    assert {key: made[key] for key in PRESETS[name].fault} == PRESETS[name].fault
     rampsim("faults", "clear")
 
 

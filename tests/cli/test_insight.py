@@ -51,15 +51,15 @@ def test_the_gravest_advice_comes_first(rampsim: Command) -> None:
 
 
 def test_no_advice(rampsim: Command) -> None:
-    result = rampsim("advice", "--fail")
+    result = rampsim("advice", "--fail-on", "info")
     assert (result.exit_code, result.stdout) == (0, "No findings.\n")
     assert rampsim.json("advice", "--json") == []
 
 
 def test_advice_can_fail_a_pipeline(walked: Command) -> None:
     assert [row["kind"] for row in walked.json("advice", "--json")] == ["limit_alias"]
-    assert walked("advice", "--fail").exit_code == 1
-    assert walked("advice", "--fail", "--severity", "warning").exit_code == 0
+    assert walked("advice", "--fail-on", "info").exit_code == 1
+    assert walked("advice", "--fail-on", "warning").exit_code == 0
 
 
 def test_advice_teaches(walked: Command) -> None:

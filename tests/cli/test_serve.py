@@ -93,6 +93,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "SIMULATOR_JOURNAL_LIMIT": "50",
         "SIMULATOR_JOURNAL_BYTES": "100000",
         "SIMULATOR_ALLOWED_HOST": "simulator.test host.docker.internal",
+        "SIMULATOR_ALLOW_ORIGIN": "http://localhost:5173 capacitor://localhost",
         "SIMULATOR_IDLE_TIMEOUT": "20",
         "SIMULATOR_REQUEST_TIMEOUT": "10",
         "SIMULATOR_TIMERS_PER_INSTANT": "60",
@@ -117,6 +118,10 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "quota_calls_per_second": 500,
         "quota_objects": 1000,
         "quota_journal_bytes": 70_000,
+        "quota_snapshots": None,
+        "quota_scenarios": None,
+        "quota_events": None,
+        "quota_bytes": None,
         "assumptions": {"H14": "lapses_after_1h", "H1": "creating_answers_200"},
     }
 
@@ -143,7 +148,10 @@ def test_a_file_of_tokens_is_asked_for_on_loopback_too(tmp_path: Path) -> None:
     with process("--port", "0", "--clock", "manual", "--control-tokens", str(path)) as (_, lines):
         url = f"{lines[-1].removeprefix('Ready on ')}/_simulator/worlds"
         assert httpx.get(url).status_code == 401
-        assert httpx.get(url, headers={"Authorization": "Bearer 0123456789abcdef"}).json() == {"data": []}
+        assert httpx.get(url, headers={"Authorization": "Bearer 0123456789abcdef"}).json() == {
+            "data": [],
+            "unreadable": [],
+        }
     path.write_text("tokens: [{name: ci, token: short, worlds: ci-}]\n")
     result = serve("--host", "0.0.0.0", "--control-tokens", str(path))
     assert (result.exit_code, result.stderr) == (
@@ -188,6 +196,7 @@ def test_every_problem_is_named_at_once() -> None:
         "--journal-limit": "all",
         "--journal-bytes": "all",
         "--allowed-host": "simulator.test:8642",
+        "--allow-origin": "localhost:5173",
         "--idle-timeout": "never",
         "--request-timeout": "0",
         "--timers-per-instant": "many",
@@ -200,6 +209,14 @@ def test_every_problem_is_named_at_once() -> None:
     assert result.exit_code == 2
     assert [name for name in words if f"rampsim: {name}" not in result.stderr] == []
     assert len(result.stderr.splitlines()) == len(words)
+
+
+@pytest.mark.parametrize("flag", ["--quota-bytes", "--journal-limit"])
+def test_serve_with_a_number_of_5000_digits_is_refused(flag: str) -> None:
+    result = serve("--port", "0", flag, "9" * 5000)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith(f"rampsim: {flag}: ")
+    assert len(result.stderr) < 300
 
 
 @pytest.mark.slow

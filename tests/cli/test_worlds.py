@@ -93,9 +93,9 @@ def test_scenarios_are_uploaded_and_made_active(rampsim: Command, tmp_path: Path
 def test_an_inbox_is_read_set_up_and_emptied(rampsim: Command) -> None:
     rampsim("inbox", "clear", "by-hand")
     subscribed = rampsim.json("inbox", "subscribe", "by-hand", "--event", "transaction.created")
-    assert (subscribed["url"], subscribed["events"]) == (
-        f"{rampsim.origin}/_simulator/inbox/by-hand", ["transaction.created"],
-    )  # fmt: skip
+    assert subscribed["url"].startswith(f"{rampsim.origin}/_worlds/")
+    assert subscribed["url"].endswith("/_simulator/inbox/by-hand")
+    assert subscribed["events"] == ["transaction.created"]
     assert rampsim.json("inbox", "respond", "by-hand", "500", "200") == {"respond": [500, 200]}
     make_offramp(rampsim)
     lines = rampsim("inbox", "wait", "by-hand", "--count", "2", "--timeout", "20").stdout.splitlines()

@@ -119,6 +119,13 @@ def test_a_body_of_a_form_that_is_not_known_stays_as_it_is(body: dict[str, Any])
     assert call("POST", "/wallet/withdraw/quote", dict(body)).body == body
 
 
+@pytest.mark.parametrize("wrapped", [True, False], ids=["recurring", "send"])
+def test_amount_for_an_invoice_is_left_alone(wrapped: bool) -> None:
+    destination = {"destination": {"type": "lightning", "invoice": "lnbc50u1"}}
+    body = {"amount": "0.00005", "amount_currency": "BTC", **({"recipient": destination} if wrapped else destination)}
+    assert call("POST", "/recurring-payments", body).body == body
+
+
 def test_a_withdrawal_goes_to_a_live_beneficiary_of_its_currency() -> None:
     body = {"fiat_currency": "KES", "beneficiary_id": "ben_none"}
     path = "/wallet/withdraw/quote"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 import subprocess
@@ -10,9 +11,15 @@ from collections.abc import Callable
 import pytest
 
 from simulator.conformance.laws import ALWAYS, LAWS
-from simulator.conformance.laws.bench import Bench, Lacking, Law, finding, play
+from simulator.conformance.laws.bench import WITHOUT, Bench, Lacking, Law, finding, play
+from simulator.conformance.playing import play_laws
+from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule, Tally
+from simulator.conformance.running import own_simulator
 from simulator.conformance.service import Answer, NoAnswer, Sent, Service, parsed
+from simulator.conformance.settings import ConformanceSettings
+from simulator.conformance.shapes import ShapeJudge
+from simulator.contract.files import strict_document
 
 RULE = Rule("thing.made", "A thing is made.", "Things", promise=True)
 SECRET = "sk_test_1"
@@ -137,3 +144,19 @@ def test_every_rule_has_a_name_a_sentence_and_a_basis_of_its_own() -> None:
         assert what.islower()
         assert rule.title.endswith("."), rule
         assert rule.basis, rule
+
+
+@pytest.mark.slow
+def test_balance_of_a_fresh_account_lasts_for_all_laws() -> None:
+    """Without control nothing refills the account, and a law that lacks funds goes unjudged."""
+
+    async def playing() -> Report:
+        async with own_simulator() as base:
+            settings = ConformanceSettings(base, "pk_test_simulator", "sk_test_simulator", mode="full")
+            report = Report(settings, Tally())
+            await asyncio.to_thread(play_laws, report, ShapeJudge(strict_document()))
+        return report
+
+    tally = asyncio.run(playing()).tally
+    assert {*tally.unjudged.values()} - {*WITHOUT.values(), "no answer of this run has anything of the kind"} == set()
+    assert tally.findings == {}

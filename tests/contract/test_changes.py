@@ -1,4 +1,4 @@
-"""Two contracts compared: what breaks a promise, what does not, and how it is said."""
+"""Two contracts compared: what breaks clients, what does not, and how it is said."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ _PROMISED = {"x-provenance": "specified", "x-basis": "Things"}
 _GUESSED = {"x-provenance": "assumed", "x-basis": "H1"}
 DOCUMENT: dict[str, Any] = {
     "openapi": "3.1.0",
+    "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}, "key": {"type": "apiKey"}}},
     "paths": {
         "/things": {
             "post": {
                 "operationId": "make",
+                "security": [],
                 **_PROMISED,
                 "parameters": [
-                    {"name": "dry", "in": "query", "schema": {"type": "string", "enum": ["yes", "no"]}, **_PROMISED}
+                    {"name": "dry", "in": "query", "schema": {"type": "string", "enum": ["yes", "no"]}, **_PROMISED},
+                    {"name": "size", "in": "query", "schema": {"type": "integer", "default": 20}, **_GUESSED},
                 ],
                 "requestBody": {"required": True, "content": {"application/json": {"schema": {"$ref": "#/s/Make"}}}},
                 "responses": {
@@ -35,7 +38,17 @@ DOCUMENT: dict[str, Any] = {
                 },
             }
         },
-        "/guess": {"get": {"operationId": "guess", **_GUESSED, "responses": {}}},
+        "/guess": {
+            "get": {
+                "operationId": "guess",
+                "security": [{"bearer": [], "key": []}],
+                **_GUESSED,
+                "responses": {
+                    "201": _GUESSED,
+                    "404": {"x-codes": {"gone": _GUESSED}},
+                },
+            }
+        },
     },
     "webhooks": {
         "thing.made": {
@@ -55,6 +68,7 @@ DOCUMENT: dict[str, Any] = {
                 "kind": {"type": "string", "enum": ["a", "b"], **_PROMISED},
                 "word": {"type": "string", "pattern": "^a", **_PROMISED},
                 "note": {"type": "string", "maxLength": 99, "x-assumed": ["maxLength"], **_PROMISED},
+                "odd": {"type": "string", "pattern": "^[a-z]+$", "default": "x", **_GUESSED},
             },
         },
         "Thing": {
@@ -63,6 +77,7 @@ DOCUMENT: dict[str, Any] = {
             "properties": {
                 "id": {"type": "string", "pattern": "^t_", **_PROMISED},
                 "state": {"type": "string", "x-extensible-enum": ["new", "old"], **_PROMISED},
+                "kind": {"type": "string", "enum": ["a", "b"], **_GUESSED},
                 "when": {"type": ["string", "null"], **_PROMISED},
                 "guessed": {"type": "string", **_GUESSED},
                 "part": {"oneOf": [{"$ref": "#/s/Left"}, {"$ref": "#/s/Right"}], **_PROMISED},
@@ -110,7 +125,7 @@ BREAKING: dict[str, tuple[Edit, str, str]] = {
     "a status goes": (lambda d: _post(d)["responses"].pop("409"), "make 409", "status removed"),
     "a code goes": (lambda d: _post(d)["responses"]["409"]["x-codes"].pop("taken"), "make 409", "code removed"),
     "an event goes": (lambda d: d["webhooks"].pop("thing.made"), "event thing.made", "event removed"),
-    "a parameter goes": (lambda d: _post(d)["parameters"].pop(), "make query dry", "field removed"),
+    "a parameter goes": (lambda d: _post(d)["parameters"].pop(0), "make query dry", "field removed"),
     "a field of a body goes": (_drop("Make", "kind"), "make request /kind", "field removed"),
     "a field of an answer goes": (_drop("Thing", "when"), "make 201 /when", "field removed"),
     "a variant goes": (lambda d: _field("Thing", "part")(d)["oneOf"].pop(0), "make 201 /part/x", "field removed"),
@@ -156,7 +171,58 @@ BREAKING: dict[str, tuple[Edit, str, str]] = {
         "make request",
         "conditions tightened",
     ),
+    "a parameter has another default": (
+        lambda d: _post(d)["parameters"][1]["schema"].update(default=10),
+        "make query size",
+        "default changed",
+    ),
+    "a parameter has no default any more": (
+        lambda d: _post(d)["parameters"][1]["schema"].pop("default"),
+        "make query size",
+        "default removed",
+    ),
+    "a guessed field of a body has another default": (
+        _set("Make", "odd", default="y"),
+        "make request /odd",
+        "default changed",
+    ),
+    "a token is asked for": (
+        lambda d: _post(d).update(security=[{"bearer": []}]),
+        "make",
+        "security tightened",
+    ),
+    "a token is asked for everywhere": (
+        lambda d: d.update(security=[_post(d).pop("security"), {"bearer": []}][1:]),
+        "make",
+        "security tightened",
+    ),
+    "a guessed success has another status": (
+        lambda d: _guess(d)["responses"].update({"200": _guess(d)["responses"].pop("201")}),
+        "guess 201",
+        "status removed",
+    ),
+    "a success has another status": (
+        lambda d: _post(d)["responses"].update({"200": _post(d)["responses"].pop("201")}),
+        "make 201",
+        "status removed",
+    ),
+    "a guessed bound moves in": (_set("Make", "note", maxLength=9), "make request /note", "maxLength tightened"),
+    "a guessed form is another one": (
+        _set("Make", "odd", pattern="^[a-z]{4}$"),
+        "make request /odd",
+        "pattern tightened",
+    ),
+    "a closed list of an answer gets a value": (
+        _set("Thing", "kind", enum=["a", "b", "c"]),
+        "make 201 /kind",
+        "enum widened",
+    ),
 }
+
+
+def _guess(document: dict[str, Any]) -> dict[str, Any]:
+    get: dict[str, Any] = document["paths"]["/guess"]["get"]
+    return get
 
 
 def _set_new(document: dict[str, Any], schema: str, name: str) -> None:
@@ -180,7 +246,24 @@ HARMLESS: dict[str, tuple[Edit, str, str]] = {
         "enum added",
     ),
     "an answer is never null": (_set("Thing", "when", type="string"), "make 201 /when", "nullable strengthened"),
-    "a guessed bound moves in": (_set("Make", "note", maxLength=9), "make request /note", "maxLength tightened"),
+    "a refused status of a guess goes": (lambda d: _guess(d)["responses"].pop("404"), "guess 404", "status removed"),
+    "a default is told": (_set("Make", "note", default=""), "make request /note", "default added"),
+    "a key need not be sent": (
+        lambda d: _guess(d).update(security=[{"bearer": []}]),
+        "guess",
+        "security loosened",
+    ),
+    "another way to sign in is taken": (
+        lambda d: _guess(d)["security"].append({"key": []}),
+        "guess",
+        "security loosened",
+    ),
+    "no token is asked for": (lambda d: _guess(d).update(security=[]), "guess", "security loosened"),
+    "a success more is told": (
+        lambda d: _post(d)["responses"].update({"202": {"description": "later"}}),
+        "make 202",
+        "status added",
+    ),
     "a form is no longer asked for": (
         lambda d: _field("Make", "word")(d).pop("pattern"),
         "make request /word",
@@ -204,7 +287,7 @@ def _found(edit: Edit) -> list[Change]:
 
 
 @pytest.mark.parametrize("name", BREAKING)
-def test_what_breaks_a_promise(name: str) -> None:
+def test_what_breaks_clients(name: str) -> None:
     edit, place, said = BREAKING[name]
     broken = [change for change in _found(edit) if change.breaks]
     assert (place, said) in [(change.place.strip(), f"{change.keyword} {change.verdict}") for change in broken]
@@ -277,11 +360,18 @@ def test_the_command_says_what_is_broken_and_by_its_exit_code(tmp_path: Path) ->
     code, text = _run(tmp_path, BREAKING["a value is refused"][0])
     assert code == 1
     assert "make request /kind: enum tightened (was b; promise: Things)" in text
-    assert text.endswith("1 change, 1 of them breaks a promise\n")
+    assert text.endswith("1 change, 1 of them breaks clients\n")
     code, text = _run(tmp_path, HARMLESS["a state comes"][0])
     assert code == 0
-    assert "no promise is broken" in text
+    assert "none of them breaks clients" in text
     assert _run(tmp_path, lambda document: None) == (0, "the contracts say the same\n")
+
+
+def test_the_command_calls_a_breaking_guess_by_its_name(tmp_path: Path) -> None:
+    code, text = _run(tmp_path, BREAKING["a guessed bound moves in"][0])
+    assert code == 1
+    assert text.startswith("Breaking changes:\n")
+    assert "make request /note: maxLength tightened (was 99, is 9; guess: Things)" in text
 
 
 def test_the_command_answers_in_json(tmp_path: Path) -> None:

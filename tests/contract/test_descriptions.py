@@ -43,3 +43,31 @@ def test_every_field_says_what_it_means(name: str) -> None:
     text = (contracts_directory() / name).read_text("utf-8")
     document = json.loads(text) if name.endswith("json") else yaml.load(text, Loader=yaml.CSafeLoader)
     assert list(silent(document)) == []
+
+
+def uneven(node: Any, path: str = "") -> Iterator[str]:
+    """Places whose `x-enum-descriptions` is not a list with a text for each value but null."""
+    if isinstance(node, list):
+        for index, item in enumerate(node):
+            yield from uneven(item, f"{path}/{index}")
+    if not isinstance(node, dict):
+        return
+    texts = node.get("x-enum-descriptions")
+    if texts is not None:
+        given = node.get("enum") or node.get("x-extensible-enum") or node.get("x-known-values") or [node.get("const")]
+        values = [value for value in given if value is not None]
+        if not (isinstance(texts, list) and all(isinstance(text, str) and text for text in texts)) or len(texts) != len(
+            values
+        ):
+            yield path
+    for name, inner in node.items():
+        yield from uneven(inner, f"{path}/{name}")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["openapi.yaml", "openapi.strict.yaml", "openapi.specified.yaml", "control.yaml", "scenario.schema.json"],
+)
+def test_descriptions_of_values_are_a_list_parallel_to_them(name: str) -> None:
+    document = yaml.load(contracts_directory().joinpath(name).read_bytes(), yaml.CSafeLoader)
+    assert list(uneven(document)) == []

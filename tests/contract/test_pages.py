@@ -30,11 +30,10 @@ def test_a_diagram_shows_specified_and_assumed_moves() -> None:
     assert "| `processing` | complete | `completed` | `transaction.completed` | specified |" in onramp
 
 
-def test_every_assumption_says_what_rests_on_it_and_how_to_find_out() -> None:
+def test_every_assumption_says_what_rests_on_it() -> None:
     for entry in all_assumptions():
         assert entry.text
         assert entry.rests_on
-        assert entry.find_out
     text = page()
     assert '<a id="H14"></a>H14' in text
     assert '<a id="listing-price"></a>listing-price' in text
@@ -50,7 +49,7 @@ def _assume(package: Path, monkeypatch: pytest.MonkeyPatch, *identifiers: str) -
     """A package with one file of assumptions, in place of the simulator's."""
     rows = "".join(f"    {identifier}: A text.\n" for identifier in identifiers)
     (package / "wire").mkdir()
-    (package / "wire" / "assumptions.yaml").write_text(f"- rests_on: all\n  find_out: Ask.\n  assumed:\n{rows}")
+    (package / "wire" / "assumptions.yaml").write_text(f"- rests_on: all\n  assumed:\n{rows}")
     monkeypatch.setattr("contracts.generator.assumptions._PACKAGE", package)
 
 

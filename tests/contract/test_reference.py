@@ -17,6 +17,7 @@ import pytest
 from simulator.contract.fields import Reader
 from simulator.contract.files import contract_document, contract_file, operations_of
 from simulator.contract.rendering import page
+from simulator.wire.enums import meanings_of
 from tests.remote import Remote
 
 MOST_BYTES = 300_000
@@ -209,7 +210,7 @@ def test_every_field_is_told_with_its_meaning_and_values(document: Mapping[str, 
     for name, schema in _told_of(document):
         missing |= {(name, "")} - {(told, "") for told in names}
         missing |= {(name, text) for text in (_spoken(schema.get("description", "")),) if text and text not in texts}
-        meanings = {f"{value} {_spoken(text)}".strip() for value, text in schema.get("x-enum-descriptions", {}).items()}
+        meanings = {f"{value} {_spoken(text)}".strip() for value, text in meanings_of(schema).items()}
         missing |= {(name, text) for text in meanings - texts}
     assert missing == set()
 

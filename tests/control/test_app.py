@@ -54,3 +54,9 @@ def test_an_id_may_be_spelled_as_a_path_of_its_own(world: Remote) -> None:
     answer = world.control("POST", "/events/wait/resend")
     assert (answer.status, answer.body["error"]["message"]) == (404, "There is no event with the id 'wait'.")
     assert world.control("PUT", "/events/wait/resend").status == 405
+
+
+@pytest.mark.parametrize(("mode", "status"), [("no-cors", 403), ("cors", 403), ("navigate", 200)])
+def test_read_by_a_foreign_page_is_refused_but_a_link_is_not(world: Remote, mode: str, status: int) -> None:
+    said = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode}
+    assert world.control("GET", "/clock", headers=said).status == status

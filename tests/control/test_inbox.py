@@ -40,6 +40,17 @@ def test_a_message_sent_by_hand_belongs_to_the_world_it_names_or_to_default(worl
     assert bodies(world, path) == ["nobody's"]
 
 
+PAGES = [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_message_of_a_foreign_page_is_refused(world: Remote, page: dict[str, str]) -> None:
+    path = f"/inbox/page-{world.world['id']}"
+    assert world.control("POST", path, headers=page).status == 403
+    assert world.control("POST", path, headers={"Origin": world.origin}).status == 200
+    assert len(world.control("GET", path).body["data"]) == 1
+
+
 @pytest.mark.parametrize("how", ENDINGS)
 def test_the_end_of_a_world_empties_its_inboxes(world: Remote, how: str) -> None:
     path = f"/inbox/end-{world.world['id']}"

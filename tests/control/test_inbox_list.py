@@ -29,7 +29,7 @@ def test_an_inbox_is_subscribed_like_any_receiver(world: Remote) -> None:
     name = f"mine-{world.world['id']}"
     made = world.control("POST", f"/inbox/{name}/subscribe", {"events": ["wallet.created"]})
     assert (made.status, made.body["status"], made.body["events"]) == (201, "enabled", ["wallet.created"])
-    assert made.body["url"] == f"{world.origin}/_simulator/inbox/{name}"
+    assert made.body["url"] == f"{world.origin}/_worlds/{world.world['id']}/_simulator/inbox/{name}"
     assert world.api("GET", f"/webhooks/{made.body['id']}").body == made.body
     world.api("POST", "/wallets", {"network": "stellar", "label": "late"})
     world.control("POST", "/settle")
@@ -41,7 +41,7 @@ def test_an_inbox_is_subscribed_like_any_receiver(world: Remote) -> None:
 def test_an_inbox_of_any_name_is_subscribed_at_its_own_address(world: Remote) -> None:
     name = f"a?b#c-{world.world['id']}"
     made = world.control("POST", f"/inbox/{quote(name)}/subscribe")
-    assert made.body["url"] == f"{world.origin}/_simulator/inbox/{quote(name)}"
+    assert made.body["url"] == f"{world.origin}/_worlds/{world.world['id']}/_simulator/inbox/{quote(name)}"
     assert names(world) == {name: (1, [200])}, "the test request"
     (shown,) = [row["url"] for row in world.control("GET", "/inbox").body["data"] if row["name"] == name]
     assert shown == made.body["url"]

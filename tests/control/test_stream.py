@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 import orjson
@@ -11,7 +10,7 @@ from simulator.control.stream import Feed
 from simulator.kernel.clock import Clock
 from simulator.kernel.world import World
 from simulator.server.driver import Progress
-from simulator.server.publisher import Reader
+from simulator.server.publisher import Numbers, Reader
 from simulator.wire.masking import Masker
 from tests.kernel.test_world import wiring
 
@@ -31,7 +30,7 @@ def told(feed: Feed, *looks: Progress | None) -> list[Any]:
 
 
 def test_the_progress_of_an_advance_is_told_once() -> None:
-    feed = Feed(World("w", 1, Clock(0), wiring()), count(1), Masker())
+    feed = Feed(World("w", 1, Clock(0), wiring()), Numbers(1), Masker())
     first = progress(10)
     assert told(feed, None, first, first, progress(20, None), None) == [
         {

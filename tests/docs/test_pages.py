@@ -183,10 +183,22 @@ def test_a_search_shows_how_to_do_something_before_what_is_assumed_about_it() ->
         ("port in use", "how-to/troubleshoot#the-server"),
         ("docker", "how-to/containers#the-image"),
         ("snapshot", "how-to/worlds#snapshot-restore-fork"),
+        ("troubleshoot", "how-to/troubleshoot"),
+        ("troubleshooting", "how-to/troubleshoot"),
+        ("chaos", "how-to/failures"),
+        ("teardown", "how-to/in-your-tests"),
+        ("use-the-contract", "how-to/use-the-contract"),
+        ("swagger", "how-to/use-the-contract"),
     ],
 )
 def test_what_people_type_finds_the_right_place_first(typed: str, first: str) -> None:
     assert search(typed)[0]["path"] == first
+
+
+def test_search_by_a_synonym_finds_the_page() -> None:
+    for page in all_pages():
+        for word in page.search.split():
+            assert page.path in [hit["path"] for hit in search(word)][:3], word
 
 
 def test_a_search_finds_a_decision_by_its_name() -> None:

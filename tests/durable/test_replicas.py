@@ -36,7 +36,8 @@ def answered(replica: Replica, path: str, headers: dict[str, str]) -> Any:
         if answer.status_code != 503:
             assert answer.status_code == 200, answer.text
             return answer.json()
-        assert "no connection to PostgreSQL" in answer.text or "connection to PostgreSQL has ended" in answer.text
+        assert answer.json()["error"]["code"] == "service_unavailable"
+        assert "PostgreSQL" in answer.text
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -16,9 +17,11 @@ import httpx
 import pytest
 
 from simulator.client import ControlClient
+from simulator.config import Config
 from simulator.wire.settings import DEFAULTS
 from tests.cli.test_serve import ROOT, process, serve
 from tests.durable.crashing import document, kept, url_of
+from tests.remote import running
 from tests.support import KEYS, QUOTE
 
 
@@ -97,6 +100,14 @@ def test_a_file_beside_is_made_where_relative_paths_begin(path: Path, monkeypatc
 )
 def test_what_is_no_store_is_refused(url: str) -> None:
     assert f"--store: {url!r} is no store; write sqlite:///FILE" in refusal_of("--store", url)
+
+
+@pytest.mark.parametrize("name", [":memory:", "file:worlds.db?mode=memory", "file::memory:"])
+def test_database_in_memory_is_no_store(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = refusal_of("--store", f"sqlite:///{name}")
+    assert f"{name!r} would keep nothing" in told
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -186,9 +197,67 @@ def test_a_file_of_a_newer_version(path: Path) -> None:
     ],
     ids=["a flipped byte of an entry", "text in place of an entry", "another base", "a missing entry", "no base"],
 )
-def test_a_file_that_is_damaged(path: Path, damage: str) -> None:
+def test_store_with_damage_in_a_world_sets_it_aside(path: Path, damage: str) -> None:
     written(path, damage)
-    assert "is damaged" in refusal_of("--store", url_of(path))
+    with running(Config(clock="manual", store=url_of(path))) as (origin, _):
+        answer = httpx.get(f"{origin}/_simulator/worlds/default", trust_env=False)
+        assert (answer.status_code, "is damaged" in answer.text) == (503, True)
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to], ids=["symbolic", "hard"])
+def test_second_server_by_a_link_is_refused(path: Path, link: Callable[[Path, Path], None]) -> None:
+    other = path.with_name("elsewhere") / "other.db"
+    other.parent.mkdir()
+    with process("--port", "0", "--store", url_of(path)):
+        link(other, path)
+        assert f"another rampsim serves '{other}'" in refusal_of("--store", url_of(other))
+    with kept(other) as (world, _):
+        assert world.api("POST", "/quotes", QUOTE).status == 201
+
+
+def test_empty_store_is_refused() -> None:
+    assert "--store: it is empty" in refusal_of("--store", "")
+    done = serve("--port", "0", SIMULATOR_STORE="")
+    assert (done.exit_code, "it is empty" in done.output) == (2, True)
+
+
+@pytest.mark.slow
+def test_disk_holds_no_more_than_quotas_allow(path: Path) -> None:
+    most = {"quota_objects": 30, "quota_journal_bytes": 100_000, "quota_events": 50, "quota_bytes": 1_000_000}
+    most |= {"quota_snapshots": 20, "quota_scenarios": 20}
+    with kept(path, settings={**DEFAULTS, **most}) as (world, _):
+        for number in range(60):
+            world.api("POST", "/quotes", QUOTE)
+            world.control("POST", "/scenarios", {"name": f"s{number}", "description": "x" * 40_000})
+            world.control("POST", "/snapshots", {})
+            world.control("POST", "/actions/emit", {"type": "transaction.completed", "object": {"note": "x" * 5_000}})
+        refused = world.control("POST", "/snapshots", {})
+        assert (refused.status, refused.code) == (507, "simulator_quota_exceeded")
+    with closing(sqlite3.connect(path)) as store:
+        (held,) = store.execute("SELECT sum(length(content)) FROM parts").fetchone()
+        (written,) = store.execute("SELECT sum(length(content)) FROM entries").fetchone()
+    # The world has each scenario and event once more itself; its entries are folded from 16 MB on.
+    assert held <= 2 * most["quota_bytes"]
+    assert written <= 16 * 1024 * 1024
+
+
+FULL_START = """
+import os, sys
+from simulator.durable import sqlite
+os.statvfs = lambda path: os.statvfs_result((4096, 4096, 100, 0, 0, 0, 0, 0, 0, 255))
+from simulator.cli import main
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+main(["serve", "--port", "0", "--store", sys.argv[1]])
+"""
+
+
+def test_start_on_a_full_disk_says_so(path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_START, url_of(path)], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert f"there is no room left for '{path}'" in done.stderr
 
 
 def test_a_file_with_a_torn_page(path: Path) -> None:

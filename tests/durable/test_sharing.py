@@ -113,9 +113,8 @@ def test_a_server_that_hands_its_worlds_over_is_not_ready(database: str) -> None
 def test_a_world_that_was_ended_is_no_more_for_anybody(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.post("/_simulator/worlds", {"id": "team"})
-        assert (await one.http.delete("/_simulator/worlds/team")).status_code == 204
         released = one.released("team")
-        one.sharing.idle_seconds = 0
+        assert (await one.http.delete("/_simulator/worlds/team")).status_code == 204
         await released.wait()
         assert await one.sharing.store.all_worlds() == []
         assert (await two.http.get("/_simulator/worlds/team")).status_code == 404
@@ -184,6 +183,13 @@ def test_a_world_that_cannot_be_read_is_told_of_and_harms_no_other(database: str
         answer = await one.http.get("/_simulator/worlds/team")
         assert (answer.status_code, "cannot read" in answer.text) == (503, True)
         assert (await one.http.get("/_simulator/worlds/other")).status_code == 200
+        listed = (await one.http.get("/_simulator/worlds")).json()
+        assert [row["id"] for row in listed["data"]] == ["other"]
+        assert [row["id"] for row in listed["unreadable"]] == ["team"]
+        assert (await one.http.get("/_simulator/worlds/team/raw")).json()["pieces"]
+        assert (await one.http.delete("/_simulator/worlds/team")).status_code == 204
+        assert (await one.http.get("/_simulator/worlds/team")).status_code == 404
+        assert (await one.http.post("/_simulator/worlds", json={"id": "team"})).status_code == 201
 
     run(database, 1, play)
 

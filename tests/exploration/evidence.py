@@ -12,7 +12,16 @@ _SPENDS = {"symbol": "USDC", "network": "CELO"}
 def call(operation: str, path: str, **more: Any) -> Document:
     """A call as `evidence` tells of it."""
     usual = {"method": "POST", "status": 201, "token": operation != "create_token", "keyed": True, "of_kit": False}
-    return {"world": "1", "operation": operation, "path": path, **usual, "network": "celo", "spends": None, **more}
+    return {
+        "world": "1",
+        "operation": operation,
+        "path": path,
+        **usual,
+        "network": "celo",
+        "spends": None,
+        "cause": "",
+        **more,
+    }
 
 
 def delivery(event: str, **more: Any) -> Document:

@@ -155,7 +155,8 @@ def line(amount: str, currency: str = "USDC", state: str = "completed") -> dict[
         ([line("4.990", "usdc")], None),
         ([line("4.99", "")], None),
         ([line("2"), line("2.99")], None),
-        ([line("4.98")], "lost"),
+        ([line("4.98")], "disagrees"),
+        ([line("0")], "lost"),
         ([line("5.00")], "disagrees"),
         ([line("9.98")], "doubled"),
         ([line("4.99", "KES")], "disagrees"),
@@ -173,6 +174,24 @@ def test_books_that_cannot_be_read_after_a_fault_disagree() -> None:
     found = judge(evidence(line("4.99")), evidence(books=None, unread="no such table: orders"), passed=True,
                   hung=False, strikes=True)  # fmt: skip
     assert (found.verdict, "no such table: orders" in found.note) == ("disagrees", True)
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict"),
+    [("processing", "stuck"), ("awaiting_payment", "stuck"), ("pending", "stuck"), ("new", None), ("failed", None)],
+)
+def test_an_order_open_in_the_books_alone_is_stuck(state: str, verdict: str | None) -> None:
+    """The simulator knows no such order; a state of the shop's own says nothing of how far it has come."""
+    books = evidence({**line("0", state=state), "order": "A-2"}, line("4.99"))
+    found = judge_baseline(books)
+    assert (found and found.verdict) == verdict
+    assert found is None or "A-2: the books say 0 USDC" in found.note
+
+
+def test_an_order_open_on_both_sides_is_no_disagreement() -> None:
+    """A test may end while a payment is under way for good: the books say so, and so does the simulator."""
+    open_still = {**evidence(line("0", state="processing")), "transactions": [{**ROW, "status": "processing"}]}
+    assert judge_baseline(open_still) is None
 
 
 @pytest.mark.parametrize(

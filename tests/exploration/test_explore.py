@@ -72,6 +72,26 @@ def test_a_retry_under_a_new_key_pays_twice(tmp_path: Path) -> None:
     assert explore(tmp_path, "--replay", f".rampsim/explore/findings/{name}.yaml").code == 0
 
 
+def test_a_run_that_survived_is_replayed_with_its_story(tmp_path: Path) -> None:
+    found = explore(suite(tmp_path, '"key"'), "--faults", "answer-lost-after-commit")
+    (row,) = found.report["runs"]
+    assert (row["verdict"], found.report["causes"]) == ("survived", [])
+    again = explore(tmp_path, "--replay", row["id"])
+    assert again.code == 0, again.said
+    for text in (
+        "survived  test_pay.py::test_pay",
+        "POST /wallet/send #1",
+        "01-05 08:00:00 POST",
+        "1 run, no findings.",
+    ):
+        assert text in again.said, again.said
+    refused = explore(tmp_path, "--replay", "refused-503-00000000")
+    assert (refused.code, "no such run in the report" in refused.said) == (2, True), refused.said
+    (tmp_path / "test_pay.py").write_text("def test_pay(world):\n    pass\n")
+    gone = explore(tmp_path, "--replay", row["id"])
+    assert (gone.code, "has no POST /wallet/send #1 any more" in gone.said) == (2, True), gone.said
+
+
 @pytest.mark.parametrize(
     ("said", "text"),
     [

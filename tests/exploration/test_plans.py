@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 
 from simulator.exploration import report
 from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.exploring import Baseline, Explored, Judged, Settings
+from simulator.exploration.causes import Judged
+from simulator.exploration.exploring import Baseline, Explored, Settings
 from simulator.exploration.judging import Verdict
 from simulator.exploration.plans import Run, expected_seconds, runs_of, within, without_fault
-from tests.exploration.evidence import EVERYTHING, call
+from tests.exploration.evidence import EVERYTHING, call, delivery, transaction
 
 MORE = {**EVERYTHING, "calls": [*EVERYTHING["calls"], *EVERYTHING["calls"]]}
 RUNS = runs_of({"one": EVERYTHING, "two": MORE, "three": EVERYTHING}, "full")
@@ -66,13 +68,36 @@ def test_names_of_runs_stay_when_tests_sites_and_classes_come(plan: str) -> None
     assert len(names(after)) == len(after)
 
 
+def reads(*causes: str) -> list[Any]:
+    """Reads of a transaction, and what each reacts to."""
+    return [call("get_transaction", "/transactions/txn_1", method="GET", keyed=False, cause=cause) for cause in causes]
+
+
+def test_pair_plays_the_first_and_the_last_call_for_each_cause() -> None:
+    told = ("transaction.processing", "transaction.completed")
+    calls = reads("", *told[:1] * 3, "", *told[1:], "")
+    test = {**EVERYTHING, "calls": calls, "deliveries": [], "transactions": []}
+    for plan, numbers in (("quick", [1]), ("pair", [1, 2, 4, 6, 7]), ("full", [1, 2, 3, 4, 5, 6, 7])):
+        runs = runs_of({"test": test}, plan, ("refused-503",))
+        assert [run.site for run in runs] == [f"GET /transactions/{{id}} #{number}" for number in numbers], plan
+
+
+def test_pair_plays_the_first_and_the_last_delivery_and_order() -> None:
+    events = [delivery("transaction.completed") for _ in range(4)]
+    test = {**EVERYTHING, "calls": [], "deliveries": events, "transactions": [transaction("onramp")] * 3}
+    runs = runs_of({"test": test}, "pair", ("webhook-late", "payment-declined"))
+    assert [run.site for run in runs] == [
+        "transaction.completed #1", "transaction.completed #4", "onramp #1", "onramp #3",
+    ]  # fmt: skip
+
+
 def explored(*found: tuple[str, str]) -> Explored:
     judged = []
     for fault, verdict in found:
         run = without_fault("test") if fault == "none" else Run(fault, "test", fault, "POST /quotes #1", {})
         judged.append(Judged(run, Verdict(verdict, Decimal(0), Decimal(0), "", "why"), "passed"))
     evidence = {"calls": [], "deliveries": [], "transactions": [], "timeline": []}
-    baseline = Baseline(evidence, "", 0.1, limit=15.0, by_reference=True)
+    baseline = Baseline(evidence, "", 0.1, limit=15.0)
     return Explored(Settings(("pytest",)), {"test": baseline}, judged, 0)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from simulator.exploration.aftermath import Hooks
-from simulator.exploration.exploring import Explored, Judged, Settings
+from simulator.exploration.causes import Judged
+from simulator.exploration.exploring import Explored, Settings
 from simulator.exploration.judging import Verdict
 from simulator.exploration.plans import Run
 from simulator.exploration.proving import Proof, prove
@@ -56,7 +57,7 @@ def test_a_suite_in_a_part_of_a_repository_is_proved_with_what_lies_beside_it(tm
         proof = explore(suite, *words, environment=installed)
         assert (proof.code, proof.said.splitlines()[-1].startswith(said)) == (code, True), proof.said
     assert (tmp_path / "src/shop/keys.py").read_text() == CARELESS
-    assert found.report["receipt"]["suite"]["changed"] is False
+    assert found.written("receipt.json")["suite"]["changed"] is False
 
 
 @pytest.fixture

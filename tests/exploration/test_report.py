@@ -20,12 +20,14 @@ from simulator.assembly import Simulator
 from simulator.exploration import report
 from simulator.exploration.aftermath import Hooks
 from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.exploring import Baseline, Explored, Judged, Settings
+from simulator.exploration.causes import FAMILIES, Judged, causes_of
+from simulator.exploration.exploring import Baseline, Explored, Settings
 from simulator.exploration.judging import VERDICTS, Problem, Verdict
 from simulator.exploration.mending import ADVICE
 from simulator.exploration.mending import VERDICTS as MEANINGS
 from simulator.exploration.page import beside, first_difference
 from simulator.exploration.plans import NONE, Run, runs_of, without_fault
+from simulator.exploration.receipt import with_commit
 from simulator.exploration.sites import Document
 from simulator.scenario.files import Library
 from simulator.scenario.loader import Loader
@@ -51,7 +53,7 @@ def run(fault: str = "refused-503", test: str = "test_it.py::test_it") -> Run:
 def explored(*found: Judged, command: tuple[str, ...] = ("pytest", "tests"), hooks: Hooks = NO_HOOKS) -> Explored:
     evidence: Document = {"calls": [], "deliveries": [], "transactions": [], "timeline": [FIRST, LAST]}
     tests = dict.fromkeys([one.run.test for one in found])
-    baseline = Baseline(evidence, "", 0.1, limit=15.0, by_reference=True)
+    baseline = Baseline(evidence, "", 0.1, limit=15.0)
     return Explored(Settings(command, hooks=hooks), dict.fromkeys(tests, baseline), found, 0)
 
 
@@ -161,9 +163,79 @@ def test_no_line_of_either_story_is_lost_or_moved(before: list[list[str]], after
     assert (first_difference(rows) is None) == (before == after)
 
 
+def several(*, known: int = 0) -> Explored:
+    """Nine runs under one class with one verdict, and one more under another class."""
+    stale = [
+        judged(Run(f"webhook-stale-{n}", f"test_{n}", "webhook-stale", f"transaction.completed #{n}", {}),
+               "forged-accepted")
+        for n in range(1, 10)
+    ]  # fmt: skip
+    return explored(*stale[: 9 - known], judged(run("refused-429")), *stale[9 - known :])
+
+
+def test_findings_of_one_cause_are_one_finding_with_its_runs(tmp_path: Path) -> None:
+    what = several()
+    told = report.readable(what, tmp_path)
+    assert "10 runs, 2 findings in 10 runs." in told
+    assert (told.count("FORGED-ACCEPTED"), told.count("\n  replay"), told.count("LOST")) == (1, 2, 1)
+    assert "also    in 8 runs with the same cause: A genuine delivery is sent again much later." in told
+    for number in range(2, 10):
+        assert f"webhook-stale-{number}  webhook-stale at transaction.completed #{number} in test_{number}" in told
+    out = written(tmp_path, what)
+    page = Page((out / "report.html").read_text("utf-8"))
+    assert page.tags.count("h2") == 3  # one for the receipt
+    assert "9 runs have this cause" in page.text
+    found = json.loads((out / "report.json").read_text())
+    runs = [f"webhook-stale-{number}" for number in range(1, 10)]
+    assert found["findings"] == ["refused-429-1", *runs]
+    assert [(one["verdict"], one["runs"]) for one in found["causes"]] == [
+        ("lost", ["refused-429-1"]), ("forged-accepted", runs),
+    ]  # fmt: skip
+    assert found["causes"][0]["cause"].startswith("POST /quotes: ")
+
+
+def test_a_cause_fails_once_in_junit_and_names_its_other_runs(tmp_path: Path) -> None:
+    what = several()
+    suite = ElementTree.fromstring(report.junit(what, tmp_path, [one.run.id for one in what.findings]))
+    assert (suite.attrib["tests"], suite.attrib["failures"], suite.attrib["skipped"]) == ("10", "2", "8")
+    assert len(suite.findall("testcase/failure")) == 2
+    skipped = [one.attrib["message"] for one in suite.findall("testcase/skipped")]
+    assert skipped == ["the same cause as webhook-stale-1: forged-accepted, why"] * 8
+    one_more = ElementTree.fromstring(report.junit(what, tmp_path, ["webhook-stale-9"]))
+    (case,) = one_more.findall("testcase[failure]")
+    assert (case.attrib["name"], one_more.attrib["skipped"]) == ("webhook-stale transaction.completed #9", "9")
+
+
+def test_classes_that_find_one_mistake_have_one_cause() -> None:
+    def at(fault: str, site: str, verdict: str = "lost") -> Judged:
+        return judged(Run(f"{fault}-{site}", "test", fault, site, {}), verdict)
+
+    same = [at("refused-500", "GET /transactions/{id} #1"), at("answer-lost-before-work", "GET /transactions/{id} #4")]
+    events = [at("webhook-late", "transaction.completed #1"), at("webhook-forged", "transaction.processing #1")]
+    other = [
+        at("refused-500", "POST /quotes #1"),
+        at("refused-500", "GET /transactions/{id} #2", "stuck"),
+        at("webhook-forged", "transaction.processing #2", "forged-accepted"),
+    ]
+    causes = causes_of([*same, *events, *other])
+    assert [len(one.findings) for one in causes] == [2, 2, 1, 1, 1]
+    assert len({one.id for one in causes}) == 5
+
+
+def test_any_run_of_a_report_can_be_replayed_by_its_id(tmp_path: Path) -> None:
+    one = run("key-forgotten")
+    out = written(tmp_path, explored(judged(run()), judged(one, "survived")))
+    assert report.read_run(one.id, out) == one
+    with pytest.raises(report.NoFinding, match="no such run in the report"):
+        report.read_run("key-forgotten-2", out)
+
+
 def test_every_class_and_every_verdict_has_its_words() -> None:
     assert set(ADVICE) == {*CLASSES, NONE}
     assert set(MEANINGS) == set(VERDICTS)
+    alike = [name for _, names in FAMILIES.values() for name in names]
+    assert set(alike) <= set(CLASSES)
+    assert len(alike) == len(set(alike))
     for advice in ADVICE.values():
         assert advice.means.endswith(".")
         assert advice.mend.endswith(".")
@@ -183,7 +255,7 @@ def test_a_finding_of_each_class_is_a_scenario_file_and_is_read_again(tmp_path: 
         path = tmp_path / f"{number}.yaml"
         path.write_text(report.finding_file(judged(one)))
         assert not loader.load_file(path, ()).warnings
-        assert json.dumps(report.read_finding(str(path), tmp_path).plan) == json.dumps(one.plan)
+        assert json.dumps(report.read_run(str(path), tmp_path).plan) == json.dumps(one.plan)
 
 
 def test_findings_of_an_earlier_time_go_and_nothing_else(tmp_path: Path) -> None:
@@ -218,19 +290,27 @@ def test_a_receipt_says_of_what_it_is(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     what = explored(judged(run()), judged(run("key-forgotten"), "survived"), hooks=Hooks("settle", "books.csv"))
     receipt = report.document(what)["receipt"]
-    assert receipt["suite"] == {"command": ["pytest", "tests"], "commit": None, "changed": None}
+    assert receipt["suite"] == {"command": ["pytest", "tests"]}
+    assert with_commit(receipt)["suite"] == {"command": ["pytest", "tests"], "commit": None, "changed": None}
     assert (receipt["seed"], receipt["plan"], receipt["verdicts"]) == (1, "pair", {"lost": 1, "survived": 1})
     assert (receipt["faults"], receipt["settle"], receipt["books"]) == (list(CLASSES), "settle", "books.csv")
     Path("test_it.py").write_text("")
     git("init", "-q")
     git("add", "-A")
     git("commit", "-qm", "one")
-    suite = report.document(what)["receipt"]["suite"]
+    suite = with_commit(receipt)["suite"]
     assert (suite["commit"], suite["changed"]) == (git("rev-parse", "HEAD"), False)
-    written(tmp_path / ".rampsim/explore", what)
-    assert report.document(what)["receipt"]["suite"] == suite
+    out = written(tmp_path / ".rampsim/explore", what)
+    assert json.loads((out / "receipt.json").read_text())["suite"] == suite
+    assert report.document(what)["receipt"] == receipt
+    before = (out / "report.json").read_bytes()
     Path("test_it.py").write_text("changed = True\n")
-    assert report.document(what)["receipt"]["suite"]["changed"] is True
+    git("commit", "-qam", "two")
+    Path("test_it.py").write_text("changed = None\n")
+    written(out, what)
+    assert (out / "report.json").read_bytes() == before
+    suite = json.loads((out / "receipt.json").read_text())["suite"]
+    assert (suite["commit"], suite["changed"]) == (git("rev-parse", "HEAD"), True)
 
 
 def test_the_digest_is_that_of_the_rest_of_the_report() -> None:

@@ -241,11 +241,11 @@ def test_worlds_scenarios_and_actions_by_plain_calls(scenarios: list[str], tmp_p
     command = (sys.executable, "-S", "pay.py")
     explored = explore(tmp_path, "--faults", faults, "--workers", "1", command=command)
     rows = {row["fault"]: (row["verdict"], row["money"]["actual"]) for row in explored.report["runs"]}
-    paid, unpaid = ("survived", "37.892536"), "survived" if scenarios else "failed-loudly"
+    unchanged, unpaid = ("not-reached", "37.892536"), "survived" if scenarios else "failed-loudly"
     assert rows == {
         "payment-declined": (unpaid, "0"),  # who asks for its completion then is refused
-        "payment-twice": paid,
-        "stuck-in-processing": paid,
+        "payment-twice": unchanged,  # the order takes one payment
+        "stuck-in-processing": unchanged,  # the program completes it by itself
         "completed-then-refunded": ("survived", "0"),
     }, explored.said
 

@@ -20,6 +20,7 @@ DELIVERIES = ("webhook-after-final", "webhook-forged", "webhook-stale", "webhook
 OTHERS = (
     "answer-lost-after-commit",
     "answer-unknown-enum",
+    "refused-503",
     "key-forgotten",
     "webhook-untrue",
     "completed-then-refunded",

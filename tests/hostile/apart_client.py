@@ -113,4 +113,5 @@ async def client_of(subject: Apart, **body: Any) -> AsyncIterator[Client]:
         try:
             yield client
         finally:
-            await client.call("DELETE", f"/_simulator/worlds/{client.world['id']}", limit=12)
+            if not subject.keeps_worlds:
+                await client.call("DELETE", f"/_simulator/worlds/{client.world['id']}", limit=12)

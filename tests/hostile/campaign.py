@@ -25,6 +25,9 @@ class Campaign:
     health: bool = True
     """Whether a prober asks for the health meanwhile: not of what is a command and no server."""
 
+    shared: bool = False
+    """Whether the server is two replicas on a PostgreSQL, with tokens; it is `apart`, too."""
+
     contract: bool = False
     """Whether every answer has to be as the contract says: not where states come from altered documents."""
 

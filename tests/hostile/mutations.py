@@ -66,6 +66,8 @@ HEADERS: tuple[tuple[str, str], ...] = (
     ("x-simulator-world", "nowhere"), ("x-simulator-world", ""), ("x-simulator-environment", "production"),
     ("x-simulator-environment", "moon"), ("x-http-method-override", "DELETE"), ("x-request-id", "a\r\nb: c"), ("cookie",
     "a=b" * 999),
+    ("x-odd", "a\tb"), ("accept", "text/html;\tq=1"), ("x-odd", "a\x01b\x7f\x9b\x85"), ("x-odd", "\\t"),
+    ("sec-fetch-site", "cross-site"), ("origin", "http://evil.com"),
     ("x-signature", "00"), ("if-none-match", "*"), ("upgrade", "websocket"), ("connection", "upgrade"), ("x" * 3000,
     "y"),
 )  # fmt: skip

@@ -8,11 +8,14 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import quote, unquote
@@ -30,6 +33,7 @@ from tests.hostile.contract import answer_findings, event_findings
 from tests.hostile.findings import Findings
 from tests.hostile.mutations import dumps
 from tests.hostile.progress import Progress
+from tests.hostile.restarting import Kept, judge, kept_by
 from tests.hostile.stopwatch import Stopwatch
 
 SLOW_SECONDS = 1.0
@@ -117,13 +121,17 @@ class ServerUnderTest:
     def __init__(self, findings: Findings, progress: Progress, application: Application | None = None) -> None:
         self.findings = findings
         self.progress = progress
-        self.application = application or create_app(Config(clock="manual"))
+        self.home = Path(tempfile.mkdtemp(prefix="rampsim-hostile-"))
+        self._config = Config(clock="manual", store=f"sqlite:///{self.home / 'worlds.db'}")
+        self.application = application or create_app(self._config)
         self.simulator = self.application.runtime.simulator
         self.origin = ""
         self.place = ""
         self.chance = Random(0)
         self.calls = 0
         self.slowest = 0.0
+        self.keeps_worlds = False
+        """Whether worlds stay at the end of an episode: those of the last one are compared after a restart."""
         self.failed = 0
         """Failures so far; a campaign looks at it to see whether a world is worth keeping."""
         self.by_contract = False
@@ -136,8 +144,27 @@ class ServerUnderTest:
             async with serving(self.application) as origin:
                 self.origin = origin
                 yield self
+                before = await kept_by(self.get)
+            await self.judge_restart(before)
         finally:
             sys.stderr = sys.__stderr__
+            shutil.rmtree(self.home, ignore_errors=True)
+
+    async def judge_restart(self, before: Kept) -> None:
+        """A server on the same store has what the one before had, which has been closed."""
+        self.begin("restart")
+        self.application = create_app(self._config)
+        try:
+            async with serving(self.application):
+                judge(before, await kept_by(self.get, set(before.documents)), self.fail)
+        except Exception as error:
+            self.fail("restart", "the server does not start on its own store", "restart", repr(error))
+        self.what_was_printed("restart")
+
+    async def get(self, world: str, path: str) -> tuple[int, bytes]:
+        """GET of a control call, which is not judged."""
+        answer, _ = await self._exchange(control_request(world or "default", "GET", path), None)
+        return answer.status, answer.raw
 
     def fail(self, kind: str, signature: str, call: str, detail: str = "") -> None:
         self.failed += 1

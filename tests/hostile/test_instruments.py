@@ -19,6 +19,7 @@ from tests.hostile.campaigns.yaml_texts import scenario_text
 from tests.hostile.findings import Findings
 from tests.hostile.mutations import ODD, dumps, leaves, mutated
 from tests.hostile.progress import Progress
+from tests.hostile.restarting import Kept, judge
 from tests.hostile.server_under_test import Answer, Request, ServerUnderTest, last_frame
 
 GET = Request("GET", "/v1/rates", "", [("host", "127.0.0.1")])
@@ -130,3 +131,22 @@ def test_every_odd_value_can_be_sent() -> None:
 def test_an_answer_knows_its_code() -> None:
     assert Answer(404, {}, b'{"error":{"code":"not_found"}}').code == "not_found"
     assert Answer(200, {}, b"[]").code == ""
+
+
+def test_restart_is_judged_by_worlds_rows_and_calls() -> None:
+    found: list[str] = []
+
+    def fail(kind: str, signature: str, call: str, detail: str) -> None:
+        found.append(signature)
+
+    document = {"tables": {"quotes": [["q", 1]]}, "requests": [1]}
+    before = Kept(["a", "b", "c"], {"a": document, "b": document})
+    after = Kept(["a", "b"], {"a": {**document, "requests": []}, "b": {**document, "tables": {"quotes": []}}})
+    judge(before, before, fail)
+    assert found == []
+    judge(before, after, fail)
+    assert found == [
+        "a world is gone after a restart",
+        "a world is another after a restart: requests",
+        "a world is another after a restart: quotes",
+    ]

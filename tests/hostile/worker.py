@@ -36,17 +36,24 @@ _OUT = os.dup(1)
 async def run(campaign: Campaign, seed: int, first: int, last: int, progress: Progress) -> None:
     findings = Findings(lambda failure: tell(failure=failure))
     if campaign.apart:
-        subject: Any = Apart(findings, progress)
+        subject: Any = _shared(findings, progress) if campaign.shared else Apart(findings, progress)
         try:
             await _episodes(subject, campaign, seed, first, last)
             await _until_heard()
+            await subject.restart()
         finally:
-            subject.server.forget()
+            subject.forget()
         return
     async with ServerUnderTest(findings, progress).open() as subject:
         subject.by_contract = campaign.contract
         await _episodes(subject, campaign, seed, first, last)
         await _until_heard()
+
+
+def _shared(findings: Findings, progress: Progress) -> Apart:
+    from tests.hostile.shared import Shared  # it brings pytest along, which other campaigns begin without
+
+    return Shared(findings, progress)
 
 
 async def _until_heard() -> None:
@@ -60,6 +67,7 @@ async def _episodes(subject: Any, campaign: Campaign, seed: int, first: int, las
     tell(ready=subject.origin, pid=pid)
     for number in range(first, last):
         subject.place = f"seed {seed} episode {number}"
+        subject.keeps_worlds = number == last - 1
         began, inputs = perf_counter(), 0
         subject.begin("begins")
         try:

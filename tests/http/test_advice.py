@@ -494,3 +494,42 @@ def test_an_unknown_field_is_named_where_it_was_sent_and_in_the_finding(world: R
     entry = world.control("GET", "/requests?limit=1").body["data"][0]
     assert (entry["advice"], entry["unknown_fields"]) == (["unknown_field"], ["surprise"])
     assert "surprise" in only(world, "unknown_field")["message"]
+
+
+def test_not_retried_after_tries_that_were_given_up_is_silent(world: Remote) -> None:
+    fault(world, match={"path": "/quotes"}, respond={"status": 503, "code": "service_unavailable"})
+    one_key = key()
+    for wait in ("1s", "2s", "4s", "8s"):
+        assert world.api("POST", "/quotes", json=QUOTE, headers=one_key).status == 503
+        world.advance(by=wait)
+    world.api("GET", "/profile")
+    assert kinds(world) == []
+
+
+def test_not_retried_after_an_earlier_success_is_given(world: Remote) -> None:
+    world.api("GET", "/profile")
+    fault(world, match={"path": "/profile"}, respond={"status": 500, "code": "internal_error"}, times=1)
+    world.api("GET", "/profile")
+    world.api("GET", "/fees?from_currency=KES")
+    assert "not_retried" in kinds(world)
+
+
+@pytest.mark.parametrize("tool", ["certify", "conform", "dashboard", "kit", "mcp"])
+def test_advice_and_coverage_leave_out_calls_of_tools(world: Remote, tool: str) -> None:
+    world.token()
+
+    def operations() -> Any:
+        return world.control("GET", "/coverage").body["dimensions"]["operations"]
+
+    covered = operations()
+    made = world.api("POST", "/quotes", json=QUOTE, headers={"X-Simulator-Tool": tool})
+    confirm = f"/quotes/{made.body['id']}/confirm"
+    assert world.api("POST", confirm, json=PAYER, headers={"X-Simulator-Tool": tool}).status == 201
+    assert advice(world) == []
+    assert operations() == covered
+
+
+def test_advice_with_a_mark_that_no_tool_has_stays(world: Remote) -> None:
+    made = world.api("POST", "/quotes", json=QUOTE, headers={"X-Simulator-Tool": "my-shop"})
+    world.api("POST", f"/quotes/{made.body['id']}/confirm", json=PAYER)
+    assert "post_without_key" in kinds(world)

@@ -173,15 +173,133 @@ def test_s9_an_invoice_of_the_world_that_is_paid_is_credited(world: Remote) -> N
     assert {"lightning.invoice_paid", "deposit.confirmed"} <= set(world.event_types())
 
 
-def test_s9_a_payment_in_flight_is_credited_even_when_its_invoice_expires_meanwhile(world: Remote) -> None:
+def entry_of(world: Remote, wallet_id: str) -> dict[str, Any]:
+    """The newest Lightning entry of a wallet."""
+    found: dict[str, Any] = world.api("GET", f"/wallets/{wallet_id}/lightning").body["data"][0]
+    return found
+
+
+def in_flight(world: Remote, **more: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """A bitcoin wallet, its invoice for one minute, and a payment that is broadcast and not complete."""
     own = wallet(world, "bitcoin")
-    asked = invoice(world, own["id"], expires_in=60)
+    asked = invoice(world, own["id"], **{"expires_in": 60} | more)
     sent = pay(world, asked["payment_request"]).body
-    world.advance(by="60s")
+    world.act("broadcast", sent["id"])
+    return own, asked, sent
+
+
+@pytest.mark.parametrize("late", ["60s", "61s", "50m"])
+def test_s13_invoice_with_late_completion_is_paid(world: Remote, late: str) -> None:
+    own, asked, sent = in_flight(world)
+    world.advance(by=late)
+    assert entry_of(world, own["id"])["status"] == "pending"
+    assert world.act("complete", sent["id"]).status == 200
+    assert entry_of(world, own["id"])["status"] == "paid"
+    types = world.event_types()
+    assert types[-3:] == ["transaction.completed", "lightning.invoice_paid", "deposit.confirmed"]
+    assert "lightning.invoice_expired" not in types
+    assert balance(world, "BTC", "BITCOIN") == "0.499995"
+    world.advance(by="5m")
+    assert entry_of(world, own["id"])["status"] == "paid"
+    assert world.act("invoice_paid", asked["id"]).code == "invalid_transition"
+
+
+@pytest.mark.parametrize("late", ["60s", "50m"])
+def test_s13_invoice_with_late_failure_expires_at_once(world: Remote, late: str) -> None:
+    own, asked, sent = in_flight(world)
+    world.advance(by=late)
+    world.act("fail", sent["id"])
+    assert entry_of(world, own["id"])["status"] == "expired"
+    assert world.event_types()[-2:] == ["transaction.failed", "lightning.invoice_expired"]
+    assert deposits(world, own["id"]) == []
+    assert pay(world, asked["payment_request"]).code == "invoice_expired"
+    world.advance(by="5m")
+    assert world.event_types().count("lightning.invoice_expired") == 1
+
+
+def test_s13_invoice_with_early_failure_stays_pending(world: Remote) -> None:
+    own, asked, sent = in_flight(world)
+    world.advance(by="59s")
+    world.act("fail", sent["id"])
+    assert entry_of(world, own["id"])["status"] == "pending"
+    again = pay(world, asked["payment_request"])
+    assert again.status == 201
+    world.advance(by="1s")
+    assert entry_of(world, own["id"])["status"] == "pending"
+    settle(world, again.body["id"])
+    assert entry_of(world, own["id"])["status"] == "paid"
+
+
+def test_s13_invoice_whose_payment_failed_expires_on_time(world: Remote) -> None:
+    own, _, sent = in_flight(world)
+    world.act("fail", sent["id"])
+    world.advance(by="59s")
+    assert entry_of(world, own["id"])["status"] == "pending"
+    world.advance(by="1s")
+    assert entry_of(world, own["id"])["status"] == "expired"
+
+
+def test_s13_invoice_delete_in_flight_is_refused(world: Remote) -> None:
+    own, asked, sent = in_flight(world)
+    path = f"/wallets/{own['id']}/lightning/{asked['id']}"
+    assert world.api("DELETE", path).refusal == (409, "invalid_state", None)
+    world.act("fail", sent["id"])
+    assert world.api("DELETE", path).status == 204
+    assert pay(world, asked["payment_request"]).refusal == (409, "invalid_state", "destination.invoice")
+
+
+def test_s13_invoice_in_flight_survives_a_snapshot(world: Remote) -> None:
+    own, asked, sent = in_flight(world)
+    world.advance(by="61s")
+    snapshot = world.control("POST", "/snapshots", {}).body["id"]
+    world.act("fail", sent["id"])
+    assert entry_of(world, own["id"])["status"] == "expired"
+    assert world.control("POST", f"/snapshots/{snapshot}/restore").status == 200
+    assert entry_of(world, own["id"])["status"] == "pending"
+    assert world.act("invoice_paid", asked["id"]).code == "invalid_transition"
+    assert world.act("complete", sent["id"]).status == 200
+    assert entry_of(world, own["id"])["status"] == "paid"
+
+
+def test_s13_autopilot_leaves_an_invoice_in_flight_alone(autopilot_world: Remote) -> None:
+    """The scenario's step `invoice_paid` is skipped, so the credit is the payment's alone."""
+    own = wallet(autopilot_world, "bitcoin")
+    asked = invoice(autopilot_world, own["id"], expires_in=1)
+    pay(autopilot_world, asked["payment_request"])
+    autopilot_world.advance(by="10m")
+    assert entry_of(autopilot_world, own["id"])["status"] == "paid"
+    assert [row["amount"] for row in deposits(autopilot_world, own["id"])] == ["0.0005"]
+
+
+def test_s13_address_deleted_in_flight_is_credited(world: Remote) -> None:
+    own = wallet(world, "bitcoin", lightning=True)
+    address = own["lightning_addresses"][0]
+    sent = pay(world, address["address"], "lightning_address").body
+    assert world.api("DELETE", f"/wallets/{own['id']}/lightning/{address['id']}").status == 204
     settle(world, sent["id"])
     assert [row["status"] for row in deposits(world, own["id"])] == ["confirmed"]
-    assert balance(world, "BTC", "BITCOIN") == "0.499995"
-    assert world.api("GET", f"/wallets/{own['id']}/lightning").body["data"][0]["status"] == "expired"
+
+
+@pytest.mark.parametrize("kind", ["invoice", "lightning_address"])
+def test_s13_send_to_a_disabled_wallet_is_refused(world: Remote, kind: str) -> None:
+    own = wallet(world, "bitcoin", lightning=True)
+    text = invoice(world, own["id"])["payment_request"]
+    if kind == "lightning_address":
+        text = own["lightning_addresses"][0]["address"]
+    world.api("PATCH", f"/wallets/{own['id']}", {"status": "disabled"})
+    assert pay(world, text, kind).refusal == (409, "wallet_disabled", f"destination.{kind}")
+    world.api("PATCH", f"/wallets/{own['id']}", {"status": "active"})
+    assert pay(world, text, kind).status == 201
+
+
+def test_s13_send_to_a_deleted_entry_is_invalid_state(world: Remote) -> None:
+    """The entry itself goes before its wallet: enabling the wallet again would not help."""
+    own = wallet(world, "bitcoin", lightning=True)
+    address = own["lightning_addresses"][0]
+    world.api("DELETE", f"/wallets/{own['id']}/lightning/{address['id']}")
+    world.api("PATCH", f"/wallets/{own['id']}", {"status": "disabled"})
+    refused = pay(world, address["address"], "lightning_address")
+    assert refused.refusal == (409, "invalid_state", "destination.lightning_address")
 
 
 def test_s14_an_invoice_that_is_paid_while_its_wallet_is_disabled_is_paid_once(world: Remote) -> None:

@@ -151,6 +151,9 @@ def test_it_is_not_ready_while_its_store_keeps_nothing(server: tuple[Remote, App
         def lag_seconds(self) -> float:
             return 0.0
 
+        def world_ids(self) -> list[str]:
+            return list(application.runtime.simulator.worlds)
+
     application.runtime.keeper = Full()  # type: ignore[assignment]
     try:
         refused = world.control("GET", "/ready")

@@ -213,3 +213,96 @@ def test_a_state_with_more_objects_than_may_be_is_refused_whole(
     refused = guest.control("PUT", "/state", document)
     assert (refused.status, refused.code) == (507, CODE)
     assert guest.control("GET", "/state").body == before
+
+
+# --- snapshots, scenarios, events, inboxes ----------------------------------------------------------------------------
+
+HELD: dict[str, Any] = {
+    "quota_objects": 20, "quota_journal_bytes": 70_000, "quota_snapshots": 3, "quota_scenarios": 3,
+    "quota_events": 20, "quota_bytes": 300_000,
+}  # fmt: skip
+
+
+@pytest.fixture
+def holding(http: httpx.Client) -> Iterator[Remote]:
+    """A world of a server that bounds what a world holds."""
+    with running(replace(EMPTY, settings={**DEFAULTS, **HELD})) as (origin, _):
+        yield Remote(origin, http).another()
+
+
+def scenario(name: str, size: int = 100) -> dict[str, Any]:
+    return {"name": name, "description": "x" * size}
+
+
+def quota_of(answer: Any) -> tuple[int, str, str]:
+    return answer.status, answer.code, answer.headers["x-simulator-quota"]
+
+
+def test_snapshots_beyond_the_quota_are_refused(holding: Remote) -> None:
+    taken = [holding.control("POST", "/snapshots", {}).body["id"] for _ in range(3)]
+    before = holding.control("GET", "/state").raw
+    assert quota_of(holding.control("POST", "/snapshots", {})) == (507, CODE, "quota_snapshots")
+    assert holding.control("GET", "/state").raw == before
+    holding.control("DELETE", f"/snapshots/{taken[0]}")
+    assert holding.control("POST", "/snapshots", {}).status == 201
+
+
+def test_uploads_beyond_the_quota_are_refused(holding: Remote) -> None:
+    assert [holding.control("POST", "/scenarios", scenario(f"s{n}")).status for n in range(3)] == [201] * 3
+    before = holding.control("GET", "/state").raw
+    assert quota_of(holding.control("POST", "/scenarios", scenario("s3"))) == (507, CODE, "quota_scenarios")
+    assert holding.control("GET", "/state").raw == before
+    assert holding.control("POST", "/scenarios", scenario("s2", 200)).status == 201
+
+
+def test_uploads_beyond_the_bytes_are_refused(holding: Remote) -> None:
+    answers = [holding.control("POST", "/scenarios", scenario(f"s{n}", 120_000)) for n in range(3)]
+    assert [answer.status for answer in answers] == [201, 201, 507]
+    assert quota_of(answers[-1]) == (507, CODE, "quota_bytes")
+    assert quota_of(holding.control("POST", "/snapshots", {})) == (507, CODE, "quota_bytes")
+
+
+def test_worlds_made_with_more_scenarios_than_the_quota_are_refused(holding: Remote) -> None:
+    wanted = {"id": "many", "scenarios": [scenario(f"s{n}") for n in range(4)]}
+    assert quota_of(holding.control("POST", "/worlds", wanted)) == (507, CODE, "quota_scenarios")
+    assert holding.control("GET", "/worlds/many").status == 404
+
+
+def test_emits_beyond_the_quota_are_refused(holding: Remote) -> None:
+    emit = ("POST", "/actions/emit", {"type": "transaction.completed"})
+    answers = [holding.control(*emit) for _ in range(22)]
+    assert [answer.status for answer in answers].count(200) <= 20
+    assert quota_of(answers[-1]) == (507, CODE, "quota_events")
+    before = holding.control("GET", "/state").raw
+    assert holding.control(*emit).status == 507
+    assert holding.control("GET", "/state").raw == before
+
+
+def test_inboxes_keep_no_more_than_the_quota_of_journals(holding: Remote) -> None:
+    headers = {"X-Simulator-World": holding.world["id"]}
+    for number in range(30):
+        holding.call(
+            "POST", f"{holding.origin}/_simulator/inbox/box{number % 3}", json={"text": "x" * 10_000}, headers=headers
+        )
+    kept = [holding.control("GET", f"/inbox/box{number}").body for number in range(3)]
+    assert 0 < sum(len(one["data"]) for one in kept) * 10_000 <= HELD["quota_journal_bytes"]
+    assert sum(one["dropped"] for one in kept) > 20
+    answers = [holding.control("PUT", f"/inbox/own{number}", {"respond": [200]}) for number in range(21)]
+    assert quota_of(answers[-1]) == (507, CODE, "quota_objects")
+
+
+def test_faults_beyond_the_quota_are_refused(holding: Remote) -> None:
+    fault = {"match": {"path": "/profile"}, "respond": {"status": 503, "code": "service_unavailable"}}
+    answers = [holding.control("POST", "/faults", fault) for _ in range(21)]
+    assert [answer.status for answer in answers[:20]] == [201] * 20
+    assert quota_of(answers[-1]) == (507, CODE, "quota_objects")
+
+
+def test_usage_shows_what_the_quotas_bound(holding: Remote) -> None:
+    holding.control("POST", "/scenarios", scenario("one", 5_000))
+    holding.control("POST", "/snapshots", {})
+    holding.control("POST", "/actions/emit", {"type": "transaction.completed"})
+    rows = {row["id"]: row for row in holding.control("GET", "/usage").body["data"]}
+    row = rows[holding.world["id"]]
+    assert (row["snapshots"], row["scenarios"], row["events"]) == (1, 1, 1)
+    assert 10_000 < row["bytes"] < HELD["quota_bytes"]

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from simulator.assembly import Simulator
+from simulator.cli import main
 from simulator.config import Config
 from simulator.host import create_app
 from simulator.scenario.clients import AsgiClient, HttpClient
@@ -333,6 +335,8 @@ def test_since_begins_later(world: Remote) -> None:
     replayed(world, text)
     last = world.control("GET", "/controls").body["data"][-1]["id"]
     assert "/confirm" not in recorded(world, since=last)
+    assert "/quotes" in recorded(world, since="2026-01-05T09:00:00.000Z")
+    assert "/quotes" not in recorded(world, since="2026-01-05T09:00:00.000001Z")
     assert loaded(recorded(world, since="2027-01-01T00:00:00Z")).scenario.expect == []
 
 
@@ -387,3 +391,27 @@ def test_reset_begins_anew(world: Remote) -> None:
 def test_a_recording_cannot_have_a_name_that_no_scenario_may_have(world: Remote) -> None:
     for name in ("active", "a b", "/"):
         assert world.control("GET", "/recording", params={"name": name}).refusal == (400, "invalid_parameter", "name")
+
+
+@pytest.mark.slow
+def test_recording_too_large_to_upload_says_so(world: Remote, tmp_path: Path) -> None:
+    """It still is a valid scenario file, and a smaller one says nothing."""
+    long, said = {"note": "x" * 3_000}, b"# Too large to upload: POST /_simulator/scenarios takes 256 KB"
+    for _ in range(5):
+        world.api("POST", "/beneficiaries", long)
+    assert said not in world.control("GET", "/recording").raw
+    for _ in range(95):
+        world.api("POST", "/beneficiaries", long)
+    recording = world.control("GET", "/recording").raw
+    assert said in recording.splitlines()[1]
+    refused = world.control("POST", "/scenarios", content=recording, headers={"Content-Type": "application/yaml"})
+    assert refused.status == 400
+    (tmp_path / "recording.yaml").write_bytes(recording)
+    assert CliRunner().invoke(main, ["scenario", "validate", str(tmp_path / "recording.yaml")]).exit_code == 0
+
+
+@pytest.mark.slow
+def test_recording_of_too_many_values_says_so(world: Remote) -> None:
+    for _ in range(4):
+        world.api("POST", "/beneficiaries", {"note": [1] * 6_000})
+    assert b"# Too large to upload" in world.control("GET", "/recording").raw

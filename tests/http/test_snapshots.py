@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Simulator
+from simulator.control import operation
 from tests.http.busy import afternoon, busy_morning, ok, onramp, send
 from tests.http.test_clock_and_webhooks import Receiver
 from tests.remote import Remote
@@ -202,6 +203,22 @@ def test_while_the_clock_is_advanced_a_world_is_not_kept_but_replaced_or_ended(w
             assert cancelled.body["error"]["receipt"]["reached"] is False
             if method != "DELETE":
                 assert ok(beside.control("POST", "/clock/advance", {"by": "1s"}))["reached"] is True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", ["GET /state", "POST /snapshots", "POST /settle"])
+def test_call_on_an_old_connection_gives_up_on_a_hanging_receiver(
+    world: Remote, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operation, "REST_SECONDS", 0.2)
+    method, path = call.split()
+    ok(world.control("GET", "/clock"))  # the connection is open before anything is sent
+    with slow_receiver(world) as receiver:
+        send(world, FRIEND)
+        assert receiver.entered.wait(10)
+        refused = world.control(method, path, {} if method == "POST" else None)
+        assert refused.refusal[:2] == (409, "clock_busy")
+        assert "wait=true" in refused.body["error"]["message"]
 
 
 class Gate:

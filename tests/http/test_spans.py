@@ -152,7 +152,7 @@ def test_nobody_is_told_where_nobody_asks(environ: dict[str, str]) -> None:
     ("environ", "missing", "told"),
     [
         ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, False, "asked for by grpc, and only http/protobuf is known here"),
-        ({}, True, "is not installed: pip install 'rampsim[otel]'"),
+        ({}, True, "is not installed: pip install './rampsim-0.1.0-py3-none-any.whl[otel]'"),
     ],
 )
 def test_what_cannot_be_is_said_and_the_server_works_without(

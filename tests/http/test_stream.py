@@ -221,10 +221,13 @@ def test_a_listener_that_comes_back_gets_what_it_missed_once(world: Remote) -> N
         assert stream.until("request") == again[-1:]
 
 
-def test_an_id_from_before_the_server_started_is_no_error(world: Remote) -> None:
-    with listening(world, {"Last-Event-ID": "999999999999"}) as stream:
+@pytest.mark.parametrize("after", ["17", "999999999999", "9" * 16])
+def test_id_of_another_start_tells_that_messages_were_missed(world: Remote, after: str) -> None:
+    with listening(world, {"Last-Event-ID": after}) as stream:
         world.api("GET", "/fees")
-        assert stream.until("request", path="/v1/fees")
+        told = stream.until("request", path="/v1/fees")
+    assert (told[0].name, told[0].id, told[0].data) == ("missed", None, {"after": int(after)})
+    assert all(message.id is None or message.id > 10**15 for message in told)
 
 
 def test_a_stream_outlives_reset_and_restore_and_ends_with_its_world(world: Remote) -> None:

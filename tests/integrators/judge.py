@@ -52,9 +52,9 @@ def _judge_order(ledger: Ledger, books: Books, reference: str, made: list[dict[s
     )
     if len(completed) > 1 or (delivered and booked >= 2 * delivered):
         yield Finding("doubled", reference, told)
-    elif booked < delivered:
+    elif booked < delivered and not booked:
         yield Finding("lost", reference, told)
-    elif booked > delivered or (order and made and order.state not in {transaction["status"] for transaction in made}):
+    elif booked != delivered or (order and made and order.state not in {transaction["status"] for transaction in made}):
         yield Finding("disagrees", reference, told)
     else:
         yield from _judge_ledger(ledger, reference, made, money.paid if money else ZERO, money.fee if money else ZERO)

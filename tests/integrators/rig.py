@@ -98,6 +98,12 @@ class Rig:
         )
         self.till.settings = self.shop.service.settings = settings
 
+    def end_in_the_dashboard(self, reference: str) -> None:
+        """The owner deletes a standing payout, past the shop: what it has paid is on no list of it any more."""
+        for row in self.world.control("GET", "/resources")["data"]:
+            if row["kind"] == "recurring_payment" and row["reference"] == reference:
+                self.world.client.delete(f"/recurring-payments/{row['id']}")
+
     # What happens to it.
 
     def live_through(self, *classes: FaultClass, customers: Iterable[Callable[[], object]], span: str = "2d") -> bool:

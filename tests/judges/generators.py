@@ -193,7 +193,21 @@ GENERATORS = (
         environment=_python_paths("."),
     ),
     Generator(
-        name="openapi-typescript",
+        name="datamodel-code-generator",
+        version=_python_package("datamodel-code-generator"),
+        flow="datamodel_code_generator",
+        beside="python",
+        client="models.py",
+        generate=lambda contract, client: (
+            *(_script("datamodel-codegen"), "--input", contract, "--input-file-type", "openapi", "--output", client),
+        ),
+        compile=_python_types,
+        run=_python_run,
+        model=r"^class \w+",
+        environment=_python_paths("."),
+    ),
+    Generator(
+        name="openapi-typescript + openapi-fetch",
         version=_npm_package("openapi-typescript"),
         flow="openapi_typescript",
         beside="typescript",

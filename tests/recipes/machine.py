@@ -144,7 +144,7 @@ class GitHub(Machine):
         assert action["runs"]["using"] == "composite"
         given = {name: filled(str(value), known) for name, value in row.get("with", {}).items()} | self.given
         assert row.get("with", {}).keys() <= action["inputs"].keys()
-        taken = {name: given.get(name, one["default"]) for name, one in action["inputs"].items()}
+        taken = {name: given.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
         return self._steps(action["runs"]["steps"], taken)
 
     def _run(self, row: Mapping[str, Any], known: Mapping[str, str]) -> tuple[Step, dict[str, str]]:

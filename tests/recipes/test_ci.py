@@ -54,6 +54,53 @@ def test_the_report_speaks_after_a_failed_test_and_fails_on_advice(tmp_path: Pat
     assert "Operations" in steps[-1].output
 
 
+@pytest.mark.parametrize("spec", ["rampsim", "rampsim[testing]==0.1.0"])
+def test_github_action_refuses_a_bare_name_without_an_index(tmp_path: Path, spec: str) -> None:
+    assert "bare name" in refusal(tmp_path, {"spec": spec})
+
+
+@pytest.mark.parametrize("index", ["", "https://packages.example/simple"])
+def test_github_action_without_a_source_says_what_to_set(tmp_path: Path, index: str) -> None:
+    assert "Set the input spec" in refusal(tmp_path, {"spec": "", "index": index})
+
+
+def refusal(tmp_path: Path, inputs: dict[str, str]) -> str:
+    """What the step prints that refuses to install."""
+    workspace = project(tmp_path)
+    take("github-action", workspace)
+    with GitHub(workspace, tmp_path / "machine") as machine:
+        steps = machine.job(workspace / WORKFLOW, inputs={"port": free_port(), **inputs})
+    assert failed(steps)[0] == "Install rampsim"
+    output: str = next(step.output for step in steps if not step.passed)
+    assert "::error title=rampsim::" in output
+    return output
+
+
+def test_github_action_takes_a_name_from_an_index(tmp_path: Path) -> None:
+    workspace = project(tmp_path)
+    take("github-action", workspace)
+    chosen = {"port": free_port(), "spec": "rampsim==0.1.0", "index": "https://packages.example/simple"}
+    with GitHub(workspace, tmp_path / "machine") as machine:
+        assert failed(machine.job(workspace / WORKFLOW, inputs=chosen)) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "index", "said"),
+    [
+        ("", "", "Set RAMPSIM_SPEC to a wheel"),
+        ("", "https://packages.example/simple", "Set RAMPSIM_SPEC to a wheel"),
+        ("rampsim", "", "rampsim is a bare name"),
+    ],
+)
+def test_gitlab_template_without_a_source_says_what_to_set(tmp_path: Path, spec: str, index: str, said: str) -> None:
+    workspace = project(tmp_path)
+    take("gitlab", workspace, "--force")
+    with GitLab(workspace, tmp_path / "machine") as machine:
+        job, _ = machine.job(variables={"RAMPSIM_SPEC": spec, "RAMPSIM_INDEX": index})
+    assert not job.passed
+    assert said in job.output
+
+
 def test_a_server_that_does_not_start_says_why_in_the_log(tmp_path: Path) -> None:
     workspace = project(tmp_path)
     take("github-action", workspace)

@@ -396,7 +396,7 @@ def test_expected_webhooks_are_counted() -> None:
     )
     assert go(text, simulator).passed
     assert simulator.made("/v1/webhooks") == [
-        {"url": "http://127.0.0.1:9/_simulator/inbox/scenario-w", "events": ["*"]}
+        {"url": "http://127.0.0.1:9/_worlds/w/_simulator/inbox/scenario-w", "events": ["*"]}
     ]
     simulator = FakeSimulator(GET_SIM__events=list(events), GET_SIM__deliveries=[Reply(200, {"data": good[:1]})])
     assert go(text, simulator).checks[-1].problem == (

@@ -382,6 +382,24 @@ def test_a_receiver_that_does_not_answer_what_was_sent_before_is_not_waited_for_
     run(scenario())
 
 
+@pytest.mark.parametrize("bound", ["rest_seconds", "most_seconds"])
+def test_settle_with_a_bound_gives_up_on_a_world_without_rest(bound: str) -> None:
+    async def scenario() -> None:
+        bench = Bench()
+        bench.transport.gate = asyncio.Event()
+        world = webhook_world()
+        register(world)
+        happen(world)
+        patience = Patience(0.0, frozenset(), **{"rest_seconds": 0.0, bound: 0.0})
+        with pytest.raises(Unanswered) as caught:
+            await bench.courier.settle(world, patience=patience)
+        assert caught.value.waited_seconds is not None
+        bench.transport.gate.set()
+        assert await bench.courier.settle(world, patience=patience) == 1
+
+    run(scenario())
+
+
 def test_what_an_advance_sends_itself_is_waited_for_however_long_it_takes() -> None:
     async def scenario() -> None:
         bench = Bench()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from simulator.server.hosts import Hosts, host_name, is_loopback
 from tests.raw import ask, refusal, request
@@ -97,6 +98,95 @@ def test_control_calls_come_from_the_servers_own_pages_only(origin: str, own_ori
     answer = ask(origin, request("GET", "/_simulator/worlds", f"Origin: {own_origin}"))
     assert refusal(answer) == (403, "forbidden")
     assert ask(origin, request("GET", "/_simulator/worlds", "Origin: http://127.0.0.1"))[0] == 200
+
+
+FOREIGN_PAGES = (
+    "Origin: null",
+    "Origin: http://evil.com",
+    "Origin: https://127.0.0.1",
+    "Origin: http://127.0.0.1:1",
+    "Origin: http://127.0.0.1/",
+    "Origin:",
+    "Sec-Fetch-Site: cross-site",
+    "Sec-Fetch-Site: same-site",
+)
+OWN_PAGES = (
+    "Origin: http://127.0.0.1",
+    "Origin: HTTP://127.0.0.1",
+    "Sec-Fetch-Site: same-origin",
+    "Sec-Fetch-Site: none",
+)
+
+
+class Layer:
+    """A middleware that does nothing; with it every call goes by ASGI."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.app(scope, receive, send)
+
+
+@pytest.fixture(scope="module", params=["fast path", "asgi"])
+def server(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A server of its own, and one that answers by ASGI alone."""
+    config, layers = replace(EMPTY, allowed_origins=("http://localhost:5173",)), [Layer] * (request.param == "asgi")
+    with running(config, *layers) as (own, _):
+        yield own
+
+
+@pytest.mark.parametrize("path", ["/v1/networks", "/production/v1/networks", "/_worlds/default/v1/x", "/none"])
+@pytest.mark.parametrize("page", FOREIGN_PAGES)
+def test_api_refuses_pages_of_other_origins(server: str, path: str, page: str) -> None:
+    status, headers, body = ask(server, request("POST", path, page, "Content-Type: text/plain", body=b"x"))
+    error = json.loads(body)["error"]
+    assert (status, error["code"]) == (403, "forbidden")
+    assert headers["x-request-id"] == error["request_id"]
+    assert "other origins" in error["message"]
+
+
+@pytest.mark.parametrize("page", [*OWN_PAGES, "Origin: http://localhost:5173", "Origin: HTTP://LOCALHOST:5173"])
+def test_api_answers_pages_of_known_origins(server: str, page: str) -> None:
+    assert ask(server, request("GET", "/v1/profile", page))[0] == 401
+
+
+def test_api_refuses_one_foreign_of_two_origins(server: str) -> None:
+    both = request("GET", "/v1/profile", "Origin: http://127.0.0.1", "Origin: http://evil.com")
+    assert refusal(ask(server, both)) == (403, "forbidden")
+
+
+def test_api_behind_a_tls_proxy_answers_its_own_page(server: str) -> None:
+    proxied = ("Origin: https://127.0.0.1", "X-Forwarded-Proto: https")
+    assert ask(server, request("GET", "/v1/profile", *proxied))[0] == 401
+    plain = ("Origin: http://127.0.0.1", "X-Forwarded-Proto: https")
+    assert refusal(ask(server, request("GET", "/v1/profile", *plain))) == (403, "forbidden")
+
+
+def test_api_refusing_a_page_leaves_no_trace(server: str) -> None:
+    def left() -> list[bytes]:
+        paths = ("state", "requests", "coverage", "worlds/default")
+        return [ask(server, request("GET", f"/_simulator/{path}"))[2] for path in paths]
+
+    before = left()
+    for page in FOREIGN_PAGES:
+        for path in ("/v1/auth/token", "/v1/none", "/none"):
+            assert ask(server, request("POST", path, page, "X-A: a\tb", body=b"{}"))[0] == 403
+    for host in FOREIGN:
+        assert ask(server, request("GET", "/v1/networks", host=host))[0] == 403
+    assert left() == before
+
+
+def test_api_refusing_a_page_reads_no_body(server: str) -> None:
+    unfinished = request("POST", "/v1/quotes", "Origin: http://evil.com", "Content-Length: 60000000", body=b"{")
+    assert refusal(ask(server, unfinished)) == (403, "forbidden")
+
+
+@pytest.mark.slow
+def test_api_beyond_loopback_answers_pages_of_any_origin() -> None:
+    with running(replace(EMPTY, host="0.0.0.0", control_token="sesame")) as (origin, _):
+        for page in FOREIGN_PAGES:
+            assert ask(origin, request("GET", "/v1/profile", page))[0] == 401
 
 
 def test_a_webhook_cannot_steer_the_simulator(world: Remote) -> None:

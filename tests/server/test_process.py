@@ -147,3 +147,12 @@ def test_a_server_gives_its_address_free_when_it_has_stopped() -> None:
             pass
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("path", ["/v1/profile", "/_simulator/clock", "/v1/none", "/"])
+def test_trace_is_refused_and_echoes_nothing(origin: str, path: str) -> None:
+    """A TRACE that is answered with the request would show a page headers that it must not see."""
+    sent = request("TRACE", path, "Authorization: Bearer tok_test_secret", "Cookie: mine=secret", body=b"secret")
+    status, _, body = ask(origin, sent)
+    assert status in (404, 405)
+    assert b"secret" not in body

@@ -76,6 +76,8 @@ CALLS = (
     (request("GET", "/_simulator/clock", host="example.com"),),
     (request("GET", "/_simulator/openapi.yaml", "X-Forwarded-Proto: https"),),
     (request("GET", "/_simulator/clock", "Origin: http://example.com"),),
+    (request("GET", "/v1/profile", "Origin: http://example.com"), request("GET", "/v1/profile", "Origin: null"), READ),
+    (request("GET", "/v1/profile", "Origin: http://127.0.0.1"), request("GET", "/v1/x", "Sec-Fetch-Site: same-site")),
     (request("GET", "/_simulator/clock?now=1"), request("POST", "/_simulator/settle", "X-Signature: x")),
     (request("POST", "/_simulator/actions/emit", JSON, body=b"[]"),),
     (INBOX, request("POST", "/_simulator/inbox/till")),

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import count
 
 import pytest
 
 from simulator.server import publisher
-from simulator.server.publisher import Channel, Reader
+from simulator.server.publisher import Channel, Numbers, Reader
 
 
 def test_a_channel_lets_go_of_a_reader_that_lags(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "LONGEST_QUEUE", 3)
     cut: list[str] = []
-    channel = Channel(count(1))
+    channel = Channel(Numbers(1))
     slow, quick = Reader(lambda: cut.append("slow")), Reader(lambda: cut.append("quick"))
     channel.join(slow, None)
     channel.join(quick, None)
@@ -38,7 +37,7 @@ def test_a_channel_lets_go_of_a_reader_that_lags(monkeypatch: pytest.MonkeyPatch
 
 def test_a_channel_remembers_the_newest_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "MESSAGES_KEPT", 3)
-    channel = Channel(count(1))
+    channel = Channel(Numbers(1))
     for _ in range(5):
         channel.publish(lambda number: b"%d" % number)
     reader = Reader(lambda: None)
@@ -56,7 +55,7 @@ def test_a_channel_remembers_the_newest_messages(monkeypatch: pytest.MonkeyPatch
 
 def test_a_message_is_taken_as_soon_as_it_is_published() -> None:
     async def scenario() -> None:
-        channel, reader = Channel(count(1)), Reader(lambda: None)
+        channel, reader = Channel(Numbers(1)), Reader(lambda: None)
         channel.join(reader, None)
         taking = asyncio.create_task(reader.take())
         await asyncio.sleep(0)
@@ -74,7 +73,7 @@ def test_a_message_is_taken_as_soon_as_it_is_published() -> None:
 
 
 def test_a_reader_that_left_is_told_nothing_more() -> None:
-    channel, reader = Channel(count(1)), Reader(lambda: None)
+    channel, reader = Channel(Numbers(1)), Reader(lambda: None)
     channel.join(reader, None)
     channel.leave(reader)
     channel.leave(reader)
@@ -83,7 +82,7 @@ def test_a_reader_that_left_is_told_nothing_more() -> None:
 
 
 def test_channels_of_a_server_number_their_messages_together() -> None:
-    numbers = count(1)
+    numbers = Numbers(1)
     one, other, reader = Channel(numbers), Channel(numbers), Reader(lambda: None)
     other.join(reader, None)
     for channel in (one, other, one, other):
@@ -93,7 +92,7 @@ def test_channels_of_a_server_number_their_messages_together() -> None:
 
 def test_a_channel_is_of_use_while_somebody_can_come_back_without_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "MESSAGES_KEPT", 2)
-    channel, reader = Channel(count(1)), Reader(lambda: None)
+    channel, reader = Channel(Numbers(1)), Reader(lambda: None)
     channel.join(reader, None)
     for _ in range(3):
         channel.publish(lambda number: b"")
@@ -105,3 +104,23 @@ def test_a_channel_is_of_use_while_somebody_can_come_back_without_a_gap(monkeypa
     assert not channel.is_of_use
     channel.join(Reader(lambda: None), 5)
     assert channel.is_of_use
+
+
+def test_channel_knows_whether_it_has_everything_after_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publisher, "MESSAGES_KEPT", 3)
+    numbers = Numbers(100)
+    other = Channel(numbers)
+    other.publish(lambda number: b"")
+    channel = Channel(numbers)
+    for _ in range(3):
+        channel.publish(lambda number: b"")
+    assert [channel.has_all_since(number) for number in (99, 100, 103, 104)] == [False, True, True, False]
+    channel.publish(lambda number: b"")
+    assert [channel.has_all_since(number) for number in (100, 101)] == [False, True]
+
+
+def test_numbers_of_a_later_start_are_higher() -> None:
+    numbers = Numbers.of_start(1_800_000_000_000)
+    for _ in range(1000):
+        next(numbers)
+    assert numbers.last < next(Numbers.of_start(1_800_000_000_001)) < 2**53

@@ -121,4 +121,4 @@ try:
 except ImportError as error:
     print(error)
 """
-    assert run(program) == 'The test kit needs httpx: pip install "rampsim[testing]"'
+    assert run(program) == 'The test kit needs httpx: pip install "./rampsim-0.1.0-py3-none-any.whl[testing]"'

@@ -88,3 +88,36 @@ def test_a_fault_that_went_with_its_world_is_no_error_of_the_block(kit: World) -
         with pytest.raises(SimulatorError, match="is not in force"):
             _ = fault.hits
     assert fault.hits == 0
+
+
+def test_fault_by_its_preset_forges_deliveries(kit: World) -> None:
+    with receiver(kit) as webhooks:
+        fault = kit.fault("webhook-forged", webhook={"event": "beneficiary.created"}, times=1)
+        for _ in range(2):
+            kit.act("emit", type="beneficiary.created")
+        kit.settle()
+        assert [delivery.genuine for delivery in webhooks.received] == [False, True]
+    assert (fault.info["deliver"], fault.info["webhook"]) == (
+        {"corrupt_signature": True},
+        {"event": "beneficiary.created"},
+    )
+
+
+def test_fault_by_its_preset_takes_members_that_change_it(kit: World) -> None:
+    with kit.fault("refused-503", match="GET /profile", times=1, respond={"code": "later"}):
+        answers = [kit.client.get(path) for path in ("/fees", "/profile", "/profile")]
+    assert [answer.status_code == 503 for answer in answers] == [False, True, False]
+    assert answers[1].json()["error"]["code"] == "later"
+
+
+@pytest.mark.parametrize(("name", "meant"), [("webhook-forgd", "webhook-forged"), ("quotes", "refused-429")])
+def test_fault_by_an_unknown_preset_names_those_that_exist(kit: World, name: str, meant: str) -> None:
+    with pytest.raises(SimulatorError, match=f"no preset '{name}'.*{meant}.*POST /quotes") as refused:
+        kit.fault(name)
+    assert refused.value.param == "preset"
+    assert kit.control("GET", "/faults")["data"] == []
+
+
+def test_fault_with_calls_given_twice_is_refused(kit: World) -> None:
+    with pytest.raises(ValueError, match="given twice"):
+        kit.fault("/quotes", match="/profile", drop=True)

@@ -50,6 +50,25 @@ def test_time_stands_at_the_simulated_time_and_goes_with_it(a_world: World, usin
     assert abs(datetime.now(UTC) - START) > timedelta(days=30)
 
 
+@pytest.mark.parametrize("end", ["the world", "end"])
+def test_freeze_without_a_block_holds_until_it_ends(end: str, using: str) -> None:
+    with world(in_process=True) as made:
+        frozen = made.freeze(using=using)
+        made.advance("31m")
+        assert datetime.now(UTC) == START + timedelta(minutes=31)
+        if end == "end":
+            frozen.end()
+            frozen.end()
+            assert made.control("GET", "/settings")["webhook_timestamp"] == "wall"
+
+    assert abs(datetime.now(UTC) - START) > timedelta(days=30)
+
+
+def test_freeze_without_a_block_names_a_wrong_library(a_world: World) -> None:
+    with pytest.raises(ValueError, match="'freezegun' or 'time-machine', not 'freezer'"):
+        a_world.freeze(using="freezer")  # type: ignore[arg-type]
+
+
 def test_a_verifier_that_asks_for_the_time_accepts_what_comes(a_world: World, using: str) -> None:
     with receiver(a_world) as webhooks, a_world.freeze(using=using):
         verdicts = []
@@ -68,6 +87,59 @@ def test_a_verifier_that_asks_for_the_time_accepts_what_comes(a_world: World, us
         assert verdicts == [True, True]
         assert [delivery.genuine for delivery in webhooks.received] == [True, True]
         assert webhooks.received[1].headers["X-Timestamp"] == f"{round(a_world.now.timestamp() * 1000)}"
+
+
+ONRAMP = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "method": "mobile_money"}
+
+
+@pytest.mark.parametrize("kind", ["function", "wsgi", "asgi"])
+def test_freeze_during_a_delivery_on_the_way_is_its_moment(a_world: World, using: str, kind: str) -> None:
+    seen: list[float] = []
+
+    def function(delivery: Delivery) -> int:
+        seen.append(time.time())
+        return 200 if verifies(a_world.keys.webhook_key, delivery) else 401
+
+    def wsgi(environ, start_response):  # type: ignore[no-untyped-def]
+        headers = {"X-Timestamp": environ["HTTP_X_TIMESTAMP"], "X-Signature": environ["HTTP_X_SIGNATURE"]}
+        body = environ["wsgi.input"].read()
+        status = function(Delivery(httpx.Headers(headers), body, genuine=True))
+        start_response(f"{status} Answer", [])
+        return []
+
+    async def asgi(scope, receive, send):  # type: ignore[no-untyped-def]
+        assert scope["type"] == "http"
+        status = function(Delivery(httpx.Headers(scope["headers"]), (await receive())["body"], genuine=True))
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body"})
+
+    with receiver(a_world) as webhooks, a_world.freeze(using=using):
+        if kind == "function":
+            webhooks.respond_with(function)
+        else:
+            webhooks.forward_to(wsgi if kind == "wsgi" else asgi)
+        asked = {**ONRAMP, "amount": "5000", "amount_currency": "KES"}
+        assert a_world.client.post("/quotes", json=asked).status_code == 201
+        webhooks.respond(500, times=1)
+        a_world.advance("2h")
+        assert time.time() == (START + timedelta(hours=2)).timestamp() == a_world.now.timestamp()
+
+        statuses = [delivery.status for delivery in webhooks.received]
+        stamps = [int(delivery.headers["X-Timestamp"]) / 1000 for delivery in webhooks.received]
+
+    assert statuses == [500, 200]
+    assert seen == stamps[1:]
+    assert [row["kind"] for row in a_world.advice(severity="error")] == []
+
+
+def test_freeze_with_a_stale_delivery_lets_it_be_refused(a_world: World, using: str) -> None:
+    with receiver(a_world) as webhooks, a_world.freeze(using=using):
+        webhooks.respond_with(lambda delivery: 200 if verifies(a_world.keys.webhook_key, delivery) else 401)
+        a_world.fault(webhook={"event": "quote.expired"}, deliver={"stale_timestamp": True}, times=1)
+        asked = {**ONRAMP, "amount": "5000", "amount_currency": "KES"}
+        assert a_world.client.post("/quotes", json=asked).status_code == 201
+        a_world.advance("31m")
+        assert webhooks.wait_for("quote.expired").status == 401
 
 
 @pytest.mark.parametrize("kind", ["wsgi", "asgi"])

@@ -288,3 +288,17 @@ def test_an_application_in_process_calls_the_interface_back(a_world: World) -> N
         assert webhooks.wait_for(EVENT).status == 200
 
     assert asked == ["wanjiku@example.test"]
+
+
+def test_a_world_in_process_needs_no_other_extra() -> None:
+    program = (
+        "import sys\n"
+        "for name in ('asyncpg', 'jsonschema_rs', 'mcp', 'mcp_types', 'opentelemetry', 'schemathesis'):\n"
+        "    sys.modules[name] = None\n"
+        "from simulator.testing import world\n"
+        "with world(in_process=True) as w:\n"
+        "    print(w.client.get('/profile').status_code)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.stdout, done.returncode) == ("200\n", 0), done.stderr

@@ -174,7 +174,10 @@ def test_without_the_extra_a_fixture_says_how_to_install_it(tmp_path: Path) -> N
     outcome = suite.run(variables={"PYTHONPATH": str(suite.directory / "absent")})
     assert outcome.tests == {"test_it": "error", "test_other": "passed"}
     shown = outcome.text.partition("ERROR at setup of test_it")[2].partition("\n====")[0]
-    assert 'The fixture simulator: The test kit needs httpx: pip install "rampsim[testing]"' in shown
+    assert (
+        'The fixture simulator: The test kit needs httpx: pip install "./rampsim-0.1.0-py3-none-any.whl[testing]"'
+        in shown
+    )
     assert len([line for line in shown.splitlines() if line.strip(" _")]) == 1, shown
 
 

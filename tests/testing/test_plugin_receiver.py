@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.testing.suites import Outcome, Suite
@@ -50,6 +52,15 @@ SUITE = """
             assert datetime.now(timezone.utc) == world.now
             assert webhooks.wait_for(DONE).status == 200
 
+    def test_frozen_by_a_call(world, webhooks):
+        world.freeze()
+        world.advance("31d")
+        assert datetime.now(timezone.utc) == world.now
+
+    def test_frozen_in_a_world_of_its_own(simulator):
+        simulator.new_world().freeze()
+        assert time.time() < time.clock_gettime(time.CLOCK_REALTIME) - 60
+
     def test_time_is_real_again():
         assert abs(time.time() - time.clock_gettime(time.CLOCK_REALTIME)) < 60
 
@@ -86,6 +97,14 @@ SUITE = """
         webhooks.respond_with(lambda delivery: orders[delivery["type"]])
         world.act("emit", type="beneficiary.created")
         world.settle()
+
+    def test_handler_breaks_and_the_test_too(world, webhooks):
+        orders = {}
+        webhooks.respond_with(lambda delivery: orders[delivery["type"]])
+        world.act("emit", type="beneficiary.created")
+        world.act("emit", type="beneficiary.created")
+        world.settle()
+        assert orders
 """
 
 
@@ -93,7 +112,7 @@ SUITE = """
 def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     suite = Suite(tmp_path_factory.mktemp("receiver"))
     suite.write("test_it.py", SUITE)
-    return suite.run("-p", "anyio", f"--simulator={request.param}")
+    return suite.run("-p", "anyio", "--durations=0", f"--simulator={request.param}")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +122,8 @@ def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         "test_retries",
         "test_an_application",
         "test_frozen",
+        "test_frozen_by_a_call",
+        "test_frozen_in_a_world_of_its_own",
         "test_time_is_real_again",
         "test_async[asyncio]",
         "test_async[trio]",
@@ -137,6 +158,22 @@ def test_a_handler_that_breaks_is_shown_once_with_its_own_line(outcome: Outcome)
         "The above exception was the direct cause of the following exception",
         "AssertionError: What handles the webhooks raised while it had beneficiary.created: KeyError",
     )
+
+
+def test_time_that_is_frozen_leaves_durations_right(outcome: Outcome) -> None:
+    seconds = [float(one) for one in re.findall(r"^([0-9.]+)s (?:call|setup|teardown) ", outcome.text, re.MULTILINE)]
+    assert seconds
+    assert max(seconds) < 300
+
+
+def test_handler_that_breaks_is_told_where_the_test_failed(outcome: Outcome) -> None:
+    assert outcome.tests["test_handler_breaks_and_the_test_too"] == "failed"
+    assert outcome.has(
+        "What handles the webhooks raised",
+        "  KeyError: 'beneficiary.created' (test_it.py:",
+        ", in <lambda>) (2 times)",
+    )
+    assert outcome.text.count("What handles the webhooks raised\n") == 1  # `wait_for` has told the other test's
 
 
 def test_a_handler_that_breaks_unseen_is_an_error_of_the_test(outcome: Outcome) -> None:

@@ -291,10 +291,30 @@ FIVE = [
         ({"start_date": "2026-01-05T12:00:00Z", "end_date": "2026-01-05T12:00:00Z"}, ["noon"]),
         ({"start_date": "2026-01-05T12:00:00Z", "end_date": "2026-01-05"}, ["noon", "end"]),
         ({"start_date": "2030-01-01"}, []),
+        ({"start_date": "2026-01-05T12:00:00.000001Z"}, ["end", "after"]),
+        ({"start_date": "2026-01-05T12:00:00.000000001Z"}, ["end", "after"]),
+        ({"start_date": "2026-01-05T15:00:00.000001+03:00"}, ["end", "after"]),
+        ({"start_date": "2026-01-05T11:59:59.999001"}, ["noon", "end", "after"]),
+        ({"end_date": "2026-01-05T12:00:00.000999Z"}, ["before", "start", "noon"]),
+        ({"end_date": "2026-01-05T11:59:59.999999999Z"}, ["before", "start"]),
+        ({"start_date": "2026-01-05T12:00:00.0001Z", "end_date": "2026-01-05T12:00:00.0002Z"}, []),
+        ({"start_date": "2026-01-05T23:59:59.9995Z", "end_date": "2026-01-05"}, []),
     ],
 )
 def test_dates_bound_the_moment_of_creation_inclusively(query: dict[str, str], ids: list[str]) -> None:
     assert shown(PLAIN, table_of(*FIVE), sort_order="asc", **query) == ids
+
+
+def test_l2_start_between_milliseconds_of_a_long_list() -> None:
+    """Decision L2, where the rows are found by their index."""
+    table = table_of(*(Row(f"r{ms}", ms + 1, created_at_ms=DAY_START + ms) for ms in range(600)))
+    assert shown(PLAIN, table, start_date="2026-01-05T00:00:00.598000001Z") == ["r599"]
+    assert shown(PLAIN, table, start_date="2026-01-05T00:00:00.3001Z", end_date="2026-01-05T00:00:00.3002Z") == []
+
+
+def test_l2_range_reversed_within_a_millisecond_is_refused() -> None:
+    query = {"start_date": "2026-01-05T00:00:00.0000002Z", "end_date": "2026-01-05T00:00:00.0000001Z"}
+    assert refusal(PLAIN, **query) == ("invalid_date_range", "end_date")
 
 
 @pytest.mark.parametrize("name", ["start_date", "end_date"])

@@ -24,6 +24,10 @@ FRESH = {
     "quota_calls_per_second": None,
     "quota_objects": None,
     "quota_journal_bytes": None,
+    "quota_snapshots": None,
+    "quota_scenarios": None,
+    "quota_events": None,
+    "quota_bytes": None,
 }
 
 
@@ -54,6 +58,10 @@ def test_a_fresh_world_is_tolerant_unlimited_and_sends_to_this_machine() -> None
         ("quota_calls_per_second", 1),
         ("quota_objects", 1_000_000_000),
         ("quota_journal_bytes", 65_536),
+        ("quota_snapshots", 1),
+        ("quota_scenarios", 1),
+        ("quota_events", 1),
+        ("quota_bytes", 65_536),
     ],
 )
 def test_a_setting_is_changed_alone(name: str, value: Any) -> None:
@@ -110,6 +118,10 @@ def test_an_earlier_answer_does_not_change_with_the_settings() -> None:
         ("quota_calls_per_second", 0),
         ("quota_objects", 9),
         ("quota_journal_bytes", 65_535),
+        ("quota_snapshots", 0),
+        ("quota_scenarios", 0),
+        ("quota_events", 0),
+        ("quota_bytes", 65_535),
     ],
 )
 def test_a_setting_with_another_value_is_refused(name: str, value: Any) -> None:

@@ -13,13 +13,13 @@ from contracts.generator.decisions import data_of
 from contracts.generator.reference.fields import listed
 from contracts.generator.reference.text import table
 from simulator.assembly import Simulator
-from simulator.cli.faults import PRESETS
 from simulator.contract.fields import Field, Reader
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
 from simulator.exploration.mending import ADVICE
 from simulator.wire import faults
 from simulator.wire.clauses import slug
+from simulator.wire.presets import PRESETS
 
 FILE = Path(__file__).with_name("faults.yaml")
 _HEAD = """\
@@ -101,12 +101,13 @@ def _classes() -> Iterator[str]:
     yield from ("## Presets, and what explore makes go wrong", "")
     yield (
         "`rampsim explore` runs your tests under these classes of faults, one at a time, wherever each fits. Those "
-        "with a fault can be had by name: `rampsim faults add webhook-doubled`. What to do about a finding is what a "
-        "client or a receiver should do in any case."
+        "with a fault are presets: `rampsim faults add webhook-doubled`, in a test "
+        '`world.fault("webhook-doubled")`, over HTTP `{"preset": "webhook-doubled"}`. What to do about a finding is '
+        "what a client or a receiver should do in any case."
     )
     yield ""
     rows = (
-        (f"`{name}`", one.means, one.mend, f"`{json.dumps(PRESETS[name])}`" if name in PRESETS else "")
+        (f"`{name}`", one.means, one.mend, f"`{json.dumps(PRESETS[name].fault)}`" if name in PRESETS else "")
         for name, one in ADVICE.items()
         if name != "none"
     )

@@ -16,18 +16,19 @@ from simulator.resources.balance.bodies import BuyQuoteBody, EstimateBody, SwapS
 from simulator.resources.beneficiaries.bodies import AnyBeneficiary, BankAccount, PhoneNumber, WalletAddress
 from simulator.resources.recurring.bodies import NewRecurring, Source
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
+from simulator.wire.enums import explained
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.fields import Body
 from simulator.wire.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, WALLET_NETWORKS, guesses
 
 
 def _one_of(meanings: Mapping[str, str]) -> Schema:
-    return {"type": "string", "enum": list(meanings), "x-enum-descriptions": dict(meanings)}
+    return explained({"type": "string", "enum": list(meanings)}, meanings)
 
 
 def _known(meanings: Mapping[str, str]) -> Schema:
     values = list(meanings)
-    return {"type": "string", "examples": values[:2], "x-known-values": values, "x-enum-descriptions": dict(meanings)}
+    return explained({"type": "string", "examples": values[:2], "x-known-values": values}, meanings)
 
 
 _FIAT = _one_of(FIAT_CODES)

@@ -6,6 +6,7 @@ from typing import Any
 
 from contracts.generator.schemas import Schema
 from simulator.resources import reference
+from simulator.wire.enums import explained
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.shapes import CURRENCY_CODES, WALLET_NETWORKS
 
@@ -63,9 +64,8 @@ def some(values: Any) -> Schema:
     values = list(values)
     if len(values) == 1:
         return one(values[0])
-    meanings = {value: _MEANINGS[value] for value in values if value in _MEANINGS}
-    explained = {"x-enum-descriptions": meanings} if len(meanings) == len(values) else {}
-    return {"type": "string", "enum": values, **explained}
+    schema = {"type": "string", "enum": values}
+    return explained(schema, _MEANINGS) if all(value in _MEANINGS for value in values) else schema
 
 
 def decimals_of(network: str) -> int:

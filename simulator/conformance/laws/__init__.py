@@ -12,18 +12,21 @@ from simulator.conformance.laws import (
     idempotency,
     lists,
     orders,
+    paging,
     profile,
     quotes,
     ramps,
     recurring,
+    rounding,
+    texts,
     wallets,
     webhooks,
 )
 from simulator.conformance.laws.bench import ALWAYS, LAWS, Bench, observe, play
 
 CHAPTERS = (
-    conventions, auth, errors, profile, fees, quotes, ramps, balance, wallets, beneficiaries, recurring, orders,
-    creating, idempotency, lists, webhooks, events,
+    conventions, auth, errors, profile, fees, quotes, ramps, rounding, balance, wallets, beneficiaries, recurring,
+    orders, creating, texts, idempotency, paging, lists, webhooks, events,
 )  # fmt: skip
 """The modules that enter their laws when they are imported."""
 

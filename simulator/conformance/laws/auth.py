@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from simulator.conformance.laws import stock
 from simulator.conformance.laws.bench import Answer, Bench, law
@@ -146,6 +147,28 @@ def kyc(bench: Bench) -> None:
         bench.world.act("set_kyc", status="approved")
 
 
+CLOSED: tuple[tuple[str, JsonObject, JsonObject, tuple[tuple[str, JsonObject | None], ...]], ...] = (
+    ("set_kyc", {"status": "action_required"}, {"status": "approved"},
+     (("POST /quotes", stock.ONRAMP), ("POST /wallet/send", stock.SEND))),
+    ("set_profile", {"status": "suspended"}, {"status": "active"},
+     (("GET /transactions", None), ("POST /beneficiaries", stock.BENEFICIARY))),
+)  # fmt: skip
+"""What closes an account, what opens it again, and calls that are answered 403 meanwhile."""
+
+
+@law("auth.before_gates", "writes", "control", clause=CHAPTER)
+def before_gates(bench: Bench) -> None:
+    """Who calls is asked first: without a good token it is 401, also where the account is answered 403."""
+    for action, closing, opening, calls in CLOSED:
+        bench.world.act(action, **closing)
+        try:
+            for operation, body in calls:
+                for token in ("", "made-up"):
+                    bench.refused(bench.call(operation, body, token=token), 401, "unauthorized")
+        finally:
+            bench.world.act(action, **opening)
+
+
 @law("auth.suspended", "writes", "control", guess="H18")
 def suspended(bench: Bench) -> None:
     """A suspended profile is refused with 403 forbidden everywhere but in the profile itself."""
@@ -179,15 +202,26 @@ def tokens_apart(bench: Bench) -> None:
     bench.refused(bench.call("GET /profile", token=live.sign_in()), 401, "unauthorized")
 
 
+MADE: tuple[tuple[Callable[[Bench], Answer], str], ...] = (
+    (stock.onramp_quote, "GET /quotes/{id}"), (stock.beneficiary, "GET /beneficiaries/{id}"),
+    (stock.onramp, "GET /transactions/{id}"), (stock.onramp, "GET /orders/{order_id}"),
+    (stock.wallet, "GET /wallets/{id}"), (stock.recurring, "GET /recurring-payments/{id}"),
+)  # fmt: skip
+"""What is made in one environment and asked for in the other."""
+
+
 @law("environment.apart", "writes", "production", clause="Errors: 404, resource does not exist in this environment")
 def apart(bench: Bench) -> None:
-    """What was made in one environment does not exist in the other."""
-    live = bench.production
-    for made, reading in (
-        (stock.onramp_quote(bench), "GET /quotes/{id}"), (stock.beneficiary(bench), "GET /beneficiaries/{id}"),
-        (stock.onramp(bench), "GET /transactions/{id}"), (stock.wallet(bench), "GET /wallets/{id}"),
-    ):  # fmt: skip
-        bench.refused(live.call(reading, path={"id": made.text("id")}), 404, after=(made,))
+    """What was made in one environment does not exist in the other, whichever of the two it is."""
+    live = bench.in_production()
+    for here, there in ((bench, live), (live, bench)):
+        for make, reading in MADE:
+            made = make(here)
+            ids = {"id": made.text("id"), "order_id": made.text("id")}
+            bench.refused(there.call(reading, path=ids), 404, after=(made,))
+        quote = stock.onramp_quote(here)
+        used = there.call("POST /quotes/{id}/confirm", stock.onramp_details(), id=quote.text("id"))
+        bench.refused(used, 404, "quote_not_found", after=(quote,))
 
 
 @law("environment.profile", "writes", "production", clause="Profile: environment")

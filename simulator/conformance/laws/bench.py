@@ -8,6 +8,7 @@ asked, is a function of an `Answer` entered by `always`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Literal, TypeAlias
 from uuid import uuid4
@@ -138,6 +139,12 @@ class Bench:
         """The service's other environment, with its own keys; only laws that need `production` may ask for it."""
         return self.service.another(self.world.production_base(self.service.base_url), self.world.live_keys)
 
+    def in_production(self) -> Bench:
+        """Return a bench whose calls go to the other environment."""
+        other = copy(self)
+        other.service = self.production
+        return other
+
     def close(self) -> None:
         if "production" in vars(self):
             self.production.close()
@@ -166,8 +173,8 @@ class Bench:
         return int(self.done(operation, query={**(query or {}), "size": 1}, path=ids).number("pagination.total"))
 
     @staticmethod
-    def fresh(word: str = "conform") -> str:
-        """A text that nothing on the account bears yet."""
+    def fresh(word: str = "Conform") -> str:
+        """Return a text that is new to the account. It has a capital, so a service that folds case shows."""
         return f"{word}-{uuid4().hex[:12]}"
 
     # Judging.

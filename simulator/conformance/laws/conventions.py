@@ -31,8 +31,9 @@ def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always("transaction.no_hash", clause="Ramp transaction, Wallet transaction: tx_hash")
 def no_hash(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A transaction has no tx_hash while it waits."""
-    waiting = answer.body.get("status") in ("awaiting_payment", "awaiting_deposit", "pending")
+    """A transaction has no tx_hash while it waits for a payment, or to be sent."""
+    # Not while it waits for a deposit: one that is seen and not yet confirmed is a transaction on the chain.
+    waiting = answer.body.get("status") in ("awaiting_payment", "pending")
     if waiting and "tx_hash" in answer.body:
         told = answer.body["tx_hash"]
         yield "tx_hash", None if told is None else f"tx_hash is {shown(told)} while the transaction waits"

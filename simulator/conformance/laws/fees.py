@@ -14,15 +14,15 @@ CALCULATE = "POST /fees/calculate"
 STEP = Decimal("0.01")
 
 ASKED: tuple[JsonObject, ...] = (
-    {"product": "onramp", "amount": "5000", "currency": "KES", "network": "celo", "fiat_currency": "KES"},
-    {"product": "onramp", "amount": "500", "currency": "KES", "network": "celo", "fiat_currency": "KES"},
-    {"product": "onramp", "amount": "900000", "currency": "KES", "network": "stellar", "fiat_currency": "KES"},
-    {"product": "offramp", "amount": "20", "currency": "USDC", "network": "stellar", "fiat_currency": "KES"},
-    {"product": "buy", "amount": "5000", "currency": "KES", "network": "celo", "fiat_currency": "KES"},
-    {"product": "withdraw", "amount": "20", "currency": "USDC", "network": "celo", "fiat_currency": "KES",
+    {"product": "onramp", "amount": stock.FIAT, "currency": "KES", "network": "celo", "fiat_currency": "KES"},
+    {"product": "onramp", "amount": "777.77", "currency": "KES", "network": "celo", "fiat_currency": "KES"},
+    {"product": "onramp", "amount": "900123.45", "currency": "KES", "network": "stellar", "fiat_currency": "KES"},
+    {"product": "offramp", "amount": stock.CRYPTO, "currency": "USDC", "network": "stellar", "fiat_currency": "KES"},
+    {"product": "buy", "amount": stock.FIAT, "currency": "KES", "network": "celo", "fiat_currency": "KES"},
+    {"product": "withdraw", "amount": stock.PAID, "currency": "USDC", "network": "celo", "fiat_currency": "KES",
      "payment_method": "phone_number"},
-    {"product": "send", "amount": "20", "currency": "USDC", "network": "celo"},
-    {"product": "swap", "amount": "20", "currency": "USDC", "network": "celo", "to_asset": "USDT"},
+    {"product": "send", "amount": stock.PAID, "currency": "USDC", "network": "celo"},
+    {"product": "swap", "amount": stock.PAID, "currency": "USDC", "network": "celo", "to_asset": "USDT"},
 )  # fmt: skip
 
 
@@ -166,6 +166,21 @@ def rate_echo(bench: Bench) -> None:
                 if bench.accepted(answer, 200):
                     for name, value in asked.items():
                         bench.equal(answer, name, value)
+
+
+@law("rate.current", "writes", "control", guess="M1")
+def rate_current(bench: Bench) -> None:
+    """A rate that has moved is told at the next reading, and locked by the next quote."""
+    for body in (stock.ONRAMP, stock.OFFRAMP):
+        asked = {name: body[name] for name in ("type", "network", "asset", "fiat_currency")}
+        before = bench.done("GET /rates", query=asked)
+        with bench.world.moved_rates(3):
+            after = bench.done("GET /rates", query=asked)
+            quote = bench.done("POST /quotes", body)
+        due, got = before.number("rate") * Decimal("1.03"), after.number("rate")
+        words = f"rate is {got} after a move of 3 percent from {before.text('rate')}"
+        bench.holds(abs(got / due - 1) < Decimal("0.000001"), after, words, "rate", after=(before,))
+        bench.equal(quote, "rate", after.text("rate"), after=(after,))
 
 
 @law("rate.unsupported_pair", clause="GET /rates: 422 unsupported_pair")

@@ -1,10 +1,13 @@
-"""The lists that laws look at: where each is, what it takes, and how a row shows that it fits."""
+"""The lists that laws judge: where each is, its filters, how a row shows that it fits, and rows to fill them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
+from simulator.conformance.laws import stock
+from simulator.conformance.laws.bench import Bench, Lacking
+from simulator.conformance.service import pages
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import Shown
 
@@ -136,3 +139,30 @@ SEARCHED = {
     "GET /recurring-payments": ("reference",),
 }  # fmt: skip
 """The lists that are searched, and where a row bears the texts that find it."""
+
+WHOLE = 500
+"""A list with more rows than this is not read whole."""
+
+
+def stocked(bench: Bench) -> None:
+    """Enough of everything for a list to have something to leave out."""
+    if not bench.writes or (bench.total("GET /transactions") >= 12 and bench.total("GET /beneficiaries") >= 5):
+        return
+    stock.onramp(bench)
+    stock.offramp(bench)
+    stock.beneficiary(bench, stock.BANK_BENEFICIARY)
+    stock.beneficiary(bench, stock.ADDRESS_BENEFICIARY)
+    for _ in range(3):
+        bench.done("POST /wallet/send", {**stock.SEND, "reference": bench.fresh()})
+    bench.done("POST /wallet/swap", {"quote_id": stock.swap_quote(bench).text("id")})
+    bench.done("POST /wallet/buy", stock.buy_details(stock.buy_quote(bench)))
+    bench.done("POST /wallet/withdraw", {"quote_id": stock.withdraw_quote(bench).text("id")})
+    for network in ("stellar", "celo", "bitcoin"):
+        stock.wallet(bench, network)
+    stock.recurring(bench)
+
+
+def whole(bench: Bench, one: Listed, query: Mapping[str, object] | None = None) -> list[Shown]:
+    if bench.total(one.operation, query) > WHOLE:
+        raise Lacking(f"{one.operation} has more than {WHOLE} rows")
+    return [row for page in pages(bench.service, one.operation, query) for row in page.items]

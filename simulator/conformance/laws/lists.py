@@ -1,134 +1,31 @@
-"""Lists: pages, order, filters, dates and search, on every list operation that has them."""
+"""Lists: order, filters, dates and search, on every list operation that has them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 
 from simulator.conformance.laws import stock
-from simulator.conformance.laws.bench import Answer, Bench, Lacking, always, law
-from simulator.conformance.laws.listed import LISTS, SEARCHED, VALUES, Listed, amount_of
-from simulator.conformance.service import pages
+from simulator.conformance.laws.bench import Answer, Bench, law
+from simulator.conformance.laws.listed import LISTS, SEARCHED, VALUES, Listed, amount_of, stocked, whole
+from simulator.conformance.laws.quotes import instant
 from simulator.wire.json import Shown
 
 COMMON = "Common list parameters"
-WHOLE = 500
-"""A list with more rows than this is not read whole."""
-
-
-def _stocked(bench: Bench) -> None:
-    """Enough of everything for a list to have something to leave out."""
-    if not bench.writes or (bench.total("GET /transactions") >= 12 and bench.total("GET /beneficiaries") >= 5):
-        return
-    stock.onramp(bench)
-    stock.offramp(bench)
-    stock.beneficiary(bench, stock.BANK_BENEFICIARY)
-    stock.beneficiary(bench, stock.ADDRESS_BENEFICIARY)
-    for _ in range(3):
-        bench.done("POST /wallet/send", {**stock.SEND, "reference": bench.fresh()})
-    bench.done("POST /wallet/swap", {"quote_id": stock.swap_quote(bench).text("id")})
-    bench.done("POST /wallet/buy", stock.buy_details(stock.buy_quote(bench)))
-    bench.done("POST /wallet/withdraw", {"quote_id": stock.withdraw_quote(bench).text("id")})
-    for network in ("stellar", "celo", "bitcoin"):
-        stock.wallet(bench, network)
-    stock.recurring(bench)
-
-
-def _whole(bench: Bench, one: Listed, query: Mapping[str, object] | None = None) -> list[Shown]:
-    if bench.total(one.operation, query) > WHOLE:
-        raise Lacking(f"{one.operation} has more than {WHOLE} rows")
-    return [row for page in pages(bench.service, one.operation, query) for row in page.items]
-
-
-@always("page.total_pages", clause="Pagination envelope")
-def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A list tells of as many pages as its total fills, of none when it is empty."""
-    if answer.ok and "pagination" in answer.body:
-        wanted = -(-int(answer.number("pagination.total")) // int(answer.number("pagination.size")))
-        told = answer.at("pagination.total_pages")
-        yield "pagination.total_pages", None if told == wanted else f"total_pages is {told}, not {wanted}"
-
-
-@always("page.rows", clause="Pagination envelope")
-def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A page has as many rows as its total leaves for it, and its size allows."""
-    if answer.ok and "pagination" in answer.body:
-        number, size, total = (int(answer.number(f"pagination.{name}")) for name in ("page", "size", "total"))
-        due = max(0, min(size, total - (number - 1) * size))
-        got = len(answer.items)
-        yield "data", None if got == due else f"{got} rows on page {number} of size {size}; of {total} it has {due}"
-
-
-@law("page.partition", clause=COMMON)
-def partition(bench: Bench) -> None:
-    """Pages have the size asked for, and together each row once."""
-    _stocked(bench)
-    for one in LISTS:
-        whole = [row[one.key] for row in _whole(bench, one)]
-        size = max(1, min(len(whole) // 3, 40))
-        seen: list[object] = []
-        number = 1
-        while True:
-            page = bench.done(one.operation, query={"size": size, "page": number})
-            bench.holds(len(page.items) <= size, page, f"{len(page.items)} rows on a page of {size}", "data")
-            bench.equal(page, "pagination.page", number)
-            bench.equal(page, "pagination.size", size)
-            bench.equal(page, "pagination.total", len(whole))
-            bench.equal(page, "pagination.total_pages", -(-len(whole) // size))
-            seen += [row[one.key] for row in page.items]
-            if number * size >= len(whole):
-                break
-            number += 1
-        held = seen == whole
-        bench.holds(held, page, f"pages of {size} give {len(seen)} rows, not the {len(whole)} of the list", "data")
-
-
-@law("page.beyond", clause=COMMON)
-def beyond(bench: Bench) -> None:
-    """A page beyond the last has no rows."""
-    for one in LISTS:
-        page = bench.call(one.operation, query={"page": 9999})
-        if bench.accepted(page):
-            bench.holds(page.items == [], page, f"page 9999 has {len(page.items)} rows", "data")
-
-
-@law("page.default_size", clause=COMMON)
-def defaults(bench: Bench) -> None:
-    """Without parameters a list answers page 1 of 20 rows."""
-    for one in LISTS:
-        page = bench.done(one.operation)
-        bench.equal(page, "pagination.page", 1)
-        bench.equal(page, "pagination.size", 20)
-        bench.holds(len(page.items) <= 20, page, f"{len(page.items)} rows", "data")
-
-
-@law("page.size_bound", clause=COMMON)
-def too_large(bench: Bench) -> None:
-    """A page of more than 100 rows is refused with 400 invalid_parameter."""
-    for one in LISTS:
-        bench.refused(bench.call(one.operation, query={"size": 101}), 400, "invalid_parameter", param="size")
-
-
-@law("page.limit", clause=COMMON)
-def limit(bench: Bench) -> None:
-    """limit is another name of size, and size wins."""
-    for one in LISTS:
-        alone = bench.done(one.operation, query={"limit": 2})
-        bench.equal(alone, "pagination.size", 2)
-        bench.holds(len(alone.items) <= 2, alone, f"{len(alone.items)} rows for limit 2", "data")
-        both = bench.done(one.operation, query={"limit": 2, "size": 3})
-        bench.equal(both, "pagination.size", 3)
 
 
 def _order_key(name: str) -> Callable[[Shown], object]:
     if name == "amount":
         return amount_of
-    return lambda row: str(row.get(name) or row.get("created_at"))
+    if name == "name":
+        return lambda row: str(row["name"])
+    return lambda row: instant(str(row.get(name) or row.get("created_at")))
 
 
 @law("sort.order", clause=COMMON)
 def order(bench: Bench) -> None:
     """Rows come newest first, and in the order that sort_by and sort_order ask for."""
-    _stocked(bench)
+    stocked(bench)
     if bench.writes:
         # Amounts that text and numbers put in another order.
         for amount in ("3", "20"):
@@ -147,7 +44,12 @@ def order(bench: Bench) -> None:
 
 
 def _sorted(keys: list[object], falling: bool) -> bool:
-    return keys == sorted(keys, reverse=falling)  # type: ignore[type-var]
+    """Whether keys are in order. Texts may be in that of any collation: case and punctuation may count or not."""
+    ways: list[Callable[[object], object]] = [lambda key: key]
+    if any(isinstance(key, str) for key in keys):
+        ways += [lambda key: str(key).casefold(), lambda key: [one for one in str(key).casefold() if one.isalnum()]]
+    ordered = [[way(key) for key in keys] for way in ways]
+    return any(one == sorted(one, reverse=falling) for one in ordered)  # type: ignore[type-var]
 
 
 @law("errors.sort_by", clause=COMMON)
@@ -173,7 +75,7 @@ def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
 @law("filter.holds", clause="Extra filters per list")
 def filter_holds(bench: Bench) -> None:
     """Every row of a filtered list fits the filter."""
-    _stocked(bench)
+    stocked(bench)
     for one in LISTS:
         for name, value, page in _filtered(bench, one):
             misfits = [row.get(one.key) for row in page.items if not one.filters[name](row, value)]
@@ -184,15 +86,31 @@ def filter_holds(bench: Bench) -> None:
 @law("filter.complete", clause="Extra filters per list")
 def filter_complete(bench: Bench) -> None:
     """A filtered list has every row of the whole list that fits."""
-    _stocked(bench)
+    stocked(bench)
     for one in LISTS:
-        everything = {"status": "all"} if one.operation == "GET /fees" else {}
-        whole = _whole(bench, one, everything)
+        every = whole(bench, one, {"status": "all"} if one.operation == "GET /fees" else {})
         for name, value, page in _filtered(bench, one):
-            rows = whole if name == "status" else [row for row in whole if row.get("status") != "inactive"]
+            rows = every if name == "status" else [row for row in every if row.get("status") != "inactive"]
             due = sum(1 for row in rows if one.filters[name](row, value))
             total = page.number("pagination.total")
             bench.holds(total == due, page, f"{total} rows for {name}={value}, {due} fit", f"query.{name}")
+
+
+@law("filter.amount_bound", "writes", guess="L3")
+def amount_bound(bench: Bench) -> None:
+    """min_amount and max_amount are bounds that belong to what they let through."""
+    # Other amounts lie beside it, so that a bound on the wrong side shows.
+    amount, below, above = "11.57", "11.56", "11.58"
+    sent = [bench.done("POST /wallet/send", {**stock.SEND, "amount": one}).text("id") for one in (below, amount, above)]
+    for query, due in (
+        ({"min_amount": amount, "max_amount": amount}, sent[1:2]), ({"max_amount": amount}, sent[:2]),
+        ({"min_amount": amount}, sent[1:]),
+    ):  # fmt: skip
+        page = bench.done("GET /transactions", query={**query, "type": "send", "size": 100})
+        there = [str(row.get("id")) for row in page.items]
+        found = [name for name in sent if name in there]
+        words = f"{len(found)} of the sends of {below}, {amount} and {above} are found, {len(due)} are due"
+        bench.holds(found == due, page, words, f"query.{'-'.join(query)}")
 
 
 @law("errors.filter_value", clause="Errors: invalid_parameter")
@@ -208,12 +126,12 @@ def wrong_value(bench: Bench) -> None:
 @law("filter.dates", clause=COMMON)
 def dates(bench: Bench) -> None:
     """start_date and end_date bound created_at."""
-    _stocked(bench)
+    stocked(bench)
     for one in LISTS:
-        rows = _whole(bench, one) if one.dates else []
+        rows = whole(bench, one) if one.dates else []
         if not rows:
             continue
-        middle = str(sorted(str(row["created_at"]) for row in rows)[len(rows) // 2])
+        middle = sorted((str(row["created_at"]) for row in rows), key=instant)[len(rows) // 2]
         for name in ("start_date", "end_date"):
             due = sum(1 for row in rows if _within(row, name, middle))
             page = bench.done(one.operation, query={name: middle, "size": 100})
@@ -224,22 +142,51 @@ def dates(bench: Bench) -> None:
 
 
 def _within(row: Shown, name: str, bound: str) -> bool:
-    at = str(row["created_at"])
-    return at >= bound if name == "start_date" else at <= bound
+    at, limit = instant(str(row["created_at"])), instant(bound)
+    return at >= limit if name == "start_date" else at <= limit
 
 
 @law("filter.whole_days", clause=COMMON)
 def whole_days(bench: Bench) -> None:
     """A date without a time means the start of its day as start_date and the end of it as end_date, in UTC."""
-    _stocked(bench)
+    stocked(bench)
     for one in LISTS:
-        rows = _whole(bench, one) if one.dates else []
+        rows = whole(bench, one) if one.dates else []
         if not rows:
             continue
         day = str(rows[0]["created_at"])[:10]
         page = bench.done(one.operation, query={"start_date": day, "end_date": day})
         due = sum(1 for row in rows if str(row["created_at"])[:10] == day)
         bench.equal(page, "pagination.total", due)
+
+
+DAILY = (
+    ("GET /beneficiaries", stock.beneficiary), ("GET /transactions", stock.onramp), ("GET /orders", stock.onramp),
+    ("GET /wallets", stock.wallet), ("GET /recurring-payments", stock.recurring),
+)  # fmt: skip
+"""Lists that have dates, each with what adds a row to it."""
+LATE, EARLY = timedelta(hours=22, minutes=30), timedelta(hours=25, minutes=30)
+"""22:30 and 01:30 UTC lie on other days east and west of Greenwich: at 22:30 it is tomorrow in Nairobi, at 01:30
+yesterday in New York."""
+
+
+@law("filter.utc_days", "writes", "control", clause=COMMON)
+def utc_days(bench: Bench) -> None:
+    """The day of a date without a time is that of UTC: it has the rows between its two midnights there."""
+    day = bench.world.next_midnight()
+    for moment in (LATE, EARLY):
+        bench.world.advance_to(day + moment)
+        for make in dict.fromkeys(make for _, make in DAILY):
+            make(bench)
+    for operation, _ in DAILY:
+        for date in (str((day + timedelta(days=more)).date()) for more in (0, 1)):
+            bounds = {"start_date": f"{date}T00:00:00.000Z", "end_date": f"{date}T23:59:59.999Z"}
+            due = bench.total(operation, bounds)
+            page = bench.done(operation, query={"start_date": date, "end_date": date, "size": 100})
+            bench.holds(due > 0, page, f"no rows between the bounds of {date}", "data")
+            bench.equal(page, "pagination.total", due)
+            wrong = sum(1 for row in page.items if str(row["created_at"])[:10] != date)
+            bench.holds(not wrong, page, f"{wrong} rows were not made on {date} in UTC", "query.start_date")
 
 
 @law("errors.date_range", clause=COMMON)
@@ -264,11 +211,11 @@ def malformed_date(bench: Bench) -> None:
 @law("search.holds", clause=COMMON)
 def search(bench: Bench) -> None:
     """search finds what bears the text, without regard to case, and nothing else."""
-    _stocked(bench)
+    stocked(bench)
     for one in LISTS:
         if one.operation not in SEARCHED:
             continue
-        rows = _whole(bench, one)
+        rows = whole(bench, one)
         for field in SEARCHED[one.operation]:
             text = next((found for row in rows if (found := _member(row, field))), None)
             if text is not None:
@@ -306,7 +253,7 @@ def short_search(bench: Bench) -> None:
 @law("list.equals_get", clause="List responses; GET by id")
 def rows_as_read(bench: Bench) -> None:
     """A row of a list is what GET by its id shows."""
-    _stocked(bench)
+    stocked(bench)
     for one in LISTS:
         if one.shown:
             page = bench.done(one.operation, query={"size": 10})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 from simulator.conformance.laws import stock
 from simulator.conformance.laws.bench import Answer, Bench, law
+from simulator.conformance.laws.quotes import instant
 
 PROFILE, CHANGE, LIMITS = "GET /profile", "PATCH /profile", "GET /profile/limits"
 
@@ -120,7 +122,8 @@ def enforced(bench: Bench) -> None:
     body = stock.withdraw_quote_body(bench)
     bench.world.act("set_limits", per_transaction="1000")
     try:
-        bench.equal(bench.done(LIMITS), "limits.per_transaction.max", "1000.00")
+        limits, place = bench.done(LIMITS), "limits.per_transaction.max"
+        bench.holds(limits.number(place) == 1000, limits, f"{place} is {limits.at(place)}, not 1000", place)
         bench.refused(bench.call("POST /wallet/withdraw/quote", body), 422, "amount_too_high")
         bench.refused(bench.call("POST /quotes", stock.ONRAMP), 422, "amount_too_high")
     finally:
@@ -138,3 +141,22 @@ def resets(bench: Bench) -> None:
     answer = bench.done(LIMITS)
     bench.holds(answer.number("limits.daily.used") == 0, answer, "used is not zero", "limits.daily.used")
     bench.holds(answer.text("resets_at.daily") > told, answer, "resets_at did not move on", "resets_at.daily")
+
+
+@law("limits.utc_days", "writes", "control", guess="M14")
+def utc_days(bench: Bench) -> None:
+    """The day and the month of the limits begin at midnight UTC: what is used late in the evening is free after it."""
+    midnight = bench.world.next_midnight()
+    bench.world.advance_to(midnight + timedelta(hours=22, minutes=30))
+    bench.done("POST /wallet/withdraw", {"quote_id": stock.withdraw_quote(bench).text("id")})
+    told = bench.done(LIMITS)
+    bench.holds(told.number("limits.daily.used") > 0, told, "nothing of the limit is used", "limits.daily.used")
+    tomorrow = midnight + timedelta(days=1)
+    # The first day of the month after this one; a month has at most 31 days.
+    month = (midnight.replace(day=1) + timedelta(days=31)).replace(day=1)
+    for place, due in (("resets_at.daily", tomorrow), ("resets_at.monthly", month)):
+        got = instant(told.text(place))
+        bench.holds(got == due, told, f"{place} is {got}, {due} is due", place)
+    bench.world.advance_to(tomorrow + timedelta(hours=1, minutes=30))
+    answer = bench.done(LIMITS)
+    bench.holds(answer.number("limits.daily.used") == 0, answer, "used is not zero", "limits.daily.used")

@@ -93,8 +93,8 @@ def born_active(bench: Bench) -> None:
 def echo(bench: Bench) -> None:
     """A ramp quote has what was asked for, and the amount on the side that the request names."""
     for body in (
-        stock.ONRAMP, stock.OFFRAMP, {**stock.ONRAMP, "amount": "20", "amount_currency": "USDC"},
-        {**stock.OFFRAMP, "amount": "5000", "amount_currency": "KES"},
+        stock.ONRAMP, stock.OFFRAMP, {**stock.ONRAMP, "amount": stock.CRYPTO, "amount_currency": "USDC"},
+        {**stock.OFFRAMP, "amount": stock.FIAT, "amount_currency": "KES"},
     ):  # fmt: skip
         quote = bench.done("POST /quotes", body)
         for name in ("type", "network", "asset", "fiat_currency", "method"):
@@ -129,7 +129,7 @@ def expiry_instant(bench: Bench) -> None:
 def unsupported_pair(bench: Bench) -> None:
     """An asset that the network does not have is refused with 422 unsupported_pair."""
     for change in ({"network": "stellar", "asset": "CUSD"}, {"network": "celo", "asset": "XLM"}):
-        amount = {"amount": "5000", "amount_currency": "KES"}
+        amount = {"amount": stock.FIAT, "amount_currency": "KES"}
         bench.refused(bench.call("POST /quotes", {**stock.ONRAMP, **change, **amount}), 422, "unsupported_pair")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from calendar import monthrange
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 
 from simulator.conformance.laws import stock
 from simulator.conformance.laws.bench import Answer, Bench, law
@@ -56,10 +58,19 @@ def draft(bench: Bench) -> None:
 def scheduled(bench: Bench) -> None:
     """A schedule is kept, and the payment stays a draft without a next run."""
     name = stock.recurring(bench).text("id")
-    asked = _daily(bench, end={"type": "after_occurrences", "occurrences": 4})
-    answer = bench.done(SCHEDULE, asked, id=name)
+    answer = bench.done(SCHEDULE, _daily(bench), id=name)
     bench.equal(answer, "status", "draft")
     bench.equal(answer, "next_run_at", None)
+    kept = bool(answer.body.get("schedule"))
+    bench.holds(kept, answer, "the payment has no schedule after it was set", "schedule")
+
+
+@law("recurring.schedule_shown", "writes", guess="schedule-fields")
+def schedule_shown(bench: Bench) -> None:
+    """A schedule is shown with the fields that were asked for."""
+    name = stock.recurring(bench).text("id")
+    asked = _daily(bench, end={"type": "after_occurrences", "occurrences": 4})
+    answer = bench.done(SCHEDULE, asked, id=name)
     for member, value in asked.items():
         bench.equal(answer, f"schedule.{member}", value)
 
@@ -96,13 +107,55 @@ def activate(bench: Bench) -> None:
 @law("recurring.next_run", "writes", clause="Recurring payment: schedule, next_run_at")
 def next_run(bench: Bench) -> None:
     """The next run is at the time of the schedule in its time zone, on start_date."""
-    name = _scheduled(bench)
+    name, plan = stock.recurring(bench).text("id"), _daily(bench)
+    bench.done(SCHEDULE, plan, id=name)
     bench.done(f"GET {PATH}/review", id=name)
     answer = bench.done(f"POST {PATH}/activate", {}, id=name)
-    day = bench.done(RECURRING, id=name).text("schedule.start_date")
+    day = plan["start_date"]
     due = datetime.fromisoformat(f"{day}T09:00:00+03:00")
     got = instant(answer.text("next_run_at"))
     bench.holds(got == due, answer, f"next_run_at is {got}, {due} is due", "next_run_at")
+
+
+MONTHLY = (
+    (31, ("01-31", "02-{}", "03-31")), (30, ("01-30", "02-{}", "03-30")), (29, ("01-29", "02-{}", "03-29")),
+)  # fmt: skip
+"""The day of a monthly schedule that starts with a year, and its first three runs; February has its last day."""
+
+
+@law("recurring.short_months", "writes", clause=f"PUT {PATH}/schedule")
+def short_months(bench: Bench) -> None:
+    """A monthly payment runs on the last day of a month that has not got its day."""
+    name = stock.recurring(bench).text("id")
+    plan = _daily(bench, frequency="monthly")
+    year = int(str(plan["start_date"])[:4]) + 1
+    february = monthrange(year, 2)[1]
+    for day, due in MONTHLY:
+        bench.done(SCHEDULE, {**plan, "start_date": f"{year}-01-01", "day_of_month": day}, id=name)
+        answer = bench.done(f"GET {PATH}/review", id=name)
+        # At nine in Nairobi it is the same day in UTC.
+        runs = [text[:10] for text in answer.body["next_runs"]]
+        wanted = [f"{year}-{one.format(february)}" for one in due]
+        bench.holds(runs == wanted, answer, f"next_runs are {runs}, not {wanted}", "next_runs")
+    bench.done(SCHEDULE, {**plan, "start_date": f"{year}-02-01", "day_of_month": 31}, id=name)
+    bench.done(f"GET {PATH}/review", id=name)
+    answer = bench.done(f"POST {PATH}/activate", {}, id=name)
+    due_on = f"{year}-02-{february}"
+    bench.holds(answer.text("next_run_at")[:10] == due_on, answer, f"the next run is not on {due_on}", "next_run_at")
+
+
+@law("recurring.on_date", "writes", guess="S19")
+def on_date(bench: Bench) -> None:
+    """A schedule that ends on a date has its last run on that very day."""
+    plan = _daily(bench)
+    last = (date.fromisoformat(str(plan["start_date"])) + DAY).isoformat()
+    name = active(bench, end={"type": "on_date", "date": last})
+    bench.equal(bench.done(RECURRING, id=name), "total_runs", 2)
+    if bench.controlled:
+        past(bench, name, 2)
+        shown = bench.done(RECURRING, id=name)
+        bench.equal(shown, "status", "completed")
+        bench.equal(shown, "runs_completed", 2)
 
 
 @law("recurring.review", "writes", clause="Review object")
@@ -116,7 +169,7 @@ def review(bench: Bench) -> None:
     total = answer.number("per_run.estimated_total_debit")
     covers = answer.number("balance_check.available") >= total
     bench.equal(answer, "balance_check.covers_next_run", covers)
-    bench.holds(answer.number("per_run.amount") == 20, answer, "another amount", "per_run.amount")
+    bench.holds(answer.number("per_run.amount") == Decimal(stock.CRYPTO), answer, "another amount", "per_run.amount")
     account = answer.text("recipient.account")
     held = stock.PHONES["KES"].lstrip("+") not in account
     bench.holds(held, answer, f"account is {account}, which is not masked", "recipient.account")

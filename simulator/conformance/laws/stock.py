@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from simulator.conformance.laws.bench import Bench
 from simulator.conformance.service import Answer
 from simulator.wire.json import JsonObject
@@ -11,14 +13,19 @@ ADDRESSES = {
     "celo": "0x52908400098527886E0F7030069857D2E4169EE7",
     "bitcoin": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
 }
+FIAT, CRYPTO, PAID = "5001.37", "20.37", "10.37"
+"""Amounts inside every limit of a fresh account, none of them round. PAID leaves the balance with each payment, and is
+small so that the balance of an account that this run cannot fill lasts for all laws."""
+OUTSIDE_ASCII = "Zoë Ọláìtán 𠮷田"
+"""A name whose letters take one to four bytes in UTF-8."""
 PHONES = {"KES": "+254712345678", "NGN": "+2348031234567"}
 
 ONRAMP: JsonObject = {
-    "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
+    "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": FIAT,
     "amount_currency": "KES", "method": "mobile_money",
 }  # fmt: skip
 OFFRAMP: JsonObject = {
-    "type": "offramp", "network": "stellar", "asset": "USDC", "fiat_currency": "KES", "amount": "20",
+    "type": "offramp", "network": "stellar", "asset": "USDC", "fiat_currency": "KES", "amount": CRYPTO,
     "amount_currency": "USDC", "method": "mobile_money",
 }  # fmt: skip
 BENEFICIARY: JsonObject = {
@@ -34,15 +41,15 @@ ADDRESS_BENEFICIARY: JsonObject = {
     "wallet_address": {"wallet_address": ADDRESSES["celo"], "network": "celo", "asset": "USDC"},
 }  # fmt: skip
 SEND: JsonObject = {
-    "symbol": "USDC", "network": "CELO", "amount": "20",
+    "symbol": "USDC", "network": "CELO", "amount": PAID,
     "destination": {"type": "address", "address": ADDRESSES["celo"]},
 }  # fmt: skip
 SWAP_QUOTE: JsonObject = {
     "from": {"symbol": "USDC", "network": "CELO"}, "to": {"symbol": "USDT", "network": "CELO"},
-    "amount": "20", "amount_side": "from",
+    "amount": PAID, "amount_side": "from",
 }  # fmt: skip
 BUY_QUOTE: JsonObject = {
-    "symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": "5000", "amount_currency": "fiat",
+    "symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": FIAT, "amount_currency": "fiat",
     "method": "mobile_money",
 }  # fmt: skip
 
@@ -81,6 +88,12 @@ def offramp(bench: Bench, network: str = "stellar") -> Answer:
     return bench.done("POST /quotes/{id}/confirm", offramp_details(bench, network), id=quote.text("id"))
 
 
+def balances(bench: Bench, member: str = "available") -> dict[tuple[str, str], Decimal]:
+    """One figure of each balance, by symbol and network."""
+    rows = bench.done("GET /wallet/assets", query={"size": 100}).items
+    return {(row["symbol"], row["network"]): Decimal(row[member]) for row in rows}
+
+
 def swap_quote(bench: Bench) -> Answer:
     return bench.done("POST /wallet/swap/quote", SWAP_QUOTE)
 
@@ -93,7 +106,7 @@ def buy_details(quote: Answer) -> JsonObject:
     return {"quote_id": quote.text("id"), "payer": {"phone_number": PHONES["KES"]}, "reference": Bench.fresh()}
 
 
-def withdraw_quote_body(bench: Bench, amount: str = "20") -> JsonObject:
+def withdraw_quote_body(bench: Bench, amount: str = PAID) -> JsonObject:
     return {
         "symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": amount, "amount_currency": "USDC",
         "beneficiary_id": beneficiary(bench).text("id"),
@@ -106,7 +119,7 @@ def withdraw_quote(bench: Bench) -> Answer:
 
 def recurring_body(bench: Bench) -> JsonObject:
     return {
-        "name": "Monthly rent", "type": "withdraw", "source": {"symbol": "USDC", "network": "CELO"}, "amount": "20",
+        "name": "Monthly rent", "type": "withdraw", "source": {"symbol": "USDC", "network": "CELO"}, "amount": CRYPTO,
         "amount_currency": "USDC", "recipient": {"beneficiary_id": beneficiary(bench).text("id")},
         "reference": Bench.fresh(),
     }  # fmt: skip

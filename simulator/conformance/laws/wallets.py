@@ -11,6 +11,8 @@ from simulator.conformance.laws.quotes import instant
 
 WALLET, LIGHTNING = "GET /wallets/{id}", "POST /wallets/{id}/lightning"
 ASSETS = {"stellar": ["USDC", "XLM"], "celo": ["CELO", "CUSD", "USDC", "USDT"], "bitcoin": ["BTC"]}
+ARRIVING = (("stellar", "USDC", "25.1234567"), ("celo", "USDT", "30.123457"), ("bitcoin", "BTC", "0.01234567"))
+"""A deposit of each network, down to the last place of its asset."""
 ADDRESS_STARTS = {"stellar": "G", "celo": "0x", "bitcoin": "bc1"}
 
 
@@ -197,7 +199,7 @@ def invoice_paid(bench: Bench) -> None:
 @law("deposit.way", "writes", "control", clause="Deposit; Other status sets")
 def deposit_way(bench: Bench) -> None:
     """A deposit is listed with its wallet's reference and is credited when it is confirmed."""
-    for network_name, asset, amount in (("stellar", "USDC", "25"), ("celo", "USDT", "30"), ("bitcoin", "BTC", "0.01")):
+    for network_name, asset, amount in ARRIVING:
         home = stock.wallet(bench, network_name)
         before = _available(bench, asset, network_name)
         found = bench.world.act("deposit_arrives", home.text("id"), asset=asset, amount=amount)["resource"]
@@ -227,9 +229,7 @@ def deposit_detected(bench: Bench) -> None:
 
 
 def _available(bench: Bench, symbol: str, network_name: str) -> Decimal:
-    rows = bench.done("GET /wallet/assets", query={"size": 100}).items
-    wanted = (symbol, network_name.upper())
-    return next(Decimal(row["available"]) for row in rows if (row["symbol"], row["network"]) == wanted)
+    return stock.balances(bench)[symbol, network_name.upper()]
 
 
 @law("deposit.transaction", "writes", "control", guess="S12")

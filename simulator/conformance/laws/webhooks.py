@@ -128,6 +128,24 @@ def signature(bench: Bench) -> None:
             )
 
 
+@law("webhook.outside_ascii", "writes", "control", clause=DELIVERY)
+def outside_ascii(bench: Bench) -> None:
+    """An event with letters outside ASCII is signed over the very bytes that are sent, and has them as they were."""
+    with receiving(bench, "beneficiary.created") as receiver:
+        receiver.answers(500, 200)
+        stock.beneficiary(bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})
+        bench.world.advance("2m")
+        got = receiver.got()
+        bench.holds(len(got) == 2, receiver.made, f"{len(got)} attempts, not 2", "deliveries")
+        for one in got:
+            held = one.signed_with(bench.world.webhook_key)
+            words = f"not signed over what was sent: {one.headers.get('x-signature')}"
+            bench.holds(held, receiver.made, words, "X-Signature")
+            name = one.object.get("name")
+            words = f"the name is {name!r}, not {stock.OUTSIDE_ASCII!r}"
+            bench.holds(name == stock.OUTSIDE_ASCII, receiver.made, words, "data.object.name")
+
+
 @law("webhook.timestamp", "writes", "control", clause=DELIVERY)
 def timestamp(bench: Bench) -> None:
     """X-Timestamp is Unix time in milliseconds, within five minutes of the receiver's clock."""
@@ -164,7 +182,7 @@ def disabled(bench: Bench) -> None:
 def _failing(bench: Bench, receiver: Receiver, *statuses: int) -> None:
     """One event whose first attempts fail."""
     receiver.answers(*statuses)
-    stock.beneficiary(bench)
+    stock.beneficiary(bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})
     bench.world.settle()
 
 
@@ -240,6 +258,21 @@ def same_bytes(bench: Bench) -> None:
         for other in got:
             held = other.raw == got[0].raw and other.signed_with(bench.world.webhook_key)
             bench.holds(held, receiver.made, "an attempt has other bytes, or is not signed", "body")
+
+
+@law("webhook.retry_timestamp", "writes", "control", clause=DELIVERY)
+def retry_timestamp(bench: Bench) -> None:
+    """Each attempt carries the X-Timestamp of its own sending, later than that of the one before by the pause."""
+    with bench.world.settings(webhook_timestamp="simulated"), receiving(bench, "beneficiary.created") as receiver:
+        _failing(bench, receiver, 500, 500, 500, 200)
+        bench.world.advance("45m")
+        stamps = [int(got.headers["x-timestamp"]) for got in receiver.got()]
+        bench.holds(len(stamps) == 4, receiver.made, f"{len(stamps)} attempts, not 4", "deliveries")
+        for earlier, later, pause in zip(stamps, stamps[1:], RETRIES, strict=False):
+            apart = timedelta(milliseconds=later - earlier)
+            held = pause * 0.85 <= apart <= pause * 1.15
+            words = f"two attempts that lie about {pause} apart carry stamps {apart} apart"
+            bench.holds(held, receiver.made, words, "X-Timestamp")
 
 
 @law("webhook.gives_up", "writes", "control", clause=RULES)

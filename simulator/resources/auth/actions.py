@@ -194,6 +194,11 @@ def register(world: World) -> None:
             world.directory[text] = world.id
 
 
+def keys_and_tokens(world: World) -> list[str]:
+    """Every public key and token of a world."""
+    return [text for environment in ENVIRONMENTS for text in _keys_and_tokens(world, environment)]
+
+
 def known_keys(world: World) -> list[str]:
     """The public keys of both environments, revoked ones included."""
     return [pair.public_key for environment in ENVIRONMENTS for pair in key_pairs(world, environment).values()]

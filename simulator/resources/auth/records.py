@@ -22,6 +22,7 @@ PERMISSIONS = ("read", "ramps", "wallet", "wallets", "beneficiaries", "recurring
 
 _KEY_LENGTH = 24
 _TOKEN_LENGTH = 40
+_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +56,23 @@ class Token:
     wall_expires_at_ms: Milliseconds = 0
 
 
-KEY_PAIRS = TableKey("api_keys", KeyPair, per_environment=True)
+def _check_pair(key: str, pair: KeyPair) -> None:
+    _check_credential(key)
+
+
+KEY_PAIRS = TableKey("api_keys", KeyPair, per_environment=True, check=_check_pair)
 
 
 def _check_token(key: str, token: Token) -> None:
     if token.text != key:
         raise StateError("text", "it is the key of the row")
+    _check_credential(key)
+
+
+def _check_credential(text: str) -> None:
+    """StateError for a text that no key and no token can be: a client could not send it, nor a database find it."""
+    if not (text.isascii() and text.isprintable() and 1 <= len(text) <= _LONGEST):
+        raise StateError("", f"a key or a token has 1 to {_LONGEST} printable characters of ASCII")
 
 
 TOKENS = TableKey("tokens", Token, per_environment=True, check=_check_token)

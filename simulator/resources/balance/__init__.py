@@ -25,9 +25,9 @@ from simulator.resources.balance.rendering import (
     render_withdraw_quote,
 )
 from simulator.resources.balance.routes import OPERATIONS
-from simulator.resources.balance.send import create_send
+from simulator.resources.balance.send import create_send, price_send_to
 from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
-from simulator.resources.balance.withdraw import execute_withdraw, quote_withdraw
+from simulator.resources.balance.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
 from simulator.resources.transactions import quote_kind, transaction_kind
 from simulator.wire.room import Room
 
@@ -63,10 +63,12 @@ __all__ = [
     "bodies",
     "check_destination",
     "create_send",
+    "estimate_withdraw",
     "execute_withdraw",
     "find_user",
     "named_asset",
     "parse_destination",
+    "price_send_to",
     "quote_withdraw",
     "require_asset",
     "resolve_destination",

@@ -23,8 +23,9 @@ from simulator.resources.deposit_wallets import (
     LightningEntry,
     Wallet,
     decode_invoice,
+    has_disabled_wallet,
     is_lightning_address,
-    is_payable,
+    takes_payments,
 )
 from simulator.resources.profile import PlatformUser, is_oneself, platform_user
 from simulator.resources.reference import is_address, is_phone
@@ -78,13 +79,14 @@ def check_destination(world: World, destination: bodies.AnyDestination) -> None:
 def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser:
     """The other user a transfer goes to; 422 invalid_phone_number, 404 not_found."""
     ((name, value),) = destination.given().items()
-    user = platform_user(world, **{name: value})
-    if user is not None:
-        return user
     param = f"destination.{name}"
     if name == "phone_number" and not is_phone(value):
-        raise ApiError("invalid_phone_number", f"{value!r} is not an international phone number.", param)
-    raise ApiError("not_found", f"There is no user with this {name}.", param)
+        message = f"{value!r} is not an international phone number. Write + and digits only, as in +254712345678."
+        raise ApiError("invalid_phone_number", message, param)
+    user = platform_user(world, **{name: value})
+    if user is None:
+        raise ApiError("not_found", f"There is no user with this {name}.", param)
+    return user
 
 
 def resolve_destination(
@@ -148,20 +150,26 @@ def _invoice(world: World, environment: str, text: str, amount: Decimal) -> Reci
 
 
 def require_payable(world: World, environment: str, recipient: Recipient) -> None:
-    """409 invalid_state for an invoice that is paid or being paid, and for what this world no longer lets be paid.
+    """Refuse what Lightning cannot pay now; an invoice is paid once, a Lightning address any number of times.
 
-    Decision S14; an invoice is paid once, a Lightning address any number of times.
+    Raise `ApiError` 409: invalid_state for an invoice that is paid or being paid and for an entry of this world that
+    has ended (decision S14), wallet_disabled for an entry of a disabled wallet (S13).
     """
     text = present(recipient.lightning)
+    param = "destination.invoice" if recipient.invoice else "destination.lightning_address"
     payment = payment_of(world, environment, text) if recipient.invoice else None
     if payment is not None and payment.status == "completed":
-        raise ApiError("invalid_state", f"The invoice was paid by {payment.id}.", "destination.invoice")
+        raise ApiError("invalid_state", f"The invoice was paid by {payment.id}.", param)
     if payment is not None and payment.status in IN_FLIGHT:
-        raise ApiError("invalid_state", f"The invoice is being paid by {payment.id}.", "destination.invoice")
+        raise ApiError("invalid_state", f"The invoice is being paid by {payment.id}.", param)
     entry = receiver_at(world, environment, LIGHTNING, text)
-    if isinstance(entry, Invoice | LightningAddress) and not is_payable(world, entry):
-        param = "destination.invoice" if recipient.invoice else "destination.lightning_address"
+    if not isinstance(entry, Invoice | LightningAddress):
+        return
+    if not takes_payments(world, entry):
         raise ApiError("invalid_state", f"It can no longer be paid: {entry.id} is {entry.status}.", param)
+    if has_disabled_wallet(world, entry):
+        message = f"The wallet of {entry.id} is disabled and cannot receive funds. Enable it first."
+        raise ApiError("wallet_disabled", message, param)
 
 
 def _bad(field: str, why: str) -> ApiError:

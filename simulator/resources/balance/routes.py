@@ -81,15 +81,21 @@ OPERATIONS = (
         check=send.check_send,
         group="wallet",
         money=True,
-        errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable", "invalid_state"),
-        guessed={**_TO_SEND, "insufficient_balance": "M12", "network_unavailable": "S22"},
+        errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable", "invalid_state", "wallet_disabled"),
+        guessed={
+            **_TO_SEND,
+            "insufficient_balance": "M12",
+            "network_unavailable": "S22",
+            "wallet_disabled": "S13",
+        },
         description=(
             "Takes `amount` out of the balance and sends it to an address, over Lightning, or to another user "
             "of the service. To an address or over Lightning the amount is held until the send ends: `pending` "
             "until it is broadcast, then `processing`, then `completed`; it cannot be undone. To another user "
             "it is free, needs no network and completes at once. Paying an invoice, `amount` must be the "
             "invoice's and the fee comes on top. Refused when the balance is too low, the amount is outside the "
-            "asset's limits, the destination is not valid for the network, or the network is down."
+            "asset's limits, the destination is not valid for the network, the network is down, or the wallet "
+            "behind an invoice or a Lightning address of this service is disabled."
         ),
         statuses=("pending", "processing"),
     ),

@@ -13,6 +13,7 @@ from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.resources.balance import bodies, shapes
 from simulator.resources.balance.destinations import (
+    Recipient,
     check_destination,
     check_invoice_amount,
     find_user,
@@ -20,7 +21,7 @@ from simulator.resources.balance.destinations import (
     resolve_destination,
 )
 from simulator.resources.balance.named import named_asset, require_asset
-from simulator.resources.balance.pricing import price_send, require_balance
+from simulator.resources.balance.pricing import SendPricing, price_send, require_balance
 from simulator.resources.balance.quotes import require_up, side
 from simulator.resources.balance.rendering import render_send
 from simulator.resources.balance.settlement import broadcast_send
@@ -62,8 +63,7 @@ def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEst
     """POST /wallet/send/estimate: the exact fee of a send made now; looks at no balance (decision M12)."""
     world, environment, body = call.world, call.environment, call.body
     currency, amount = _amount_to_send(world, body)
-    recipient = resolve_destination(world, environment, currency, body.destination, amount)
-    pricing = price_send(world, environment, currency, amount, recipient)
+    _, pricing = price_send_to(world, environment, currency, amount, body.destination)
     if assumes(world, "M12", "estimates_look_at_the_balance"):
         require_balance(world, environment, currency, pricing.paid, "amount")
     return {
@@ -73,6 +73,14 @@ def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEst
         "fee": show_app_fee(pricing.fee),
         "net_amount": currency.format(pricing.net_amount),
     }
+
+
+def price_send_to(
+    world: World, environment: str, asset: Currency, amount: Decimal, destination: bodies.AnyDestination
+) -> tuple[Recipient, SendPricing]:
+    """Return who a send would reach and what it would cost now; errors as `create_send` but its last four codes."""
+    recipient = resolve_destination(world, environment, asset, destination, amount)
+    return recipient, price_send(world, environment, asset, amount, recipient)
 
 
 def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
@@ -107,10 +115,10 @@ def create_send(
 
     On-chain and Lightning: `pending`, what is paid is held. To another user: moved and completed at once; what is
     returned is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
-    amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable, 409 invalid_state.
+    amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable, 409 invalid_state
+    and wallet_disabled.
     """
-    recipient = resolve_destination(world, environment, asset, destination, amount)
-    pricing = price_send(world, environment, asset, amount, recipient)
+    recipient, pricing = price_send_to(world, environment, asset, amount, destination)
     require_balance(world, environment, asset, pricing.paid, "amount")
     if recipient.user_id is None:
         require_up(world, environment, asset)

@@ -9,6 +9,7 @@ from simulator.kernel.copying import replace
 from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
 from simulator.kernel.money import subtract
 from simulator.kernel.world import World
+from simulator.resources.deposit_wallets import payment_failed
 from simulator.resources.ramps import (
     FailureParameters,
     PaymentParameters,
@@ -120,10 +121,13 @@ def _send_hash(world: World, send: Transaction, given: str | None) -> str | None
 
 
 def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """A send or swap cannot finish: what is held goes back at once (decision M11)."""
+    """Fail a send or swap: release the hold at once (decision M11), and let an invoice it was paying expire (S13)."""
     world = call.world
     world.ledger.void_hold(world.now_ms, call.target.id)
-    return move(world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
+    failed = move(world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
+    if failed.lightning is not None:
+        payment_failed(world, failed.environment, failed.lightning)
+    return failed
 
 
 # --- swap ------------------------------------------------------------------------------------------------

@@ -138,8 +138,8 @@ class SendEstimate(TypedDict):
     """What would be sent, in `symbol`, as asked for."""
     fee: AppFee
     """What the send would cost, in `symbol`; all zero to another user of the service."""
-    net_amount: AmountText
-    """What the recipient would get, in `symbol`, after the fee."""
+    net_amount: Annotated[AmountText, Assumed("M7", "meaning")]
+    """What the recipient would get, in `symbol`: `amount` without the fee; of an invoice all of it."""
 
 
 class _Common(TypedDict):
@@ -172,9 +172,9 @@ class SendTransaction(_Common):
     """The network it goes over, in capitals."""
     amount: AmountText
     """What is sent, in `symbol`, before the fee; what is debited, except that an invoice's fee comes on top."""
-    net_amount: AmountText
+    net_amount: Annotated[AmountText, Assumed("M7", "meaning")]
     """What the recipient gets, in `symbol`: `amount` without the fee; of an invoice all of it."""
-    tx_hash: str | None
+    tx_hash: Annotated[str | None, Assumed("S16", "meaning")]
     """The transaction on the chain. Null until it is broadcast, to another user of the service and over Lightning."""
 
 

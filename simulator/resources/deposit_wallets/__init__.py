@@ -12,7 +12,7 @@ from simulator.kernel.world import TimerRow
 from simulator.resources.deposit_wallets import actions, lightning, shapes
 from simulator.resources.deposit_wallets.actions import default_wallet
 from simulator.resources.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
-from simulator.resources.deposit_wallets.lightning import is_payable
+from simulator.resources.deposit_wallets.lightning import has_disabled_wallet, payment_failed, takes_payments
 from simulator.resources.deposit_wallets.records import (
     ADDRESSES_BY_USERNAME,
     ADDRESSES_BY_WALLET,
@@ -99,6 +99,8 @@ __all__ = [
     "Wallet",
     "decode_invoice",
     "default_wallet",
+    "has_disabled_wallet",
     "is_lightning_address",
-    "is_payable",
+    "payment_failed",
+    "takes_payments",
 ]

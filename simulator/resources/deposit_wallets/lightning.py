@@ -26,9 +26,9 @@ from simulator.resources.deposit_wallets.records import (
 )
 from simulator.resources.deposit_wallets.rendering import render_entry
 from simulator.resources.reference import ASSETS
-from simulator.resources.transactions import IN_FLIGHT, credit_deposit, payment_of
+from simulator.resources.transactions import IN_FLIGHT, Transaction, credit_deposit, payment_of
 from simulator.wire.actions import ActionCall
-from simulator.wire.arrivals import LIGHTNING, expect
+from simulator.wire.arrivals import LIGHTNING, expect, receiver_at
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.fields import Nothing
 from simulator.wire.operation import Call
@@ -116,33 +116,62 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
 
 
 def remove_entry(call: Call[None, None, LightningEntry]) -> None:
-    """DELETE /wallets/{id}/lightning/{lightning_id}: it can be paid no more; 409 for an invoice that has ended."""
+    """DELETE /wallets/{id}/lightning/{lightning_id}: disable an entry.
+
+    Raise `ApiError` 409 for an invoice that has ended, or that has a payment in flight (decision S13).
+    """
     world, entry = call.world, call.resource
     if not kind_of(world, entry).machine.permits(entry.status, "delete"):
         raise ApiError("invalid_state", f"The invoice is {entry.status}.")
+    if (payment := _payment_in_flight(world, entry)) is not None:
+        raise ApiError(
+            "invalid_state", f"The invoice is being paid by {payment.id}. Wait until that payment has ended."
+        )
     world.agenda.cancel(EXPIRY, entry.id)
     move(world, entry, "delete")
 
 
 def expire_invoice(world: World, timer: Timer) -> None:
-    """The timer at exactly expires_at (decision S1)."""
-    move(world, existing(world, Invoice, timer.target), "expire")
+    """The timer at exactly expires_at (decision S1); a payment in flight holds the expiry back (S13)."""
+    invoice = existing(world, Invoice, timer.target)
+    if _payment_in_flight(world, invoice) is None:
+        move(world, invoice, "expire")
 
 
-def is_payable(world: World, entry: LightningEntry) -> bool:
-    """Whether a payment can arrive: the entry still takes one, and nothing stands in its way."""
+def payment_failed(world: World, environment: str, payment_request: str) -> None:
+    """Expire an invoice of this world whose time ran out while a payment that has now failed was in flight.
+
+    An invoice that still has time left stays pending, and its timer stays planned (decision S13).
+    """
+    invoice = receiver_at(world, environment, LIGHTNING, payment_request)
+    if isinstance(invoice, Invoice) and invoice.status == "pending" and world.now_ms >= invoice.expires_at_ms:
+        world.agenda.cancel(EXPIRY, invoice.id)  # the two may fall on one instant, the failure first
+        move(world, invoice, "expire")
+
+
+def takes_payments(world: World, entry: LightningEntry) -> bool:
+    """Return whether an entry has not ended: a pending invoice, or an active Lightning address."""
     action = "invoice_paid" if isinstance(entry, Invoice) else "lightning_payment_arrives"
-    return kind_of(world, entry).machine.permits(entry.status, action) and unpayable(world, entry) is None
+    return kind_of(world, entry).machine.permits(entry.status, action)
+
+
+def has_disabled_wallet(world: World, entry: LightningEntry) -> bool:
+    return wallets(world, entry.environment)[entry.wallet_id].status == "disabled"
 
 
 def unpayable(world: World, entry: LightningEntry) -> str | None:
-    """Why an entry that takes payments takes none now; an invoice is paid once (decision S14)."""
-    if isinstance(entry, Invoice):
-        payment = payment_of(world, entry.environment, entry.payment_request)
-        if payment is not None and payment.status in IN_FLIGHT:
-            return "the account itself is paying it"
-    active = wallets(world, entry.environment)[entry.wallet_id].status == "active"
-    return None if active else "its wallet is disabled"
+    """Return why an entry that has not ended cannot be paid now, or None; an invoice is paid once (decision S14)."""
+    if _payment_in_flight(world, entry) is not None:
+        return "the account itself is paying it"
+    return "its wallet is disabled" if has_disabled_wallet(world, entry) else None
+
+
+def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | None:
+    """The account's own payment of an invoice that may still succeed; None for a Lightning address."""
+    if not isinstance(entry, Invoice):
+        return None
+    payment = payment_of(world, entry.environment, entry.payment_request)
+    return payment if payment is not None and payment.status in IN_FLIGHT else None
 
 
 def invoice_paid(call: ActionCall[Invoice, Nothing]) -> Invoice:
@@ -173,19 +202,20 @@ def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> L
 
 
 def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
-    """What the account itself paid to an invoice or Lightning address is credited at once (decision S9).
+    """Credit what the account itself paid to an invoice or Lightning address (decision S9).
 
-    What could be paid when the payment began is credited, whatever has become of its wallet; an invoice that ended
-    since stays ended.
+    The entry could be paid when the payment began, so the payment is credited whatever has become of its wallet. A
+    Lightning address may have been deleted since. An invoice has ended only in worlds saved before a payment in flight
+    held its end back.
     """
     amount_sats = int(arrival.amount.scaleb(_BTC.decimals))
-    if isinstance(entry, Invoice) and entry.status == "pending":
-        _pay_invoice(world, entry)
-    elif not is_payable(world, entry):
+    if not takes_payments(world, entry):
         deposit = _deposit(world, entry, amount_sats)
         _credit(world, deposit, entry.payment_request if isinstance(entry, Invoice) else entry.address)
         create(world, deposit, "lightning_payment_arrives")
-    elif isinstance(entry, LightningAddress):
+    elif isinstance(entry, Invoice):
+        _pay_invoice(world, entry)
+    else:
         _pay_address(world, entry, amount_sats)
     return True
 

@@ -187,7 +187,8 @@ OPERATIONS = (
         errors=("not_found", "invalid_state"),
         description=(
             "Disables a Lightning address or a pending invoice: nothing can be paid to it any more. An invoice "
-            "that was paid or has expired is refused with invalid_state; what is disabled already is not found."
+            "that was paid, has expired or has a payment in flight is refused with invalid_state. An entry that "
+            "is disabled already is not found."
         ),
     ),
 )

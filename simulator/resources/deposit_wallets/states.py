@@ -78,7 +78,7 @@ LIGHTNING_ADDRESS_MEANINGS = {
 }
 
 INVOICE_MEANINGS = {
-    "pending": "It waits for its one payment until `expires_at`.",
+    "pending": "It waits for its one payment until `expires_at`, or until a payment in flight by then has ended.",
     "paid": "It was paid, and the balance is credited.",
     "expired": "It was not paid in time and cannot be paid any more.",
     "disabled": "It was withdrawn before it was paid.",

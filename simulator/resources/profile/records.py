@@ -174,9 +174,4 @@ def _matches(person: Profile | PlatformUser, user_id: str | None, email: str | N
         return person.user_id == user_id.lower()
     if email is not None:
         return person.email.casefold() == email.casefold()
-    return phone_number is not None and person.phone_number == _digits(phone_number)
-
-
-def _digits(phone_number: str) -> str:
-    """A phone number without what people put between the digits."""
-    return "".join(letter for letter in phone_number if letter not in " -().")
+    return phone_number is not None and person.phone_number == phone_number

@@ -33,7 +33,7 @@ from simulator.resources.recurring.rendering import (
     render_recurring,
     render_review,
 )
-from simulator.resources.recurring.runs import plan_next, stop
+from simulator.resources.recurring.runs import plan_next, require_runnable, stop
 from simulator.resources.recurring.schedule import Schedule, today, zone_names
 from simulator.resources.reference import FIATS, fiat, require_network
 from simulator.resources.transactions import Transaction, transactions
@@ -115,11 +115,12 @@ def _as_given(destination: balance.AnyDestination) -> DestinationShape:
 
 @contextmanager
 def _inside_recipient() -> Iterator[None]:
-    """Prefix the `param` of what is refused about a destination with `recipient.`, where it stands in this body."""
+    """Prefix a destination that an error names, as `param` and in its message, with `recipient.`: its path here."""
     try:
         yield
     except ApiError as error:
         if error.param is not None and error.param.startswith("destination"):
+            error.message = error.message.replace(f"`{error.param}`", f"`recipient.{error.param}`")
             error.param = f"recipient.{error.param}"
         raise
 
@@ -155,28 +156,22 @@ def set_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> sha
         end_date=body.end.date if body.end.type == "on_date" else None,
         occurrences=body.end.occurrences if body.end.type == "after_occurrences" else None,
     )
-    total_runs = _total_runs(world, payment, schedule)
-    payment = replace(payment, schedule=schedule, reviewed=False, total_runs=total_runs)
-    payment = move(world, payment, "set_schedule")
+    payment = replace(payment, schedule=schedule, reviewed=False)
+    payment = move(world, replace(payment, total_runs=payment.all_runs(world.now_ms)), "set_schedule")
     return render_recurring(world, payment)
-
-
-def _total_runs(world: World, payment: RecurringPayment, schedule: Schedule) -> int | None:
-    """The occurrences; or what was executed plus the dates from now up to on_date; or None (decision S19)."""
-    if schedule.end == "on_date":
-        return payment.runs_executed + schedule.count_from(world.now_ms)
-    return schedule.occurrences
 
 
 def review(call: Call[None, None, RecurringPayment]) -> shapes.Review:
     """GET /recurring-payments/{id}/review: leaves the mark without which a draft is not activated (decision S20)."""
     world, payment = call.world, call.resource
     _require_schedule(payment)
+    completed = payment.status == "completed"
     shown = render_review(
         payment,
         estimate(world, payment),
         render_recipient(world, payment),
-        payment.moments(world.now_ms, NEXT_RUNS_SHOWN) if payment.status != "completed" else (),
+        () if completed else payment.moments(world.now_ms, NEXT_RUNS_SHOWN),
+        payment.total_runs if completed else payment.all_runs(world.now_ms),
     )
     if call.trace and payment.status == "draft" and not payment.reviewed:
         save(world, replace(payment, reviewed=True))
@@ -190,8 +185,7 @@ def activate(call: Call[Nothing, None, RecurringPayment]) -> shapes.Activation:
     _require_schedule(payment)
     if not payment.reviewed and not assumes(world, "S20", "no_review_is_needed"):
         raise ApiError("invalid_state", "Fetch the review of the present schedule before activating it.")
-    next_run = _require_date(payment, world.now_ms)
-    payment = replace(payment, next_run_at_ms=next_run, activated_at_ms=world.now_ms)
+    payment = replace(_resumed(world, payment), activated_at_ms=world.now_ms)
     payment = move(world, payment, "activate")
     answer = render_activation(payment)
     plan_next(world, payment)
@@ -221,10 +215,8 @@ def restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> shapes.Re
     _require(payment, "paused")
     schedule = _require_schedule(payment)
     if start_date is not None:
-        schedule = replace(schedule, start_date=start_date)
-        payment = replace(payment, schedule=schedule, total_runs=_total_runs(world, payment, schedule))
-    next_run = _require_date(payment, world.now_ms)
-    payment = replace(payment, next_run_at_ms=next_run, failures_in_a_row=0, paused_at_ms=None, pause_reason=None)
+        payment = replace(payment, schedule=replace(schedule, start_date=start_date))
+    payment = replace(_resumed(world, payment), failures_in_a_row=0, paused_at_ms=None, pause_reason=None)
     payment = move(world, payment, "restart")
     answer = render_recurring(world, payment)
     plan_next(world, payment)
@@ -255,8 +247,13 @@ def _require_schedule(payment: RecurringPayment) -> Schedule:
     return payment.schedule
 
 
-def _require_date(payment: RecurringPayment, now_ms: int) -> int:
-    next_run = payment.next_moment(now_ms)
+def _resumed(world: World, payment: RecurringPayment) -> RecurringPayment:
+    """Return a payment with its next run and the number of all its runs set from now on (decision S19).
+
+    Raise `ApiError` for a payment that can never run: 404 and 422 as `require_runnable`, 409 without a date left.
+    """
+    require_runnable(world, payment)
+    next_run = payment.next_moment(world.now_ms)
     if next_run is None:
-        raise ApiError("invalid_state", "The schedule has no date left.")
-    return next_run
+        raise ApiError("invalid_state", "The schedule has no date left. Set a new schedule.")
+    return replace(payment, next_run_at_ms=next_run, total_runs=payment.all_runs(world.now_ms))

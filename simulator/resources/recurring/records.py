@@ -115,9 +115,21 @@ class RecurringPayment(Record):
             return ()
         if self.schedule.occurrences is not None:
             count = min(count, max(self.schedule.occurrences - self.runs_executed, 0))
-        if self.last_run_ms is not None:
-            now_ms = max(now_ms, self.last_run_ms + 1)
-        return self.schedule.moments(now_ms, count)
+        return self.schedule.moments(self._after_last_run(now_ms), count)
+
+    def all_runs(self, now_ms: int) -> int | None:
+        """Return how many runs there are in all if it goes on from `now_ms`, or None without an end (decision S19).
+
+        Up to a date these are the runs executed so far and the dates still to come.
+        """
+        if self.schedule is None:
+            return None
+        if self.schedule.end != "on_date":
+            return self.schedule.occurrences
+        return self.runs_executed + self.schedule.count_from(self._after_last_run(now_ms))
+
+    def _after_last_run(self, now_ms: int) -> int:
+        return now_ms if self.last_run_ms is None else max(now_ms, self.last_run_ms + 1)
 
     def next_moment(self, now_ms: int) -> int | None:
         return next(iter(self.moments(now_ms, 1)), None)

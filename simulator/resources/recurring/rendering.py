@@ -145,7 +145,11 @@ def render_run(number: int, scheduled_for_ms: int, outcome: shapes.RunOutcome) -
 
 
 def render_review(
-    payment: RecurringPayment, estimate: Estimate, recipient: shapes.ReviewRecipient, next_runs: Iterable[int]
+    payment: RecurringPayment,
+    estimate: Estimate,
+    recipient: shapes.ReviewRecipient,
+    next_runs: Iterable[int],
+    total_runs: int | None,
 ) -> shapes.Review:
     source, schedule = payment.source, present(payment.schedule)
     return {
@@ -164,7 +168,7 @@ def render_review(
         },
         "schedule_summary": schedule.summary(),
         "next_runs": [format_timestamp(at_ms) for at_ms in next_runs],
-        "total_runs": payment.total_runs,
+        "total_runs": total_runs,
         "balance_check": {
             "available": source.format(estimate.available),
             "covers_next_run": estimate.available >= estimate.debit,

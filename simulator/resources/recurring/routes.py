@@ -44,6 +44,21 @@ TRANSACTION_LIST = Listing(
 
 _FIND = by_id(PAYMENTS, "recurring payment")
 _ITEM = "/recurring-payments/{id}"
+_START_ERRORS = (
+    "not_found",
+    "invalid_state",
+    "amount_too_low",
+    "amount_too_high",
+    "unsupported_pair",
+    "invoice_expired",
+)
+_START_GUESSED = {
+    "amount_too_low": "S20",
+    "amount_too_high": "S20",
+    "unsupported_pair": "M15",
+    "invoice_expired": "start-checks",
+}
+"""What activate and restart refuse because no run could succeed."""
 
 OPERATIONS = (
     Operation(
@@ -191,11 +206,13 @@ OPERATIONS = (
         money=True,
         load=_FIND,
         group="recurring",
-        errors=("not_found", "invalid_state"),
+        errors=_START_ERRORS,
+        guessed=_START_GUESSED,
         description=(
             "Starts the runs of a draft whose present schedule has been reviewed: plans the next run and sends "
             "the event recurring_payment.activated. Refused with invalid_state for anything but such a draft, "
-            "and when the schedule has no date left."
+            "and when the schedule has no date left. Also refused when no run could succeed: the beneficiary was "
+            "deleted, or the amount is outside the limits of the fee product at the present rate."
         ),
     ),
     Operation(
@@ -228,11 +245,13 @@ OPERATIONS = (
         check=actions.check_restart,
         load=_FIND,
         group="recurring",
-        errors=("not_found", "invalid_state"),
+        errors=_START_ERRORS,
+        guessed=_START_GUESSED,
         description=(
             "Goes on after a pause, with the next date of the schedule or counting anew from `start_date`. Runs "
             "that were missed are skipped: they are not paid later and do not count. Sends the event "
-            "recurring_payment.restarted. Refused with invalid_state when it is not paused or no date is left."
+            "recurring_payment.restarted. Refused with invalid_state when it is not paused or no date is left, "
+            "and when no run could succeed, as at activation."
         ),
         statuses=("active",),
     ),

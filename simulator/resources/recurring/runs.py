@@ -6,14 +6,23 @@ uses it and debits the balance as one attempt: a run that fails leaves nothing b
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TypedDict
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS
 from simulator.kernel.copying import replace
+from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.resources.balance import create_send, execute_withdraw, parse_destination, quote_withdraw
-from simulator.resources.beneficiaries import beneficiary
+from simulator.resources.balance import (
+    create_send,
+    estimate_withdraw,
+    execute_withdraw,
+    parse_destination,
+    price_send_to,
+    quote_withdraw,
+)
+from simulator.resources.beneficiaries import Beneficiary, beneficiary
 from simulator.resources.profile import require_active, require_kyc
 from simulator.resources.recurring import shapes
 from simulator.resources.recurring.records import RecurringPayment
@@ -88,6 +97,41 @@ def run(world: World, timer: Timer) -> None:
         plan_next(world, after)
 
 
+def require_runnable(world: World, payment: RecurringPayment) -> None:
+    """Refuse a payment of which no run could succeed, whatever the balance and the account's limits (decision S20).
+
+    Raise `ApiError` 404 for a beneficiary that was deleted, 422 for an amount outside the product's limits at the
+    present rate, a fee product that is not in force (M15) and a destination that cannot be paid any more.
+    """
+    if payment.type == "send":
+        destination = parse_destination(present(payment.destination))
+        price_send_to(world, payment.environment, payment.source, payment.amount, destination)
+    else:
+        estimate_withdraw(world, payment.environment, **_withdrawal(world, payment))
+
+
+class _Withdrawal(TypedDict):
+    """The terms of one withdrawal, for its estimate and its quote."""
+
+    asset: Currency
+    money: Currency
+    amount: Decimal
+    in_fiat: bool
+    recipient: Beneficiary
+
+
+def _withdrawal(world: World, payment: RecurringPayment) -> _Withdrawal:
+    """Raise `ApiError` 404 for a beneficiary that was deleted."""
+    recipient = beneficiary(world, payment.environment, present(payment.beneficiary_id))
+    return {
+        "asset": payment.source,
+        "money": FIATS[present(recipient.fiat_currency)],
+        "amount": payment.amount,
+        "in_fiat": payment.amount_currency != payment.symbol,
+        "recipient": recipient,
+    }
+
+
 class _Tags(TypedDict):
     """What the transaction of a run says of it."""
 
@@ -114,16 +158,7 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
         return create_send(
             world, environment, asset=payment.source, amount=payment.amount, destination=destination, **tags
         )
-    recipient = beneficiary(world, environment, present(payment.beneficiary_id))
-    quote = quote_withdraw(
-        world,
-        environment,
-        payment.source,
-        FIATS[present(recipient.fiat_currency)],
-        payment.amount,
-        in_fiat=payment.amount_currency != payment.symbol,
-        recipient=recipient,
-    )
+    quote = quote_withdraw(world, environment, **_withdrawal(world, payment))
     return execute_withdraw(world, quote, **tags)
 
 

@@ -104,7 +104,9 @@ ROOM = Room(
 
 
 __all__ = [
+    "DELIVERIES",
     "DELIVERY_MEANINGS",
+    "EMAILS",
     "ENDPOINTS",
     "ROOM",
     "Attempt",

@@ -40,5 +40,8 @@ class EmitParameters(Body):
 
     type: Text
     """The event type to send."""
+    about: Text | None = None
+    """The id of the resource that the event is about: it is sent as it is now, but in the status that the event leaves
+    a resource in. Without it, the newest resource in such a status is sent, or an example."""
     object: dict[str, Any] | None = None
     """Members that replace those of the object that would be sent."""

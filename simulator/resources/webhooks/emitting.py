@@ -1,6 +1,7 @@
-"""The action `emit`: any event of the catalogue, about the newest resource that fits, else about a realistic example.
+"""The action `emit`: any event of the catalogue, about a named resource, the newest that fits, or a realistic example.
 
 A resource fits when it stands where a move that emits this event leads: the state tables say so. It is sent as it is.
+A named resource need not stand there: the event is untrue then, and says the status that it would leave.
 In examples a text `@`, `@+30m` or `@-1d` stands for a moment counted from now.
 """
 
@@ -14,13 +15,14 @@ from simulator.kernel.journal import EVENTS
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.resources.webhooks import bodies
-from simulator.wire import strict
+from simulator.wire import quotas, strict
 from simulator.wire.actions import ActionCall
 from simulator.wire.conditions import having, newest_of
+from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES, emit
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject, loads
-from simulator.wire.records import render_for_event
+from simulator.wire.records import find, no_resource, render_for_event
 from simulator.wire.subjects import Subject, subjects_of
 
 
@@ -34,7 +36,12 @@ def check_emit(parameters: bodies.EmitParameters) -> Iterator[Wrong]:
 def emit_example(call: ActionCall[None, bodies.EmitParameters]) -> JsonObject:
     """The action emit; returns the object that was sent."""
     world, environment, event_type = call.world, call.environment, call.parameters.type
-    subject, object_id = _subject(world, environment, event_type)
+    quotas.require_event_room(world)
+    about = call.parameters.about
+    if about is None:
+        subject, object_id = _subject(world, environment, event_type)
+    else:
+        (subject, environment), object_id = _named(world, environment, event_type, about), about
     subject |= call.parameters.object or {}
     if isinstance(subject.get("id"), str):
         object_id = subject["id"]
@@ -55,6 +62,29 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
         return found
     example = _example(world, shown)
     return example, example.get("id") or f"network_{environment}_{example['network']}"
+
+
+def _named(world: World, environment: str, event_type: str, about: str) -> tuple[JsonObject, str]:
+    """Return a resource as this event would show it now, and the environment that it is in.
+
+    `ControlError` 404 for an unknown id, 400 for a resource of a kind that the event is never about.
+    """
+    record = find(world, about)
+    if record is None:
+        raise no_resource(world, about, "about")
+    subjects = subjects_of(world.wiring.kinds.values())[event_type]
+    fitting = next((one for one in subjects if one.kind.name == record.kind), None)
+    if fitting is None or fitting.kind.sole is not None or event_type in fitting.kind.event_shapes:
+        message = (
+            f"{about!r} is of the kind {record.kind}, and {event_type} cannot be sent about one of those by its id."
+        )
+        raise ControlError(400, "invalid_parameter", message, "about")
+    shown, field = render_for_event(world, record), fitting.kind.status_field
+    if field in shown and shown[field] not in fitting.statuses:
+        shown[field] = fitting.statuses[0]
+        if "updated_at" in shown:
+            shown["updated_at"] = format_timestamp(world.now_ms)
+    return shown, getattr(record, "environment", environment)
 
 
 def _example(world: World, subject: Subject) -> JsonObject:

@@ -183,7 +183,7 @@ def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttemp
     if not plan.two_at_once:
         return pending, None
     pending = replace(pending, plan=replace(plan, two_at_once=False))
-    return pending, replace(pending, stage=None)
+    return pending, replace(pending, stage=None, cause="copy")
 
 
 def body_of(world: World, event: Event, plan: DeliveryPlan) -> bytes:

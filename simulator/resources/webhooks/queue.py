@@ -97,8 +97,12 @@ def resend(world: World, event_id: str, endpoint_id: str | None = None, plan: De
     chosen = [endpoint for endpoint in recipients(world, event) if endpoint_id in (None, endpoint.id)]
     place = _place_now(world)
     for endpoint in chosen:
-        _route_alone(world, event, endpoint, PendingAttempt(event.id, endpoint.id, stage=None, plan=plan, place=place))
+        _route_alone(world, event, endpoint, _resent(event, endpoint, plan, place))
     return len(chosen)
+
+
+def _resent(event: Event, endpoint: Webhook, plan: DeliveryPlan | None, place: tuple[int, ...]) -> PendingAttempt:
+    return PendingAttempt(event.id, endpoint.id, stage=None, plan=plan, place=place, cause="resend")
 
 
 def _place_now(world: World) -> tuple[int, int, int]:
@@ -177,7 +181,7 @@ def _route(
     # Copies are attempts without a place in the retry schedule; they keep the plan, less what would copy them again.
     extra = plan.copies - 1
     pending = replace(pending, plan=replace(plan, copies=1)) if extra else pending
-    copies = extra * (replace(pending, stage=None),) if extra else ()
+    copies = extra * (replace(pending, stage=None, cause="copy"),) if extra else ()
     pending, beside = faults.together(pending, plan)
     key = _make_ready(world, pending)
     if beside is not None:
@@ -283,7 +287,9 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
     if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
         if pending.stage < retries_of(world):
             retry_at_ms = world.now_ms + RETRY_DELAYS_MS[pending.stage]
-            retry = PendingAttempt(pending.event_id, pending.endpoint_id, pending.stage + 1, attempt.number)
+            retry = PendingAttempt(
+                pending.event_id, pending.endpoint_id, pending.stage + 1, attempt.number, cause="retry"
+            )
             _plan_timer(world, RETRY, retry_at_ms, retry, event, endpoint, attempt.id)
         elif not assumes(world, "W5", "endpoints_stay_enabled"):
             endpoint = _give_up(world, endpoint)
@@ -359,6 +365,7 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
         request_headers=headers_text(outcome.request_headers),
         response_headers=headers_text(outcome.response_headers),
         response_body=Text(outcome.response_body),
+        cause=attempt.pending.cause,
     )
     if attempt.pending.plan is not None:
         delivery = faults.marked(world, delivery, event, attempt.pending.plan)

@@ -23,6 +23,13 @@ DELIVERY_MEANINGS = {
     "succeeded": "The receiver answered 2xx within 10 seconds.",
     "failed": "It answered anything else, too late, or not at all.",
 }
+DeliveryCause = Literal["first", "retry", "copy", "resend"]
+CAUSE_MEANINGS = {
+    "first": "The first attempt for this event and endpoint.",
+    "retry": "An attempt of the retry schedule, after one that failed.",
+    "copy": "A second copy that a fault made (`copies`, `two_at_once`).",
+    "resend": "Somebody asked for the event to be sent again.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +71,8 @@ class PendingAttempt:
     place: tuple[int, ...] = ()
     delayed_after: int | None = field(default=None, metadata={"saved_as": "since"})
     held_for: int | None = 0
+    cause: DeliveryCause = "first"
+    """Why the attempt is made."""
 
     saved_as: ClassVar[str] = "Due"
 
@@ -189,6 +198,8 @@ class Delivery:
     unheard: bool = False
     sent: Text = NOTHING
     fault: str = ""
+    cause: DeliveryCause | None = None
+    """Why the attempt was made, or None in a document saved before this was recorded."""
 
     @property
     def was_dropped(self) -> bool:
@@ -197,7 +208,7 @@ class Delivery:
 
 
 ENDPOINTS = TableKey("webhooks", Webhook, per_environment=True)
-DELIVERIES = TableKey("deliveries", Delivery, per_owner=True)
+DELIVERIES = TableKey("deliveries", Delivery, per_owner=True, journal=True)
 """The deliveries of each endpoint, in the order of their answers."""
 PLANNED = TableKey("webhook_planned", Planned, per_owner=True)
 QUEUES = TableKey("webhook_lines", EndpointQueue)
@@ -225,7 +236,7 @@ class Email:
     body: str
 
 
-EMAILS = TableKey("emails", Email)
+EMAILS = TableKey("emails", Email, journal=True)
 
 
 def delivery_id(event_id: str, endpoint_id: str, number: int) -> str:

@@ -11,7 +11,14 @@ from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.webhooks import faults
 from simulator.resources.webhooks.faults import altered
-from simulator.resources.webhooks.records import DELIVERY_MEANINGS, Delivery, DeliveryStatus, Webhook
+from simulator.resources.webhooks.records import (
+    CAUSE_MEANINGS,
+    DELIVERY_MEANINGS,
+    Delivery,
+    DeliveryCause,
+    DeliveryStatus,
+    Webhook,
+)
 from simulator.resources.webhooks.states import MEANINGS
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.shapes import Assumed, Clauses, Count, Format, Meanings, OneOf, Pagination, Prefix, Timestamp
@@ -119,6 +126,8 @@ class RecordedDelivery(WebhookDelivery):
     """What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should."""
     fault_id: str | None
     """The fault that acted on the attempt; null where none did."""
+    cause: Annotated[DeliveryCause, Meanings(CAUSE_MEANINGS)]
+    """Why the attempt was made."""
 
 
 def render_webhook(world: World, endpoint: Webhook) -> WebhookEndpoint:
@@ -163,6 +172,7 @@ def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelive
         "response_body": delivery.response_body.read().decode("utf-8", "replace") if answered else None,
         "faults": faults.what_happened_to(delivery),
         "fault_id": delivery.fault or None,
+        "cause": delivery.cause or ("first" if delivery.attempt == 1 else "retry"),
     }
 
 

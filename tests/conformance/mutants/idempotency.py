@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+from tests.conformance.mutants.errors import refusal
 from tests.conformance.mutants.service import Answer, Call, Service, service
 
 KEY = "idempotency-key"
@@ -55,3 +56,27 @@ async def key_per_operation(call: Call, ask: Service) -> Answer:
         key = f"{call.path.replace('/', '-')}{call.headers[KEY]}"[-255:]
         return await ask(call.but(headers={**call.headers, KEY: key}))
     return await ask(call)
+
+
+@service("Keys that differ in case are the same.", found_by="idempotency.case")
+async def keys_in_lower_case(call: Call, ask: Service) -> Answer:
+    key = call.headers.get(KEY)
+    return await ask(call.but(headers={**call.headers, KEY: key.lower()}) if key else call)
+
+
+@service("A retry is refused once the quote has expired, whatever the key.",
+         found_by="idempotency.quote_expired")  # fmt: skip
+async def expiry_before_replay(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if call.method != "POST":
+        return found
+    if found.status == 201 and call.path.endswith(("/quote", "/quotes")):
+        call.memory[found.body["id"]] = (call.path, call.body, found.body["expires_at"])
+    elif found.headers.get("idempotent-replayed"):
+        used = call.id if call.path.endswith("/confirm") else (call.body or {}).get("quote_id")
+        if used in call.memory:
+            path, body, expires_at = call.memory[used]
+            now = await ask(call.to("POST", path, body))
+            if now.status == 201 and now.body["created_at"] >= expires_at:
+                return refusal(422, "quote_expired", found)
+    return found

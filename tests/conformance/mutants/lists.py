@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from tests.conformance.mutants.errors import refusal
@@ -178,3 +179,59 @@ async def names_alone_searched(call: Call, ask: Service) -> Answer:
         found.body["data"] = rows
         found.body["pagination"] |= {"total": len(rows), "total_pages": min(1, len(rows))}
     return found
+
+
+SUBLISTS = (
+    "GET /wallets/{id}/deposits", "GET /wallets/{id}/lightning", "GET /recurring-payments/{id}/transactions",
+    "GET /webhooks/{id}/deliveries",
+)  # fmt: skip
+
+
+@service("Lists below a resource have no pages: all rows come at once.", *SUBLISTS, found_by="page.sublists")
+async def sublists_unpaged(call: Call, ask: Service) -> Answer:
+    return await without(call, ask, "page", "size", "limit")
+
+
+@service("Lists below a resource have one order.", *SUBLISTS, found_by="page.sublists")
+async def sublists_unsorted(call: Call, ask: Service) -> Answer:
+    return await without(call, ask, "sort_by", "sort_order")
+
+
+async def _with_bound_moved(call: Call, ask: Service, name: str, by: str) -> Answer:
+    try:
+        moved = str(Decimal(call.query[name]) + Decimal(by))
+    except (KeyError, ArithmeticError):
+        return await ask(call)
+    return await ask(call.but(query={**call.query, name: moved}))
+
+
+@service("`max_amount` leaves out what has this very amount.", "GET /transactions", found_by="filter.amount_bound")
+async def max_amount_is_exclusive(call: Call, ask: Service) -> Answer:
+    return await _with_bound_moved(call, ask, "max_amount", "-0.000000001")
+
+
+@service("`min_amount` leaves out what has this very amount.", "GET /transactions", found_by="filter.amount_bound")
+async def min_amount_is_exclusive(call: Call, ask: Service) -> Answer:
+    return await _with_bound_moved(call, ask, "min_amount", "0.000000001")
+
+
+@service("With a filter, page 2 begins with the last row of page 1.", *LISTS, found_by="page.filtered")
+async def filtered_pages_overlap(call: Call, ask: Service) -> Answer:
+    plain = {"page", "size", "limit", "sort_by", "sort_order"}
+    page, size = (call.query.get(name, "") for name in ("page", "size"))
+    found = await ask(call)
+    if found.status != 200 or call.query.keys() <= plain or not (page.isdigit() and size.isdigit() and int(page) > 1):
+        return found
+    whole = await ask(call.but(query={**call.query, "page": "1", "size": "100"}))
+    start = (int(page) - 1) * int(size) - 1
+    found.body["data"] = whole.body["data"][start : start + len(found.body["data"])]
+    return found
+
+
+@service("Days begin and end as in Nairobi.", *LISTS, found_by="filter.utc_days")
+async def days_of_nairobi(call: Call, ask: Service) -> Answer:
+    query = {**call.query}
+    for name, hours in (("start_date", -3), ("end_date", 21)):
+        if len(query.get(name, "")) == 10 and query[name][:2] == "20":
+            query[name] = later(f"{query[name]}T00:00:00+00:00", hours=hours)
+    return await ask(call.but(query=query))

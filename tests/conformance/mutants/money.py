@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_UP, Decimal
+from dataclasses import replace
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_UP, Decimal
 from typing import Any
 
 from tests.conformance.mutants.errors import last_good
@@ -189,3 +190,104 @@ def limits_never_reset(body: Any, call: Call) -> None:
 def inactive_fees_listed(body: Any, call: Call) -> None:
     if "status" not in call.query and body["data"]:
         body["data"][0]["status"] = "inactive"
+
+
+@service("A rate that was told once is told for ever.", "GET /rates", found_by="rate.current")
+async def rates_are_stale(call: Call, ask: Service) -> Answer:
+    mark = tuple(sorted(call.query.items()))
+    if mark not in call.memory:
+        found = await ask(call)
+        if found.status != 200:
+            return found
+        call.memory[mark] = found.body
+    return replace(await ask(call), body=call.memory[mark])
+
+
+FIAT = ("KES", "TZS", "NGN", "ZAR", "ZMW")
+
+
+def step(currency: str, network: str) -> Decimal:
+    """The last place of a currency."""
+    places = 2 if currency in FIAT else 8 if currency == "BTC" else 7 if network.lower() == "stellar" else 6
+    return D(1).scaleb(-places)
+
+
+@answer("The fee calculator rounds to even.", "POST /fees/calculate", found_by="fee.rounded_up")
+def fee_half_even(body: Any, call: Call) -> None:
+    told, fee = body["breakdown"], body["fee"]
+    if not told["min_fee_applied"] and not told["max_fee_applied"]:
+        exact = D(body["amount"]) * D(told["percentage"]) / 100 + D(told["fixed"])
+        part = exact.quantize(step(body["currency"], call.body.get("network") or ""), ROUND_HALF_EVEN)
+        fee["total"] = str(D(fee["total"]) - D(fee["processing_fee"]) + part)
+        fee["processing_fee"] = str(part)
+        body["net_amount"] = str(D(body["amount"]) - D(fee["total"]))
+
+
+@service("The fee of a ramp quote is rounded to even.", "POST /quotes", found_by="fee.rounded_up")
+async def quote_fee_half_even(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if found.status != 201 or found.body["type"] != "onramp":
+        return found
+    quote = found.body
+    asked = {"product": "onramp", "amount": quote["source_amount"], "currency": quote["source_currency"],
+             "network": quote["network"], "fiat_currency": quote["fiat_currency"]}  # fmt: skip
+    fee_half_even(calculated := (await ask(call.to("POST", "/fees/calculate", asked))).body, call.but(body=asked))
+    quote["fee"] = calculated["fee"]
+    rest = (D(quote["source_amount"]) - D(quote["fee"]["total"])) / D(quote["rate"])
+    quote["destination_amount"] = str(rest.quantize(step(quote["asset"], quote["network"]), ROUND_DOWN))
+    return found
+
+
+def _recipient(body: Any) -> tuple[Any, str, Decimal, Decimal]:
+    """Where a quote shows what is received, under which name, what that is exactly, and its last place."""
+    fee, rate = D(body["fee"]["total"]), D(body["rate"])
+    if "to" in body:
+        left = D(body["from"]["amount"]) - fee
+        return body["to"], "amount", left * rate, step(body["to"]["symbol"], body["to"]["network"])
+    if "crypto_amount" in body:
+        left = D(body["fiat_amount"]) - fee
+        return body, "crypto_amount", left / rate, step(body["symbol"], body["network"])
+    left = D(body["source_amount"]) - fee
+    if body.get("type") == "onramp":
+        return body, "destination_amount", left / rate, step(body["asset"], body["network"])
+    return body, "destination_amount", left * rate, D("0.01")
+
+
+@answer("What is received is rounded half up.", "POST /quotes", "POST /wallet/swap/quote", "POST /wallet/buy/quote",
+        "POST /wallet/withdraw/quote", found_by="quote.rounded_down")  # fmt: skip
+def recipient_half_up(body: Any, call: Call) -> None:
+    place, name, exact, last = _recipient(body)
+    place[name] = str(exact.quantize(last, ROUND_HALF_UP))
+
+
+@answer("What is received has two decimals, whatever its currency.", "POST /quotes", "POST /wallet/buy/quote",
+        found_by="quote.rounded_down")  # fmt: skip
+def recipient_in_cents(body: Any, call: Call) -> None:
+    place, name, exact, _ = _recipient(body)
+    place[name] = str(exact.quantize(D("0.01"), ROUND_DOWN))
+
+
+@answer("The least that a swap promises is rounded up.", "POST /wallet/swap/quote", found_by="quote.rounded_down")
+def minimum_rounded_up(body: Any, call: Call) -> None:
+    exact = D(body["to"]["amount"]) * (100 - D(str(body["slippage"]))) / 100
+    body["minimum_received"] = str(exact.quantize(step(body["to"]["symbol"], body["to"]["network"]), ROUND_UP))
+
+
+@service("Balances grow by the last place with each send.", "GET /wallet/assets", "POST /wallet/send",
+         found_by="balance.failed_send")  # fmt: skip
+async def balances_drift(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if call.method == "POST":
+        call.memory["sends"] = call.memory.get("sends", 0) + (found.status == 201)
+    for row in found.body["data"] if call.method == "GET" and found.status == 200 else ():
+        grown = call.memory.get("sends", 0) * D("0.0000001")
+        for name in ("balance", "available"):
+            row[name] = str((D(row[name]) + grown).quantize(step(row["symbol"], row["network"]), ROUND_DOWN))
+    return found
+
+
+@answer("Balances are shown with two decimals.", "GET /wallet/assets", found_by="balance.exact")
+def balances_in_cents(body: Any, call: Call) -> None:
+    for row in body["data"]:
+        for name in ("balance", "available", "held"):
+            row[name] = str(D(row[name]).quantize(D("0.01"), ROUND_DOWN))

@@ -227,7 +227,7 @@ def run_without_number(body: Any, call: Call) -> None:
 
 
 @answer("Every month is scheduled as every week.", "PUT /recurring-payments/{id}/schedule",
-        found_by="recurring.scheduled recurring.schedule_fields")  # fmt: skip
+        found_by="recurring.schedule_shown")  # fmt: skip
 def months_become_weeks(body: Any, call: Call) -> None:
     body["schedule"]["frequency"] = "weekly"
 
@@ -334,3 +334,17 @@ def swap_into_another_asset(body: Any, call: Call) -> None:
         found_by="recurring.review")  # fmt: skip
 def account_not_masked(body: Any, call: Call) -> None:
     body["recipient"]["account"] = "+254712345678"
+
+
+@answer("References are kept in lower case.", found_by="reference.kept")
+def references_in_lower_case(body: Any, call: Call) -> None:
+    for row in [body, *(body.get("data") or [])]:
+        if isinstance(row, dict) and isinstance(row.get("reference"), str):
+            row["reference"] = row["reference"].lower()
+
+
+@answer("A name has no letters outside ASCII.", "POST /beneficiaries", "GET /beneficiaries/{id}", "GET /beneficiaries",
+        found_by="text.kept")  # fmt: skip
+def names_in_ascii(body: Any, call: Call) -> None:
+    for row in body.get("data", [body]):
+        row["name"] = row["name"].encode("ascii", "replace").decode()

@@ -126,3 +126,34 @@ def updated_before_created(body: Any, call: Call) -> None:
 )
 def limits_reset_at_noon(body: Any, call: Call) -> None:
     body["resets_at"]["daily"] = later(body["resets_at"]["daily"], hours=12)
+
+
+@service("A month without the day of the schedule has no run.", "PUT /recurring-payments/{id}/schedule",
+         "GET /recurring-payments/{id}/review", found_by="recurring.short_months")  # fmt: skip
+async def short_months_skipped(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if call.method == "PUT":
+        call.memory[call.id] = (call.body or {}).get("day_of_month")
+    elif found.status == 200 and call.memory.get(call.id):
+        wanted = call.memory[call.id]
+        found.body["next_runs"] = [run for run in found.body["next_runs"] if int(run[8:10]) == wanted]
+    return found
+
+
+@service("A schedule that ends on a date has no run on that day.", "PUT /recurring-payments/{id}/schedule",
+         found_by="recurring.on_date")  # fmt: skip
+async def on_date_is_exclusive(call: Call, ask: Service) -> Answer:
+    end = (call.body or {}).get("end")
+    if not isinstance(end, dict) or end.get("type") != "on_date" or end.get("date") == call.body.get("start_date"):
+        return await ask(call)
+    before = later(f"{end['date']}T00:00:00+00:00", days=-1)[:10]
+    found = await ask(call.but(body={**call.body, "end": {**end, "date": before}}))
+    if found.status == 200:
+        found.body["schedule"]["end"]["date"] = end["date"]
+    return found
+
+
+@answer("The day of the limits is that of Nairobi.", "GET /profile/limits", found_by="limits.utc_days")
+def limits_of_nairobi(body: Any, call: Call) -> None:
+    for span in ("daily", "monthly"):
+        body["resets_at"][span] = later(body["resets_at"][span], hours=-3)

@@ -199,3 +199,26 @@ def never_disabled(body: Any, call: Call) -> None:
 def all_deliveries_taken(body: Any, call: Call) -> None:
     for row in body["data"]:
         row |= {"status": "succeeded", "response_status": 200}
+
+
+@delivery("Letters outside ASCII are escaped in the body that is signed, and not in the body that is sent.",
+          found_by="webhook.outside_ascii")  # fmt: skip
+async def signed_over_escapes(post: Post, send: Sender) -> Outcome:
+    escaped = json.dumps(post.event, separators=(",", ":")).encode()
+    return await send(replace(post, headers=replace(post, raw=escaped).signed(post.headers["X-Timestamp"]).headers))
+
+
+@delivery("Events show a name without its letters outside ASCII.", found_by="webhook.outside_ascii")
+async def event_names_in_ascii(post: Post, send: Sender) -> Outcome:
+    event = post.event
+    thing = event["data"]["object"]
+    if str(thing.get("name", "")).isascii():
+        return await send(post)
+    thing["name"] = thing["name"].encode("ascii", "replace").decode()
+    return await send(post.carrying(event))
+
+
+@delivery("A retry carries the X-Timestamp of the first attempt.", found_by="webhook.retry_timestamp")
+async def retry_with_stale_timestamp(post: Post, send: Sender) -> Outcome:
+    stamp = post.memory.setdefault((post.url, post.event["id"]), post.headers["X-Timestamp"])
+    return await send(post if stamp == post.headers["X-Timestamp"] else post.signed(stamp))

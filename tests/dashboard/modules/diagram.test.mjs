@@ -18,10 +18,20 @@ test("states stand in columns by how far they are from the beginning", () => {
 
 test("no two states stand in one place, and all within the drawing", () => {
   const loops = table([[null, "start", "a"], ["a", "x", "b"], ["b", "y", "a"], ["b", "z", "c"], ["c", "w", "a"], ["c", "v", "c"]]);
-  for (const one of [OFFRAMP, loops]) {
-    const { nodes, size, width, height } = draw(one, ["nowhere"]);
+  for (const [one, down] of [[OFFRAMP, false], [loops, false], [OFFRAMP, true], [loops, true]]) {
+    const { nodes, size, width, height } = draw(one, ["nowhere"], down);
     assert.equal(new Set(nodes.map((node) => `${node.x} ${node.y}`)).size, one.states.length);
     assert.ok(nodes.every((node) => node.x >= 0 && node.y >= 0 && node.x + size.width <= width && node.y + size.height <= height));
+  }
+});
+
+test("on a narrow screen ranks stand below each other, at most three states side by side", () => {
+  const fan = table([[null, "start", "a"], ...["b", "c", "d", "e", "f"].map((state) => ["a", `to_${state}`, state])]);
+  for (const one of [OFFRAMP, fan]) {
+    const { nodes, width } = draw(one, ["nowhere"], true);
+    assert.ok(width <= 420 - 2 * 16, `${width} px`);
+    const rows = Map.groupBy ? Map.groupBy(nodes, (node) => node.y) : nodes.reduce((found, node) => found.set(node.y, [...(found.get(node.y) || []), node]), new Map());
+    assert.ok([...rows.values()].every((row) => row.length <= 3));
   }
 });
 

@@ -7,7 +7,7 @@ const at = (name) => import(`../../../simulator/dashboard/page/js/${name}.js`);
 const { distance, money, nowOf, shortTime, span, toneOf } = await at("format");
 const { href, parse } = await at("routes");
 const { curl, quoted } = await at("curl");
-const { objectOf, plain, sortOf, valueOf } = await at("schema");
+const { meaningOf, objectOf, plain, sortOf, valueOf } = await at("schema");
 
 test("a moment is as short as it is clear", () => {
   const now = "2026-01-05T08:00:00.000Z";
@@ -73,6 +73,12 @@ test("a form sends what its schema says", () => {
   assert.equal(sortOf({ type: ["integer", "null"] }), "integer");
   assert.throws(() => valueOf({ type: "array" }, "{", "list"), /list is not valid JSON/);
   assert.throws(() => valueOf({ type: "integer" }, "many", "times"), /times: many is no number/);
+});
+
+test("a value has the meaning in its place", () => {
+  const schema = { enum: ["a", null, 2], "x-enum-descriptions": ["First.", "Second."] };
+  assert.deepEqual(["a", "2", "other", undefined].map((value) => meaningOf(schema, value)), ["First.", "Second.", undefined, undefined]);
+  assert.equal(meaningOf({ enum: ["a"] }, "a"), undefined);
 });
 
 test("a call is made again with what it had, but for the world, its token and perhaps its key", async () => {

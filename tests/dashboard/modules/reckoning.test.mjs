@@ -8,7 +8,7 @@ const at = (name) => import(`../../../simulator/dashboard/page/js/${name}.js`);
 const { balanceOver, text, units } = await at("decimal");
 const { header, hmac, shellLine, verdict } = await at("signature");
 const { sortOf, valueOf } = await at("schema");
-const { about, effect, often, texts, PRESETS } = await at("faults");
+const { about, effect, often, texts, begins } = await at("faults");
 const { marks, place, ticks } = await at("axis");
 
 const KEY = "whk_key", BODY = '{"name":"it\'s Ünal","n":1}', SENT = 1_767_600_000_000;
@@ -72,7 +72,11 @@ test("a fault is said in words", () => {
   const late = { webhook: { event: "quote.expired" }, deliver: { delay: "10m", copies: 2 }, probability: 0.5, skip: 2 };
   assert.equal(`${about(late)}: ${effect(late)}, ${often(late)}`, "deliveries of quote.expired: is held back 10m of simulated time, is sent 2 times, after 2 untouched, every time, with probability 0.5");
   assert.equal(`${about({ match: {} })} ${effect({ match: {}, unknown_enum: true })}`, "every call has an unknown enum");
-  for (const [name, , fault] of [...PRESETS.calls, ...PRESETS.deliveries]) assert.doesNotMatch(effect(fault), /nothing/, name);
+});
+
+test("a form begins with a preset, once", () => {
+  assert.deepEqual(begins({ fault: { drop: true } }), { match: { method: "POST", path: "/quotes/*/confirm" }, drop: true, times: 1 });
+  assert.deepEqual(begins({ fault: { deliver: { copies: 3 } } }), { webhook: {}, deliver: { copies: 3 }, times: 1 });
 });
 
 test("a fault fills a form and comes back from it", () => {

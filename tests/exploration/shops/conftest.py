@@ -35,12 +35,6 @@ class Shop(Rig):
         self.customer = TestClient(self.app, raise_server_exceptions=False)
         webhooks.forward_to(self.app, raises=False)
 
-    def end_in_the_dashboard(self, reference: str) -> None:
-        """The owner deletes a standing payout, past the shop: what it has paid is on no list of it any more."""
-        for row in self.world.control("GET", "/resources")["data"]:
-            if row["kind"] == "recurring_payment" and row["reference"] == reference:
-                self.world.client.delete(f"/recurring-payments/{row['id']}")
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     asked = os.environ.get("SHOP_MISTAKES", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 
 from tests.exploration.shops.conftest import Shop
@@ -56,4 +58,10 @@ def test_order_that_is_called_like_a_run(shop: Shop) -> None:
     shop.standing_payout("rent-1")
     shop.world.advance("2d")
     shop.offramp("rent-1", "31")
+    shop.world.advance("5m")
+
+
+def test_onramp_under_a_random_reference(shop: Shop) -> None:
+    """Most shops name their orders so: no two runs have the same references."""
+    shop.onramp(f"buy-{uuid4()}")
     shop.world.advance("5m")

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from tests.hostile.campaign import Campaign
-from tests.hostile.campaigns import control, documents, har, interface, receivers, scenes, sockets, uploads
+from tests.hostile.campaigns import (
+    control,
+    documents,
+    har,
+    interface,
+    quotas,
+    receivers,
+    scenes,
+    sockets,
+    strangers,
+    uploads,
+)
 
 CAMPAIGNS: dict[str, Campaign] = {
     module.CAMPAIGN.name: module.CAMPAIGN
-    for module in (interface, control, uploads, documents, har, sockets, receivers, scenes)
+    for module in (interface, control, uploads, documents, har, sockets, receivers, quotas, scenes, strangers)
 }

@@ -12,6 +12,7 @@ from tests.hostile.campaign import Campaign
 
 Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter, Client], Awaitable[None]]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+EVERY_BYTE = bytes(byte for byte in range(1, 256) if byte not in b"\r\n")
 LIMIT_SECONDS = 12.0
 """A delivery may take ten seconds, as the interface promises to wait; and a little."""
 
@@ -118,6 +119,10 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "status 999": says(b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"),
     "status 204": says(b"HTTP/1.1 204 No Content\r\n\r\n"),
     "latin-1": says(b"HTTP/1.1 200 \xe9\r\nX: \xff\xfe\r\nContent-Length: 2\r\n\r\n\xff\xff"),
+    "tab in a header": says(b"HTTP/1.1 200 OK\r\nX-A: a\tb\r\nContent-Length: 0\r\n\r\n"),
+    "controls in a header": says(b"HTTP/1.1 500 No\r\nX-A: a\x01b\x1b[31m\x7f\r\nContent-Length: 0\r\n\r\n"),
+    "folded header": says(b"HTTP/1.1 500 No\r\nX-A: a\r\n b\r\n\tc\r\nContent-Length: 0\r\n\r\n"),
+    "every byte": says(b"HTTP/1.1 500 No\r\nX-A: " + EVERY_BYTE + b"\r\nContent-Length: 253\r\n\r\n" + EVERY_BYTE),
     "no gzip": says(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope"),
     "two lengths": says(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 9\r\n\r\nnope"),
     "broken chunks": says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),

@@ -113,6 +113,21 @@ class AcknowledgesBeforeStoring(Shop):
             self.books.event_handled(event["id"])
 
 
+class SeenBeforeDone(Shop):
+    """The event is noted as seen, then dealt with. Where that breaks it comes again as a copy, and no job looks."""
+
+    def told(self, raw: bytes) -> None:
+        event = json.loads(raw)
+        if not self.books.has_event(event["id"]):
+            self.books.keep_event(event["id"], raw)
+            self.books.event_handled(event["id"])
+            self.deal_with(event)
+
+    def check(self, order: Order) -> None:
+        if order.transaction_id is None:
+            super().check(order)
+
+
 class TrustsThePayload(Shop):
     """What an event carries is believed; the service is not asked."""
 
@@ -234,6 +249,7 @@ MISTAKES: Mapping[str, tuple[type, ...]] = {
     "late-event-downgrades": (LateEventDowngrades,),
     "dedups-by-event-id-only": (DedupsByEventIdOnly,),
     "acknowledges-before-storing": (AcknowledgesBeforeStoring,),
+    "seen-before-done": (SeenBeforeDone,),
     "trusts-the-payload": (TrustsThePayload,),
     "float-money": (FloatMoney,),
     "wrong-network-spelling": (WrongNetworkSpelling,),

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.wire.errors import ApiError
 from tests.resources.recurring.world import call, events, fresh, save_beneficiary, send_body, withdraw_body
-from tests.support import STELLAR
+from tests.support import STELLAR, UNUSUAL_PHONES
 
 PATH = "/recurring-payments"
 
@@ -141,6 +141,14 @@ def test_a_withdrawal_is_refused(changes: dict[str, Any], code: str, param: str)
             "not_found",
             "recipient.destination.email",
         ),
+        *(
+            (
+                {"recipient": {"destination": {"type": "platform_user", "phone_number": spelled}}},
+                "invalid_phone_number",
+                "recipient.destination.phone_number",
+            )
+            for spelled in UNUSUAL_PHONES
+        ),
         ({"amount_currency": "KES"}, "invalid_parameter", "amount_currency"),
         ({"amount": "0.00"}, "amount_too_low", "amount"),
         ({"source": {"symbol": "USDC", "network": "BTC"}}, "unsupported_network", "source.network"),
@@ -176,3 +184,16 @@ def test_a_deleted_beneficiary_is_not_found() -> None:
     with pytest.raises(ApiError) as refused:
         call(world, "POST", PATH, withdraw_body(beneficiary_id))
     assert (refused.value.code, refused.value.param) == ("not_found", "beneficiary_id")
+
+
+@pytest.mark.parametrize(
+    "destination",
+    [
+        {"type": "platform_user", "email": "a@b.test", "user_id": "1"},
+        {"type": "address", "address": "GNOT"},
+    ],
+)
+def test_create_bad_destination_message_names_the_param(destination: dict[str, str]) -> None:
+    with pytest.raises(ApiError) as refused:
+        call(fresh(), "POST", PATH, send_body() | {"recipient": {"destination": destination}})
+    assert f"`{refused.value.param}`" in refused.value.message

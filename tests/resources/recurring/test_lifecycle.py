@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -24,9 +25,12 @@ from tests.resources.recurring.world import (
     objects,
     scheduled,
     send_body,
+    set_balance,
     shown,
 )
 from tests.support import act, find_operation
+
+Made: TypeAlias = Callable[..., str]
 
 
 def head(world: Any, path: str, payment_id: str) -> Any:
@@ -91,6 +95,147 @@ def test_a_schedule_with_no_date_left_is_not_activated() -> None:
     call(world, "GET", f"{ITEM}/review", id=payment_id)
     go(world, "2026-01-06T06:00:00.001Z")
     assert refused(world, "POST", f"{ITEM}/activate", payment_id) == ("invalid_state", None)
+
+
+ON_DATE = DAILY | {"end": {"type": "on_date", "date": "2026-01-10"}}
+"""Five dates from 2026-01-06 on."""
+
+
+def test_s19_total_runs_counted_again_at_activation() -> None:
+    """Decision S19: a draft that is activated late has fewer runs, and completes with all of them."""
+    world = fresh()
+    payment_id = scheduled(world, ON_DATE)
+    assert shown(world, payment_id)["total_runs"] == 5
+    go(world, "2026-01-08T07:00:00Z")
+    review = call(world, "GET", f"{ITEM}/review", id=payment_id)
+    assert (review["total_runs"], len(review["next_runs"])) == (2, 2)
+    assert call(world, "POST", f"{ITEM}/activate", id=payment_id)["total_runs"] == 2
+    assert shown(world, payment_id)["total_runs"] == 2
+    go(world, "5d")
+    done = shown(world, payment_id)
+    assert (done["status"], done["runs_completed"], done["total_runs"]) == ("completed", 2, 2)
+    assert call(world, "GET", f"{ITEM}/review", id=payment_id)["total_runs"] == 2
+
+
+@pytest.mark.parametrize("start_date", [None, "2026-01-09"])
+def test_s19_total_runs_counted_again_at_restart(start_date: str | None) -> None:
+    world = fresh()
+    payment_id = active(world, ON_DATE)
+    go(world, "2026-01-07T07:00:00Z")  # two runs
+    call(world, "POST", f"{ITEM}/pause", id=payment_id)
+    go(world, "2026-01-08T07:00:00Z")  # one date missed
+    body = None if start_date is None else {"start_date": start_date}
+    assert call(world, "POST", f"{ITEM}/restart", body, id=payment_id)["total_runs"] == 4
+    go(world, "5d")
+    done = shown(world, payment_id)
+    assert (done["status"], done["runs_completed"], done["total_runs"]) == ("completed", 4, 4)
+
+
+def test_s19_restart_at_the_instant_of_a_run_counts_it_once() -> None:
+    world = fresh()
+    payment_id = active(world, ON_DATE)
+    go(world, "2026-01-06T06:00:00Z")
+    call(world, "POST", f"{ITEM}/pause", id=payment_id)
+    assert call(world, "POST", f"{ITEM}/restart", id=payment_id)["total_runs"] == 5
+    go(world, "10d")
+    assert shown(world, payment_id)["runs_completed"] == 5
+
+
+def test_s19_failed_runs_count_in_total_runs() -> None:
+    """Decision S19: failed runs are executed runs, so three failures and a restart leave the total as it was."""
+    world = fresh()
+    payment_id = active(world, ON_DATE)
+    set_balance(world, "0")
+    go(world, "2026-01-08T07:00:00Z")
+    assert shown(world, payment_id)["status"] == "paused"
+    set_balance(world, "500")
+    assert call(world, "POST", f"{ITEM}/restart", id=payment_id)["total_runs"] == 5
+    go(world, "5d")
+    done = shown(world, payment_id)
+    assert (done["status"], done["runs_completed"], done["total_runs"]) == ("completed", 2, 5)
+
+
+def paused(world: Any, **members: Any) -> str:
+    payment_id = active(world, **members)
+    call(world, "POST", f"{ITEM}/pause", id=payment_id)
+    return payment_id
+
+
+def reviewed(world: Any, **members: Any) -> str:
+    payment_id = scheduled(world, **members)
+    call(world, "GET", f"{ITEM}/review", id=payment_id)
+    return payment_id
+
+
+STARTS = pytest.mark.parametrize(("made", "start"), [(reviewed, "activate"), (paused, "restart")])
+"""The two calls that set runs going, each with what makes a payment for it."""
+
+
+@STARTS
+def test_s20_start_with_deleted_beneficiary_is_not_found(made: Made, start: str) -> None:
+    """Decision S20; the review answers all the same."""
+    world = fresh()
+    payment_id = made(world)
+    beneficiary_id = shown(world, payment_id)["recipient"]["beneficiary_id"]
+    call(world, "DELETE", "/beneficiaries/{id}", id=beneficiary_id)
+    assert refused(world, "POST", f"{ITEM}/{start}", payment_id) == ("not_found", "beneficiary_id")
+    assert call(world, "GET", f"{ITEM}/review", id=payment_id)["id"] == payment_id
+
+
+@STARTS
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [
+        ({"min_amount": "20.01", "max_amount": "1000"}, "amount_too_low"),
+        ({"min_amount": "1", "max_amount": "19.99"}, "amount_too_high"),
+    ],
+)
+def test_s20_start_outside_product_limits_is_refused(made: Made, start: str, limits: dict[str, str], code: str) -> None:
+    world = fresh()
+    payment_id = made(world)
+    act(world, ROOMS, "set_fee_product", "fee_withdraw_usdc_kes", limits=limits)
+    assert refused(world, "POST", f"{ITEM}/{start}", payment_id) == (code, "amount")
+    assert call(world, "GET", f"{ITEM}/review", id=payment_id)["id"] == payment_id
+
+
+@STARTS
+def test_s20_start_is_judged_at_the_present_rate(made: Made, start: str) -> None:
+    """2,600 KES are 20 USDC at 130, and far below the least amount at 13,000."""
+    world = fresh()
+    payment_id = made(world, amount="2600", amount_currency="KES")
+    act(world, ROOMS, "set_rate", asset="USDC", fiat_currency="KES", rate="13000")
+    assert refused(world, "POST", f"{ITEM}/{start}", payment_id) == ("amount_too_low", "amount")
+    act(world, ROOMS, "set_rate", asset="USDC", fiat_currency="KES", rate="130")
+    assert call(world, "POST", f"{ITEM}/{start}", id=payment_id)["status"] == "active"
+
+
+@STARTS
+def test_s20_start_needs_no_balance_and_no_network(made: Made, start: str) -> None:
+    """Both may be there by the time of the run."""
+    world = fresh()
+    payment_id = made(world)
+    set_balance(world, "0")
+    act(world, ROOMS, "set_network", network="stellar", status="down")
+    assert call(world, "POST", f"{ITEM}/{start}", id=payment_id)["status"] == "active"
+
+
+@pytest.mark.parametrize("amount", ["0.01", "99999999"])
+def test_s20_send_outside_limits_is_not_activated(amount: str) -> None:
+    world = fresh()
+    payment_id = call(world, "POST", "/recurring-payments", send_body(amount=amount))["id"]
+    call(world, "PUT", f"{ITEM}/schedule", DAILY, id=payment_id)
+    call(world, "GET", f"{ITEM}/review", id=payment_id)
+    code = "amount_too_low" if amount == "0.01" else "amount_too_high"
+    assert refused(world, "POST", f"{ITEM}/activate", payment_id) == (code, "amount")
+
+
+def test_s20_state_is_judged_before_what_can_never_run() -> None:
+    """A retry whose first answer was lost learns that the payment is active, whatever has changed since."""
+    world = fresh()
+    payment_id = active(world)
+    call(world, "DELETE", "/beneficiaries/{id}", id=shown(world, payment_id)["recipient"]["beneficiary_id"])
+    for start in ("activate", "restart"):
+        assert refused(world, "POST", f"{ITEM}/{start}", payment_id) == ("invalid_state", None)
 
 
 def test_a_start_date_of_today_with_its_time_past_begins_on_the_next_date() -> None:

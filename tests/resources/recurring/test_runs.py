@@ -29,14 +29,11 @@ from tests.resources.recurring.world import (
     objects,
     save_beneficiary,
     send_body,
+    set_balance,
     shown,
     withdraw_body,
 )
 from tests.support import STELLAR, act, find_operation
-
-
-def set_balance(world: World, amount: str) -> None:
-    act(world, ROOMS, "set_balance", symbol="USDC", network="STELLAR", amount=amount)
 
 
 def started(world: World, body: dict[str, Any], schedule: dict[str, Any] = DAILY) -> str:
@@ -288,9 +285,11 @@ def test_a_failed_run_says_why(code: str, trouble: Any) -> None:
     assert world.ledger.balance(held(holder("sandbox")), "USDC.stellar") == 0
 
 
-def test_a_send_below_the_minimum_fails_with_an_internal_error() -> None:
+def test_run_below_a_raised_minimum_is_an_internal_error() -> None:
     world = fresh()
-    started(world, send_body(amount="0.0000001"))
+    started(world, send_body())
+    limits = {"min_amount": "20.01", "max_amount": "1000"}
+    act(world, ROOMS, "set_fee_product", "fee_send_usdc_stellar", limits=limits)
     go(world, "2026-01-06T06:00:00Z")
     (told,) = objects(world, "recurring_payment.run_failed")
     assert told["run"]["failure_code"] == "internal_error"

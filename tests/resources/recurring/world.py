@@ -9,7 +9,7 @@ from simulator.kernel.clock import parse_duration, parse_timestamp
 from simulator.kernel.world import World
 from simulator.resources import history, recurring
 from tests.resources.balance.support import ROOMS as WALLET_ROOMS
-from tests.support import advance, find_operation, invoke, make_world
+from tests.support import act, advance, find_operation, invoke, make_world
 
 ROOMS = (*WALLET_ROOMS, recurring.ROOM, history.ROOM)
 ITEM = "/recurring-payments/{id}"
@@ -90,6 +90,10 @@ def go(world: World, moment: str) -> None:
     """Advance by a duration (`24h`) or to a moment (2026-01-06T06:00:00Z)."""
     at_ms = parse_timestamp(moment) if "T" in moment else world.now_ms + parse_duration(moment)
     advance(world, at_ms)
+
+
+def set_balance(world: World, amount: str) -> None:
+    act(world, ROOMS, "set_balance", symbol="USDC", network="STELLAR", amount=amount)
 
 
 def shown(world: World, payment_id: str) -> Any:

@@ -28,8 +28,8 @@ from simulator.wire.json import loads
 from simulator.wire.records import Kind, Record, create, move, new_fields
 from simulator.wire.room import Room
 from simulator.wire.subjects import subjects_of
-from tests.resources.webhooks.support import ROOMS, drain, register, webhook_world
-from tests.support import act, make_world
+from tests.resources.webhooks.support import ROOMS, call, drain, register, webhook_world
+from tests.support import act, advance, find_operation, invoke, make_world
 
 SHAPES: dict[str, Any] = {
     "wallet": CeloWallet,
@@ -103,6 +103,41 @@ def test_the_given_object_is_laid_over() -> None:
     assert done.resource | mine == done.resource
     assert done.resource["type"] == "offramp"
     assert done.events[0].object_id == "txn_mine"
+
+
+def awaiting_payment(world: World) -> dict[str, Any]:
+    """An onramp that nobody has paid."""
+    wanted = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
+              "amount_currency": "KES", "method": "mobile_money"}  # fmt: skip
+    quote = call(world, "POST", "/quotes", wanted)
+    payer = {"wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7", "reference": "buy-1400e4bc7aad",
+             "payer": {"phone_number": "+254722000000"}}  # fmt: skip
+    quotes = find_operation(ROOMS, "POST", "/quotes/{id}/confirm")
+    shown: dict[str, Any] = invoke(world, quotes, payer, id=quote["id"])
+    return shown
+
+
+def test_an_event_about_a_resource_shows_it_in_the_status_it_leaves() -> None:
+    world = webhook_world()
+    ramp = awaiting_payment(world)
+    advance(world, world.now_ms + 60_000)
+    done = act(world, ROOMS, "emit", type="transaction.completed", about=ramp["id"], object={"tx_hash": "0x1"})
+    told = {"status": "completed", "tx_hash": "0x1", "updated_at": "2026-01-05T08:01:00.000Z"}
+    assert done.resource == ramp | told
+    assert done.events[0].object_id == ramp["id"]
+    assert act(world, ROOMS, "emit", type="transaction.awaiting_payment", about=ramp["id"]).resource == ramp
+
+
+@pytest.mark.parametrize(
+    ("about", "status", "code"), [("txn_none", 404, "not_found"), ("wh_1", 400, "invalid_parameter")]
+)
+def test_an_event_about_nothing_that_fits_is_refused(about: str, status: int, code: str) -> None:
+    world = webhook_world()
+    endpoint, before = register(world), world.journal.event_count
+    with pytest.raises(ControlError) as caught:
+        act(world, ROOMS, "emit", type="transaction.completed", about=about.replace("wh_1", endpoint))
+    assert (caught.value.status, caught.value.code, caught.value.param) == (status, code, "about")
+    assert world.journal.event_count == before
 
 
 @pytest.mark.parametrize(

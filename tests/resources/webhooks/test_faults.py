@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.copying import replace
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Attempt
+from simulator.resources.webhooks.shapes import render_recorded_delivery
 from simulator.wire.in_force import FAULTS
 from tests.resources.webhooks.support import (
     BROKEN,
@@ -105,6 +107,36 @@ def test_copies_of_a_retry_start_together() -> None:
     add_fault(world, deliver={"copies": 2}, times=1)
     world.fire_due(world.now_ms + MINUTE_MS)
     assert [attempt.number for attempt in take(world)] == [2, 3]
+
+
+def test_delivery_says_whether_it_is_a_retry_a_copy_or_a_resend() -> None:
+    world = webhook_world()
+    endpoint = register(world)
+    event = happen(world)
+    drain(world, BROKEN)
+    add_fault(world, deliver={"copies": 2}, times=1)
+    deliver_all_until(world, world.now_ms + MINUTE_MS, OK)
+    with world.change(Cause("control", "resend")):
+        webhooks.resend(world, event.id)
+    drain(world)
+    made = [render_recorded_delivery(world, row) for row in webhooks.all_deliveries(world, endpoint_id=endpoint)]
+    fault_id = fault(world)["id"]
+    assert [(row["attempt"], row["cause"], row["fault_id"]) for row in made] == [
+        (1, "first", None),
+        (2, "retry", fault_id),
+        (3, "copy", fault_id),
+        (4, "resend", None),
+    ]
+
+
+def test_delivery_saved_without_a_cause_says_first_or_retry() -> None:
+    world = webhook_world()
+    endpoint = register(world)
+    happen(world)
+    drain(world, BROKEN)
+    deliver_all_until(world, world.now_ms + MINUTE_MS, OK)
+    saved = [replace(row, cause=None) for row in webhooks.all_deliveries(world, endpoint_id=endpoint)]
+    assert [render_recorded_delivery(world, row)["cause"] for row in saved] == ["first", "retry"]
 
 
 def test_a_delayed_delivery_lets_others_overtake_it() -> None:

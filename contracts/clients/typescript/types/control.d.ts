@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * All worlds
-         * @description All worlds of the server that the token of the call reaches, oldest first, with their keys.
+         * @description All worlds of the server that the token of the call reaches, oldest first, with their keys. Worlds that the server cannot read are listed apart, as `unreadable`, each with the reason.
          */
         get: operations["list_worlds"];
         put?: never;
@@ -104,7 +104,7 @@ export interface paths {
         post?: never;
         /**
          * End a world
-         * @description End a world with its snapshots; 409 for the world default.
+         * @description End a world with its snapshots, even one that cannot be read; 409 for the world default. The world default that cannot be read begins anew at once.
          */
         delete: operations["delete_world"];
         options?: never;
@@ -123,7 +123,7 @@ export interface paths {
         put?: never;
         /**
          * Make the world again as at its creation
-         * @description Make the world of the header again as its creation call made it.
+         * @description Make the world of the header again as its creation call made it. The world default that cannot be read begins anew as the flags of the server say.
          */
         post: operations["reset"];
         delete?: never;
@@ -276,6 +276,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_simulator/worlds/{id}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A world as the store has it
+         * @description Return everything the store has of a world as it is, whether it can be read or not. 404 for a world that is not in a store.
+         */
+        get: operations["export_raw"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_simulator/snapshots": {
         parameters: {
             query?: never;
@@ -291,7 +311,7 @@ export interface paths {
         put?: never;
         /**
          * Keep the state of the world
-         * @description Keep the state of the world once no webhook attempt is in flight; 409 clock_busy during an advance.
+         * @description Keep the state of the world once no webhook attempt is in flight; 409 clock_busy during an advance. 507 simulator_quota_exceeded for more snapshots, or more bytes, than the world may have.
          */
         post: operations["take_snapshot"];
         delete?: never;
@@ -353,7 +373,7 @@ export interface paths {
         };
         /**
          * The state of the world as one JSON document
-         * @description The document of the world as it is, once no webhook attempt is in flight.
+         * @description The document of the world as it is, once no webhook attempt is in flight. 409 clock_busy when a receiver hangs and the world does not come to rest within 15 seconds of real time.
          */
         get: operations["get_state"];
         /**
@@ -611,7 +631,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a scenario
-         * @description Keep a scenario in the world; 400 invalid_scenario with every problem.
+         * @description Keep a scenario in the world; 400 invalid_scenario with every problem. 507 simulator_quota_exceeded for more uploaded scenarios, or more bytes, than the world may have.
          */
         post: operations["upload_scenario"];
         delete?: never;
@@ -675,7 +695,7 @@ export interface paths {
         put?: never;
         /**
          * Put a fault in force
-         * @description The fault as kept, and `warnings`: why it may never be hit as the world is now.
+         * @description The fault as kept, and `warnings`: why it may never be hit as the world is now. A fault is one of calls, one of webhooks, or a preset by its name, whose fields may be overridden beside it. 507 simulator_quota_exceeded for more faults than the world may have objects.
          */
         post: operations["create_fault"];
         /**
@@ -683,6 +703,26 @@ export interface paths {
          * @description End all faults, those of scenarios included.
          */
         delete: operations["delete_faults"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_simulator/faults/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The faults that have a name
+         * @description The faults that have a name, and what each stands for.
+         */
+        get: operations["list_presets"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1037,7 +1077,7 @@ export interface paths {
         };
         /**
          * What happens, as server-sent events
-         * @description GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send. Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired, events were emitted and delivery attempts made. When files of a directory of scenarios have changed, `scenarios`: the names of those that did, and the problems of all files there.
+         * @description GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send. Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired, events were emitted and delivery attempts made. When files of a directory of scenarios have changed, `scenarios`: the names of those that did, and the problems of all files there. Ids of messages grow, over restarts of the server as well. With Last-Event-ID the stream goes on after that message. `missed` comes first, with the id, when messages after it are gone: too many came, or the server has started again.
          */
         get: operations["stream"];
         put?: never;
@@ -1062,12 +1102,12 @@ export interface paths {
         get: operations["inbox_read"];
         /**
          * What an inbox answers
-         * @description Set what it answers from now on: the statuses one after another, then always the last.
+         * @description Set what it answers from now on: the statuses one after another, then always the last. 507 simulator_quota_exceeded for more inboxes than the world may have objects.
          */
         put: operations["inbox_answer"];
         /**
          * Receive
-         * @description Keep a message, and answer with the status that is due.
+         * @description Keep a message, and answer with the status that is due; 403 for a page of another origin.
          */
         post: operations["inbox_receive"];
         /**
@@ -1479,6 +1519,14 @@ export interface components {
             quota_objects: number | null;
             /** @description The most that `journal_bytes` comes to; null: any size. */
             quota_journal_bytes: number | null;
+            /** @description How many snapshots the world may have; null: any number. */
+            quota_snapshots?: number | null;
+            /** @description How many uploaded scenarios the world may have; null: any number. */
+            quota_scenarios?: number | null;
+            /** @description How many events the world may have for `emit` to add one; null: any number. */
+            quota_events?: number | null;
+            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: any size. */
+            quota_bytes?: number | null;
             /** @description What is assumed otherwise than usual: the alternative in force, by the id of the assumption. */
             assumptions: {
                 [key: string]: string;
@@ -2203,6 +2251,13 @@ export interface components {
         DeliveryList: {
             /** @description The attempts, oldest first. */
             data: components["schemas"]["RecordedDelivery"][];
+            /** @description How many attempts could not be read and were dropped; left out when there are none. */
+            dropped?: number;
+            /**
+             * @description Present when attempts were dropped.
+             * @constant
+             */
+            truncated?: true;
         };
         /** DeliveryStory */
         DeliveryStory: {
@@ -2258,6 +2313,11 @@ export interface components {
             faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
             /** @description The fault that acted on the attempt; null where none did. */
             fault_id: string | null;
+            /**
+             * @description Why the attempt was made.
+             * @enum {string}
+             */
+            cause: "first" | "retry" | "copy" | "resend";
             /** @description All attempts of its event at its endpoint: those made, and the retries to come. */
             schedule: components["schemas"]["ScheduledAttempt"][];
             /** @description Whether the endpoint gets events now: its status. */
@@ -2374,6 +2434,14 @@ export interface components {
             quota_objects: number | null;
             /** @description The most that `journal_bytes` comes to; null: any size. */
             quota_journal_bytes: number | null;
+            /** @description How many snapshots the world may have; null: any number. */
+            quota_snapshots?: number | null;
+            /** @description How many uploaded scenarios the world may have; null: any number. */
+            quota_scenarios?: number | null;
+            /** @description How many events the world may have for `emit` to add one; null: any number. */
+            quota_events?: number | null;
+            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: any size. */
+            quota_bytes?: number | null;
             /** @description What it was to assume otherwise than usual, by the id of the assumption. */
             assumptions?: {
                 [key: string]: string;
@@ -2399,6 +2467,13 @@ export interface components {
         EmailList: {
             /** @description The e-mails, oldest first. */
             data: components["schemas"]["EmailEntry"][];
+            /** @description How many e-mails could not be read and were dropped; left out when there are none. */
+            dropped?: number;
+            /**
+             * @description Present when e-mails were dropped.
+             * @constant
+             */
+            truncated?: true;
         };
         /**
          * EmitAction
@@ -2407,6 +2482,8 @@ export interface components {
         EmitAction: {
             /** @description The event type to send. */
             type: string;
+            /** @description The id of the resource that the event is about: it is sent as it is now, but in the status that the event leaves a resource in. Without it, the newest resource in such a status is sent, or an example. */
+            about?: string | null;
             /** @description Members that replace those of the object that would be sent. */
             object?: Record<string, never> | null;
         };
@@ -2762,7 +2839,7 @@ export interface components {
         InboxEntry: {
             /** @description The name of the inbox. */
             name: string;
-            /** @description Where it takes messages: an address that webhooks can be sent to. */
+            /** @description The address at which it takes webhooks of the world. It names the world. */
             url: string;
             /** @description How many messages of the world it keeps. */
             messages: number;
@@ -2828,8 +2905,6 @@ export interface components {
             extra_field?: boolean | string | null;
             /** @description Leaves out the member at this path, one that may be absent or null; with true the first that is there. */
             missing_field?: boolean | string | null;
-            /** @description Which calls: all that is named must fit. */
-            match: components["schemas"]["Match-Input"];
             /** @description The error to answer instead of the true answer. */
             respond?: components["schemas"]["Respond"] | null;
             /** @description How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds. */
@@ -2866,6 +2941,8 @@ export interface components {
             times?: number | null;
             /** @description How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed. */
             probability?: number | null;
+            /** @description Which calls: all that is named must fit. */
+            match: components["schemas"]["Match-Input"];
         };
         /**
          * InvoicePaidAction
@@ -3277,6 +3354,80 @@ export interface components {
             /** @description How often it was seen. */
             hits: number;
         };
+        /** PresetEntry */
+        PresetEntry: {
+            /** @description The name, for `preset` of a fault. */
+            name: string;
+            /** @description What goes wrong. */
+            means: string;
+            /** @description The fields of a fault that the name stands for. */
+            fault: Record<string, never>;
+        };
+        /**
+         * PresetFault
+         * @description A preset by its name. Other fields of a fault narrow or change it.
+         */
+        PresetFault: {
+            /** @description Puts a word that nobody knows where a fixed list of words is: at this path, or else at `status` or the like. */
+            unknown_enum?: boolean | string | null;
+            /** @description Adds a member of this name or path, with true `added_later` to every object of the body. */
+            extra_field?: boolean | string | null;
+            /** @description Leaves out the member at this path, one that may be absent or null; with true the first that is there. */
+            missing_field?: boolean | string | null;
+            /** @description The error to answer instead of the true answer. */
+            respond?: components["schemas"]["Respond"] | null;
+            /** @description How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds. */
+            delay?: string | number | null;
+            /** @description How long to hold the answer back once the work is done: wall time, as in `delay`. */
+            answer_delay?: string | number | null;
+            /** @description What happens in the outside world just before the call is dealt with; refused, it is no hit. */
+            act?: components["schemas"]["Happening"] | null;
+            /**
+             * @description Whether to cut the connection; no work is done then.
+             * @default false
+             */
+            drop?: boolean;
+            /**
+             * @description How to spoil the body of the answer.
+             * @enum {string|null}
+             */
+            malformed?: "truncate" | "garbage" | null;
+            /**
+             * @description Whether to do the work and store its true answer first; then the answer is replaced, or lost with `drop`.
+             * @default false
+             */
+            after_commit?: boolean;
+            /** @description Only the first so many calls under each Idempotency-Key; a call without a key is let through. */
+            first_per_key?: number | null;
+            /**
+             * @description Whether the answer stored for the call's Idempotency-Key is forgotten first, so that the work is done again. It acts only on a call under a key that has a stored answer.
+             * @default false
+             */
+            key_forgotten?: boolean;
+            /** @description How many calls that fit are let through first: 2 for the third call. */
+            skip?: number | null;
+            /** @description How many calls it acts on; without end when left out. */
+            times?: number | null;
+            /** @description How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed. */
+            probability?: number | null;
+            /**
+             * @description The name of the preset, such as `webhook-forged`; `GET /_simulator/faults/presets` lists them.
+             * @example refused-429
+             * @example refused-500
+             */
+            preset: string;
+            /** @description A preset of calls: which calls; every call when left out. */
+            match?: components["schemas"]["Match-Input"] | null;
+            /** @description A preset of webhooks: which deliveries; every delivery when left out. */
+            webhook?: components["schemas"]["WebhookMatch"] | null;
+            /** @description A preset of webhooks: what else happens to them. */
+            deliver?: components["schemas"]["Deliver"] | null;
+        };
+        /** PresetList */
+        PresetList: {
+            /** @description All presets, those of calls first. */
+            data: components["schemas"]["PresetEntry"][];
+        };
         /** ProviderEntry */
         ProviderEntry: {
             /** @description The country, by its code. */
@@ -3383,6 +3534,31 @@ export interface components {
             /** @description The rates and since when they held, oldest first; the last ones hold now. */
             points: components["schemas"]["RatePoint"][];
         };
+        /** RawPiece */
+        RawPiece: {
+            /** @description `base`, `entry`, or `snapshot` and the id of the snapshot. */
+            part: string;
+            /** @description Its number among its like: entries follow their base in this order. */
+            number: number;
+            /** @description False if these are not the bytes that were written. */
+            whole: boolean;
+            /**
+             * @description How `content` is written.
+             * @enum {string}
+             */
+            encoding: "utf-8" | "base64";
+            /** @description The piece: a JSON document of the store, unless it is damaged. */
+            content: string;
+        };
+        /** RawWorld */
+        RawWorld: {
+            /** @description The id of the world. */
+            id: string;
+            /** @description Why it cannot be read; null for a world that can. */
+            unreadable: string | null;
+            /** @description Everything that the store has of it. */
+            pieces: components["schemas"]["RawPiece"][];
+        };
         /** Readiness */
         Readiness: {
             /**
@@ -3448,6 +3624,11 @@ export interface components {
             faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
             /** @description The fault that acted on the attempt; null where none did. */
             fault_id: string | null;
+            /**
+             * @description Why the attempt was made.
+             * @enum {string}
+             */
+            cause: "first" | "retry" | "copy" | "resend";
         };
         /** ReferenceCurrency */
         ReferenceCurrency: {
@@ -3909,6 +4090,14 @@ export interface components {
             quota_objects?: number | null;
             /** @description The most that `journal_bytes` comes to; null: as much as the server's own quota allows. */
             quota_journal_bytes?: number | null;
+            /** @description How many snapshots the world may have; null: as many as the server's own quota allows. */
+            quota_snapshots?: number | null;
+            /** @description How many uploaded scenarios the world may have; null: as many as the server's own quota allows. */
+            quota_scenarios?: number | null;
+            /** @description How many events the world may have for `emit` to add one; null: as many as the server's own quota allows. */
+            quota_events?: number | null;
+            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota. */
+            quota_bytes?: number | null;
             /** @description What is to be assumed otherwise than usual, by the id of the assumption; what is not named is as usual. */
             assumptions?: components["schemas"]["Assumptions"];
         };
@@ -4294,6 +4483,13 @@ export interface components {
             /** @description How often it was. */
             hits: number;
         };
+        /** UnreadableWorld */
+        UnreadableWorld: {
+            /** @description The id of the world. */
+            id: string;
+            /** @description Why this version of the simulator cannot read it. */
+            why: string;
+        };
         /** UsageList */
         UsageList: {
             /** @description The worlds, oldest first. */
@@ -4381,6 +4577,8 @@ export interface components {
         WorldList: {
             /** @description The worlds, oldest first. */
             data: components["schemas"]["WorldObject"][];
+            /** @description Worlds of the store that this version cannot read. Their calls are answered 503 until they are ended. */
+            unreadable: components["schemas"]["UnreadableWorld"][];
         };
         /** WorldObject */
         WorldObject: {
@@ -4419,6 +4617,14 @@ export interface components {
             objects: number;
             /** @description About how many bytes its journal of interface calls takes. */
             journal_bytes: number;
+            /** @description How many snapshots it has: what quota_snapshots bounds. Left out, like the rest, if it is not in memory here. */
+            snapshots?: number;
+            /** @description How many scenarios were uploaded to it: what quota_scenarios bounds. */
+            scenarios?: number;
+            /** @description How many events it has: what quota_events bounds. */
+            events?: number;
+            /** @description How many bytes snapshots, uploaded scenarios and events take: what quota_bytes bounds. */
+            bytes?: number;
         };
     };
     responses: {
@@ -4476,7 +4682,7 @@ export interface components {
                 "application/json": components["schemas"]["ControlError"];
             };
         };
-        /** @description The store cannot keep what calls do, and nothing was done: storage_unavailable; not_ready from GET /ready. */
+        /** @description The store cannot keep what calls do, and nothing was done: storage_unavailable; not_ready from GET /ready. A world that cannot be read: world_unreadable. */
         Error503: {
             headers: {
                 [name: string]: unknown;
@@ -4976,6 +5182,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReferenceData"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    export_raw: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the world. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A world as the store has it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RawWorld"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -5850,7 +6086,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["InterfaceFault"] | components["schemas"]["WebhookFault"];
+                "application/json": components["schemas"]["InterfaceFault"] | components["schemas"]["WebhookFault"] | components["schemas"]["PresetFault"];
             };
         };
         responses: {
@@ -5890,6 +6126,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    list_presets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The faults that have a name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetList"];
+                };
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];

@@ -420,7 +420,7 @@ export interface paths {
         post?: never;
         /**
          * Disable a Lightning address or an unpaid invoice
-         * @description Disables a Lightning address or a pending invoice: nothing can be paid to it any more. An invoice that was paid or has expired is refused with invalid_state; what is disabled already is not found.
+         * @description Disables a Lightning address or a pending invoice: nothing can be paid to it any more. An invoice that was paid, has expired or has a payment in flight is refused with invalid_state. An entry that is disabled already is not found.
          */
         delete: operations["disable_lightning_entry"];
         options?: never;
@@ -459,7 +459,7 @@ export interface paths {
         put?: never;
         /**
          * Send to an address, over Lightning, or to another user
-         * @description Takes `amount` out of the balance and sends it to an address, over Lightning, or to another user of the service. To an address or over Lightning the amount is held until the send ends: `pending` until it is broadcast, then `processing`, then `completed`; it cannot be undone. To another user it is free, needs no network and completes at once. Paying an invoice, `amount` must be the invoice's and the fee comes on top. Refused when the balance is too low, the amount is outside the asset's limits, the destination is not valid for the network, or the network is down.
+         * @description Takes `amount` out of the balance and sends it to an address, over Lightning, or to another user of the service. To an address or over Lightning the amount is held until the send ends: `pending` until it is broadcast, then `processing`, then `completed`; it cannot be undone. To another user it is free, needs no network and completes at once. Paying an invoice, `amount` must be the invoice's and the fee comes on top. Refused when the balance is too low, the amount is outside the asset's limits, the destination is not valid for the network, the network is down, or the wallet behind an invoice or a Lightning address of this service is disabled.
          */
         post: operations["send"];
         delete?: never;
@@ -707,7 +707,7 @@ export interface paths {
         put?: never;
         /**
          * Start the runs of a reviewed draft
-         * @description Starts the runs of a draft whose present schedule has been reviewed: plans the next run and sends the event recurring_payment.activated. Refused with invalid_state for anything but such a draft, and when the schedule has no date left.
+         * @description Starts the runs of a draft whose present schedule has been reviewed: plans the next run and sends the event recurring_payment.activated. Refused with invalid_state for anything but such a draft, and when the schedule has no date left. Also refused when no run could succeed: the beneficiary was deleted, or the amount is outside the limits of the fee product at the present rate.
          */
         post: operations["activate_recurring_payment"];
         delete?: never;
@@ -747,7 +747,7 @@ export interface paths {
         put?: never;
         /**
          * Go on after a pause; missed runs are skipped
-         * @description Goes on after a pause, with the next date of the schedule or counting anew from `start_date`. Runs that were missed are skipped: they are not paid later and do not count. Sends the event recurring_payment.restarted. Refused with invalid_state when it is not paused or no date is left.
+         * @description Goes on after a pause, with the next date of the schedule or counting anew from `start_date`. Runs that were missed are skipped: they are not paid later and do not count. Sends the event recurring_payment.restarted. Refused with invalid_state when it is not paused or no date is left, and when no run could succeed, as at activation.
          */
         post: operations["restart_recurring_payment"];
         delete?: never;
@@ -5069,7 +5069,7 @@ export interface components {
             amount: string;
             /** @description What the send would cost, in `symbol`; all zero to another user of the service. */
             fee: components["schemas"]["AppFee"];
-            /** @description What the recipient would get, in `symbol`, after the fee. */
+            /** @description What the recipient would get, in `symbol`: `amount` without the fee; of an invoice all of it. */
             net_amount: string;
         } & {
             [key: string]: unknown;
@@ -8708,6 +8708,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description A valid request that cannot be processed. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8836,6 +8847,17 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             /** @description Conflicts with the present state of the resource. */
             409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A valid request that cannot be processed. */
+            422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];

@@ -81,7 +81,8 @@ export function withQuery(path, query) {
  * it shows in the journal, takes of the rate limit, and may do something.
  */
 export async function callInterface(method, path, { headers: given = {}, body } = {}) {
-  const answer = await fetch(BASE.slice(0, -"/_simulator".length) + path, { method, headers: given, body });
+  // The mark of the simulator's own tools: advice and coverage are about other calls.
+  const answer = await fetch(BASE.slice(0, -"/_simulator".length) + path, { method, headers: { ...given, "X-Simulator-Tool": "dashboard" }, body });
   const text = await answer.text();
   try { return { status: answer.status, value: JSON.parse(text) }; } catch { return { status: answer.status, value: text }; }
 }

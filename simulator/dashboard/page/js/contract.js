@@ -5,7 +5,7 @@ import { store, useEffect, useStore } from "./lib.js";
 const contract = store(null);
 let asked = null;
 
-/** {schema(name), resolve(reference), events: {type: meaning}}, null while it is read. */
+/** {schema(name), resolve(reference), events: {enum, x-enum-descriptions} of the types of events}, null while it is read. */
 export function useContract() {
   useEffect(() => {
     asked ||= get("/control.json").then((document) => contract.set(read(document)), () => { asked = null; });
@@ -16,8 +16,8 @@ export function useContract() {
 function read(document) {
   const schemas = document.components.schemas, byName = (reference) => schemas[reference.split("/").at(-1)];
   const parameters = document.paths["/_simulator/events"].get.parameters;
-  const type = parameters.find((one) => one.name === "type").schema;
-  return { schema: (name) => schemas[name], resolve: byName, events: type["x-enum-descriptions"] };
+  const { enum: types, "x-enum-descriptions": meanings } = parameters.find((one) => one.name === "type").schema;
+  return { schema: (name) => schemas[name], resolve: byName, events: { enum: types, "x-enum-descriptions": meanings } };
 }
 
 /** A schema with some of its members otherwise: {name: {enum: [...]}}, or null for one that is left out. */

@@ -3,7 +3,7 @@
 /** A text as one word of a POSIX shell. */
 export const quoted = (text) => (/^[A-Za-z0-9_./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-const KEPT = /^(content-type|idempotency-key|accept|accept-language|traceparent|x-simulator-[a-z-]+)$/i;
+const KEPT = /^(content-type|idempotency-key|accept|accept-language|traceparent|x-simulator-(?!tool$)[a-z-]+)$/i;
 
 /** A journalled request as curl. Its token is masked there, so the line reads it from $TOKEN. */
 export function curl(row, origin) {

@@ -1,42 +1,50 @@
-// How a state table is drawn: states in columns by how far they are from the beginning, moves as curves between them.
+// How a state table is drawn: states in ranks by how far they are from the beginning, moves as curves between them.
 // No document is needed here, so Node tests it.
 
-const WIDTH = 132, HEIGHT = 30, ACROSS = 64, DOWN = 24, EDGE = 14;
+const EDGE = 14;
+// Ranks stand side by side where there is room, and below each other on a phone. `along` runs from rank to rank, `across`
+// from state to state of one rank; `most` is how many states fit side by side.
+const SIDEWAYS = { along: 132, across: 30, between: 64, apart: 24, most: Infinity, point: (along, across) => `${along} ${across}` };
+const DOWNWARDS = { along: 30, across: 112, between: 40, apart: 10, most: 3, point: (along, across) => `${across} ${along}` };
 
 /**
  * The drawing of a table: {width, height, nodes: [{state, x, y, sort}], edges: [{from, to, label, path, sort}]}. `went`: the
- * states gone through, in their order. Sorts of nodes: now, been, next (a move leads there) and other; of edges: gone, next, other.
+ * states gone through, in their order. Sorts of nodes: now, been, next (a move leads there) and other; of edges: gone, next,
+ * other. `down`: from top to bottom, for a narrow screen.
  */
-export function draw(table, went) {
-  const columns = columnsOf(table), now = went.at(-1);
-  const place = new Map();
-  columns.forEach((states, column) => states.forEach((state, row) => place.set(state, { column, row, rows: states.length })));
-  const tallest = Math.max(...columns.map((states) => states.length));
-  const at = (state) => {
-    const { column, row, rows } = place.get(state);
-    return { x: EDGE + column * (WIDTH + ACROSS), y: EDGE + (row + (tallest - rows) / 2) * (HEIGHT + DOWN) };
-  };
+export function draw(table, went, down = false) {
+  const form = down ? DOWNWARDS : SIDEWAYS;
+  const ranks = columnsOf(table).flatMap((states) => chunks(states, form.most)), now = went.at(-1);
+  const widest = Math.max(...ranks.map((states) => states.length));
+  const places = new Map();
+  ranks.forEach((states, rank) => states.forEach((state, index) => places.set(state, {
+    along: EDGE + rank * (form.along + form.between),
+    across: EDGE + (index + (widest - states.length) / 2) * (form.across + form.apart),
+  })));
   const gone = new Set(went.slice(1).map((state, index) => `${went[index]} ${state}`));
   const edges = [...together(table.moves)].map(([pair, names]) => {
     const [from, to] = pair.split(" ");
     const sort = gone.has(pair) ? "gone" : from === now ? "next" : "other";
-    return { from, to, label: names.join(", "), sort, path: curve(at(from), at(to)) };
+    return { from, to, label: names.join(", "), sort, path: curve(places.get(from), places.get(to), form) };
   });
   const ahead = new Set(edges.filter((edge) => edge.from === now).map((edge) => edge.to));
-  const nodes = [...place.keys()].map((state) => ({
-    state, ...at(state), sort: state === now ? "now" : went.includes(state) ? "been" : ahead.has(state) ? "next" : "other",
+  const nodes = [...places].map(([state, { along, across }]) => ({
+    state, x: down ? across : along, y: down ? along : across,
+    sort: state === now ? "now" : went.includes(state) ? "been" : ahead.has(state) ? "next" : "other",
   }));
   const order = { other: 0, next: 1, gone: 2 };
+  const long = 2 * EDGE + ranks.length * form.along + (ranks.length - 1) * form.between;
+  const wide = 2 * EDGE + widest * form.across + (widest - 1) * form.apart + (edges.some(isBack) ? 24 : 0);
   return {
-    width: 2 * EDGE + columns.length * WIDTH + (columns.length - 1) * ACROSS,
-    height: 2 * EDGE + tallest * HEIGHT + (tallest - 1) * DOWN + (edges.some(isBack) ? DOWN : 0),
-    nodes,
+    width: down ? wide : long, height: down ? long : wide, nodes,
     edges: edges.sort((one, other) => order[one.sort] - order[other.sort]),
-    size: { width: WIDTH, height: HEIGHT },
+    size: down ? { width: form.across, height: form.along } : { width: form.along, height: form.across },
   };
 }
 
 const isBack = (edge) => edge.path.includes("Q");
+
+const chunks = (states, most) => states.length <= most ? [states] : [states.slice(0, most), ...chunks(states.slice(most), most)];
 
 /** The states by the fewest moves from the beginning; what nothing leads to comes last. Ends stand after what leads to them. */
 export function columnsOf(table) {
@@ -67,18 +75,21 @@ function together(moves) {
   return found;
 }
 
-function curve(from, to) {
-  const middle = HEIGHT / 2;
-  if (to.x > from.x) {
-    const [x1, y1, x2, y2] = [from.x + WIDTH, from.y + middle, to.x, to.y + middle], bend = (x2 - x1) / 2;
-    return `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+function curve(from, to, { along, across, apart, point }) {
+  const middle = across / 2;
+  if (to.along > from.along) { // forwards
+    const [start, end] = [from.along + along, to.along], bend = (end - start) / 2;
+    const [side, other] = [from.across + middle, to.across + middle];
+    return `M${point(start, side)} C${point(start + bend, side)} ${point(end - bend, other)} ${point(end, other)}`;
   }
-  if (to.x === from.x) {
-    const down = to.y > from.y, x = from.x + WIDTH / 2;
-    const [y1, y2] = down ? [from.y + HEIGHT, to.y] : [from.y, to.y + HEIGHT];
-    const side = Math.abs(y2 - y1) > DOWN ? WIDTH / 2 + 18 : 0; // past what stands between
-    return side ? `M${from.x + WIDTH} ${from.y + middle} C${x + side + 10} ${from.y + middle} ${x + side + 10} ${to.y + middle} ${to.x + WIDTH} ${to.y + middle}` : `M${x} ${y1} L${x} ${y2}`;
+  if (to.along === from.along) { // within a rank
+    const onwards = to.across > from.across;
+    const [start, end] = onwards ? [from.across + across, to.across] : [from.across, to.across + across];
+    if (Math.abs(end - start) <= apart) return `M${point(from.along + along / 2, start)} L${point(from.along + along / 2, end)}`;
+    const past = from.along + along + 28; // past what stands between
+    return `M${point(from.along + along, from.across + middle)} C${point(past, from.across + middle)} ${point(past, to.across + middle)} ${point(to.along + along, to.across + middle)}`;
   }
-  const [x1, y1, x2, y2] = [from.x + WIDTH / 2, from.y + HEIGHT, to.x + WIDTH / 2, to.y + HEIGHT];
-  return `M${x1} ${y1} Q${(x1 + x2) / 2} ${Math.max(y1, y2) + DOWN + 10} ${x2} ${y2}`;
+  const [start, end] = [from.along + along / 2, to.along + along / 2]; // back
+  const [side, other] = [from.across + across, to.across + across];
+  return `M${point(start, side)} Q${point((start + end) / 2, Math.max(side, other) + 34)} ${point(end, other)}`;
 }

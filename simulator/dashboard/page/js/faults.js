@@ -1,4 +1,4 @@
-// Faults in words, and the usual ones to begin with. No document is needed here, so Node tests it.
+// Faults in words, and what a form for one begins with. No document is needed here, so Node tests it.
 import { words } from "./format.js";
 
 /** What a fault acts on: "POST /quotes", "every call", "every delivery of quote.expired to wh_…". */
@@ -59,25 +59,10 @@ export function texts(value, prefix = "") {
 
 const CONFIRM = { method: "POST", path: "/quotes/*/confirm" };
 
-/** The usual ones: [name, what it shows, the fault]. */
-export const PRESETS = {
-  calls: [
-    ["Not available", "A 503; trying again is right.", { match: CONFIRM, respond: { status: 503, code: "service_unavailable" }, times: 1 }],
-    ["Answer lost", "The work is done, the answer never comes: trying again without a key pays twice.", { match: CONFIRM, drop: true, after_commit: true, times: 1 }],
-    ["Connection cut", "Nothing was done, but who knows that?", { match: CONFIRM, drop: true, times: 1 }],
-    ["Slow", "Longer than most clients wait.", { match: CONFIRM, delay: "30s", times: 1 }],
-    ["Too many calls", "A 429 with Retry-After.", { match: CONFIRM, respond: { status: 429, code: "rate_limited", retry_after: 2 }, times: 1 }],
-    ["Half an answer", "The body is cut in the middle.", { match: CONFIRM, malformed: "truncate", times: 1 }],
-    ["Unknown status", "A word that your code has never seen.", { match: { method: "GET", path: "/transactions/*" }, unknown_enum: true, times: 1 }],
-  ],
-  deliveries: [
-    ["Twice", "Every webhook comes two times.", { webhook: {}, deliver: { copies: 2 } }],
-    ["Lost", "The next one never comes, and is not tried again.", { webhook: {}, deliver: { drop: true }, times: 1 }],
-    ["Late", "10 minutes of simulated time.", { webhook: {}, deliver: { delay: "10m" }, times: 1 }],
-    ["Out of order", "The next one is overtaken by the one after it.", { webhook: {}, deliver: { reorder: true }, times: 1 }],
-    ["End told first", "What came before the end of an object comes after it.", { webhook: {}, deliver: { hold: "terminal" } }],
-    ["Forged", "A signature that is wrong.", { webhook: {}, deliver: { corrupt_signature: true }, times: 1 }],
-    ["Replayed", "Validly signed, 10 minutes old.", { webhook: {}, deliver: { stale_timestamp: true }, times: 1 }],
-    ["Acknowledgement lost", "Your 2xx does not arrive, so it comes again.", { webhook: {}, deliver: { acknowledgement_lost: true }, times: 1 }],
-  ],
-};
+/** What a form begins with: a preset of the server (`GET /faults/presets`), once, at the call that costs money or at any delivery. */
+export function begins(preset) {
+  return { ...(preset.fault.deliver ? { webhook: {} } : { match: CONFIRM }), ...preset.fault, times: 1 };
+}
+
+/** A fault to change where nothing was chosen. */
+export const EXAMPLE = { match: CONFIRM, respond: { status: 503, code: "service_unavailable" }, times: 1 };

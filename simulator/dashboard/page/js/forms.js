@@ -1,7 +1,7 @@
 // Forms made of JSON Schemas: every member with what it means, its choices, and what was wrong with it beside it.
 import { Failure } from "./ui.js";
 import { html, useState } from "./lib.js";
-import { objectOf, plain, sortOf } from "./schema.js";
+import { meaningOf, objectOf, plain, sortOf } from "./schema.js";
 import { words } from "./format.js";
 
 /** One field of a form. `wrong`: what the server said about it. */
@@ -16,7 +16,7 @@ export function Field({ name, schema, required, value, change, wrong }) {
       ? html`<textarea ...${shared} rows="3" spellcheck="false" placeholder="JSON" value=${value ?? ""} onInput=${type}></textarea>`
       : html`${schema.suggestions ? html`<datalist id=${`${id}-list`}>${schema.suggestions.map((one) => html`<option value=${one} />`)}</datalist>` : ""}<input ...${shared} list=${schema.suggestions ? `${id}-list` : null} type=${sort === "integer" || sort === "number" ? "number" : "text"} step=${sort === "integer" ? "1" : sort === "number" ? "any" : null} autocomplete="off" spellcheck="false" value=${value ?? ""} onInput=${type} />`;
   return html`<div class="field"><label for=${id}>${words(name.split(".").at(-1))}${required ? html` <span class="muted">required</span>` : ""}</label>${input}
-    <p id=${`${id}-about`} class="about">${schema.description || ""}${schema["x-enum-descriptions"]?.[value] ? html` <em>${words(value)}: ${schema["x-enum-descriptions"][value]}</em>` : ""}${schema.examples?.length ? html` <span class="muted">For example ${String(schema.examples[0])}.</span>` : ""}${wrong ? html` <strong class="wrong">${wrong}</strong>` : ""}</p></div>`;
+    <p id=${`${id}-about`} class="about">${schema.description || ""}${meaningOf(schema, value) ? html` <em>${words(value)}: ${meaningOf(schema, value)}</em>` : ""}${schema.examples?.length ? html` <span class="muted">For example ${String(schema.examples[0])}.</span>` : ""}${wrong ? html` <strong class="wrong">${wrong}</strong>` : ""}</p></div>`;
 }
 
 /** The members of a schema as fields, groups as field sets. */

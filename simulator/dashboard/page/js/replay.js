@@ -7,7 +7,7 @@ export function whyNot(row) {
   return row.operation ? "" : "No operation has this path.";
 }
 
-const KEPT = /^(content-type|accept|accept-language|x-simulator-[a-z-]+)$/i;
+const KEPT = /^(content-type|accept|accept-language|x-simulator-(?!tool$)[a-z-]+)$/i;
 
 /** The idempotency key of a call, null without one. */
 export const keyOf = (row) => Object.entries(row.headers).find(([name]) => /^idempotency-key$/i.test(name))?.[1] ?? null;

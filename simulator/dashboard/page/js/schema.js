@@ -25,6 +25,10 @@ export function sortOf(schema) {
   return type === "string" || "const" in schema ? "text" : "json";
 }
 
+/** What a value means by `x-enum-descriptions`, which has an entry for each value of the enum but null. */
+export const meaningOf = (schema, value) =>
+  schema["x-enum-descriptions"]?.[schema.enum.filter((one) => one !== null).findIndex((one) => String(one) === String(value))];
+
 /** The value that a text means, undefined for an empty one; SyntaxError with the name of the field for what is none. */
 export function valueOf(schema, text, name = "it") {
   if (text === "" || text === undefined || text === null) return undefined;

@@ -1,4 +1,6 @@
-"""A container of the simulator for this run of pytest: `pip install "rampsim[testing]" testcontainers`.
+"""A container of the simulator for this run of pytest.
+
+It needs `pip install testcontainers "./rampsim-0.1.0-py3-none-any.whl[testing]"`.
 
 Docker has to be there, and an image: `docker build -t rampsim .` in a checkout, or one from your registry by the
 variable RAMPSIM_IMAGE. The fixtures `world` and `webhooks` of rampsim use it, because SIMULATOR_URL names it.

@@ -32,7 +32,7 @@ export function Trigger({ query }) {
   return html`<section class="card"><h2>Trigger an event</h2>
     <p class="muted">Real objects are brought to it through the same doors as yours: calls, actions and time. Nothing is made up.</p>
     <${Filters} values=${{ environment }} change=${filter} fields=${[{ name: "environment", label: "Environment", choices: ["sandbox", "production"] }]} />
-    ${contract ? html`<${SchemaForm} schema=${withMembers(contract.schema("TriggerBody"), { event: { enum: Object.keys(contract.events), "x-enum-descriptions": contract.events } })} first=${query.event ? { event: query.event } : {}} resolve=${contract.resolve} send=${send} ok="Go there" />` : ""}
+    ${contract ? html`<${SchemaForm} schema=${withMembers(contract.schema("TriggerBody"), { event: contract.events })} first=${query.event ? { event: query.event } : {}} resolve=${contract.resolve} send=${send} ok="Go there" />` : ""}
     ${done ? html`<div role="status"><h3>${done.event.type} has happened to <${Thing} id=${done.target} /></h3>
       <ol class="steps">${done.steps.map((step, index) => html`<li key=${index}><${Time} at=${step.at} /> ${step.did}</li>`)}</ol>
       <p>${done.advanced_to ? html`The clock went to <${Time} at=${done.advanced_to} />. ` : "The clock stood still. "}${count(done.events.length, "event")} on the way: ${done.events.map((one) => html`<a key=${one.id} href=${href("events", one.id)}>${one.type}</a> `)}</p></div>` : ""}</section>`;

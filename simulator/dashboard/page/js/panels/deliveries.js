@@ -16,6 +16,7 @@ export function View({ rest: [id], query }) {
   const { endpoint_id, status, event_type, event_id } = query, contract = useContract();
   const reading = useRead(withQuery("/deliveries", { endpoint_id, status, event_type, event_id, limit }), ["delivery"]);
   const endpoints = useRead("/resources?type=webhook&limit=200", ["state"]).value?.data || [];
+  const inForce = useRead("/faults", ["state", "delivery"]).value?.data || [];
   const list = html`
     <h2>Deliveries</h2>
     <${Filters} values=${query} change=${filter} fields=${[
@@ -25,19 +26,33 @@ export function View({ rest: [id], query }) {
     ]} />
     ${event_id ? html`<p>Only those of the event <code>${event_id}</code>. <a href=${href("deliveries", [], { ...query, event_id: "" })}>Show all</a></p>` : ""}
     <${Shown} reading=${reading}>${({ data }) => html`
-      <${Table} label="Deliveries" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("deliveries", row.id, query)} columns=${COLUMNS(query)}
+      <${Table} label="Deliveries" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("deliveries", row.id, query)} columns=${COLUMNS(query, inForce)}
         empty=${html`<${Empty} title="No such delivery."><p>A webhook endpoint gets every event it is subscribed to. <a href=${href("inbox")}>Make a built-in inbox</a> to see some.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="deliveries" />`}<//>`;
   return html`<${Split} list=${list} back=${href("deliveries", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }
 
-const COLUMNS = (query) => [
+const COLUMNS = (query, inForce) => [
   { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
-  { title: "Event", className: "grow", cell: (row) => html`<a href=${href("deliveries", row.id, query)}>${row.event_type}</a>${row.faults.length ? html` <span class="mark">fault</span>` : ""}<div class="muted to"><${About} event=${row.request_body} /> to ${row.url}</div>` },
+  { title: "Event", className: "grow", cell: (row) => html`<a href=${href("deliveries", row.id, query)}>${row.event_type}</a>${row.cause === "first" ? "" : html` <span class="mark" title=${CAUSES[row.cause]}>${row.cause}</span>`}${row.fault_id || row.faults.length ? html` <a class="mark" href=${href("faults")} title=${`The fault ${row.fault_id || ""} acted on it.`}>${faulty(row, inForce)}</a>` : ""}<div class="muted to"><${About} event=${row.request_body} /> to ${row.url}</div>` },
   { title: "Attempt", cell: (row) => row.attempt },
   { title: "Answer", cell: (row) => row.response_status ?? "none" },
   { title: "At", cell: (row) => html`<${Time} at=${row.attempted_at} />` },
 ];
+
+const CAUSES = {
+  first: "The first attempt for this event and endpoint.",
+  retry: "An attempt of the retry schedule, after one that failed.",
+  copy: "A second copy that a fault made.",
+  resend: "Somebody asked for the event to be sent again.",
+};
+
+/** Which fault acted: what it did to the attempt, else what it asks for (copies, a delay, another order), else its id. */
+function faulty(row, inForce) {
+  const asked = inForce.find((fault) => fault.id === row.fault_id)?.deliver || {};
+  const named = row.faults.length ? row.faults : Object.keys(asked).filter((name) => asked[name]);
+  return `fault: ${named.map(words).join(", ") || row.fault_id}`;
+}
 
 function Detail({ id }) {
   const reading = useRead(`/deliveries/${encodeURIComponent(id)}`, ["delivery", "clock"]);
@@ -51,7 +66,9 @@ function Detail({ id }) {
       ["Sent to", html`<code>${row.url}</code>`],
       ["At", html`<${Time} at=${row.attempted_at} far />`],
       ["Answer", row.response_status === null ? "there was none" : `${row.response_status} after ${span(row.duration_ms)}`],
-      ["Faults did this", row.faults.map(words).join(", ")],
+      ["Attempt", `${row.attempt}: ${CAUSES[row.cause]}`],
+      ["Fault", row.fault_id && html`<${Id} id=${row.fault_id} to=${href("faults")} />`],
+      ["What the fault did", row.faults.map(words).join(", ")],
     ]} />
     <${Verdict} row=${row} />
     <div class="buttons">

@@ -1,6 +1,6 @@
 // Faults: what is to go wrong on the wire, made by forms, with their hits as they happen.
 import { Act, Empty, Facts, Failure, Id, Json, Shown, Split, Table, toast } from "../ui.js";
-import { PRESETS, about, effect, often, texts } from "../faults.js";
+import { EXAMPLE, about, begins, effect, often, texts } from "../faults.js";
 import { changedAll, useRead } from "../live.js";
 import { del, post, world } from "../api.js";
 import { html, useState, useStore } from "../lib.js";
@@ -59,8 +59,11 @@ const KINDS = { calls: "Calls", deliveries: "Webhook deliveries", json: "As JSON
 
 function NewFault({ kind }) {
   const [first, setFirst] = useState(() => { const taken = like; like = null; return taken; }), [version, setVersion] = useState(0);
-  const begin = (fault) => {
-    setFirst(fault);
+  const [chosen, setChosen] = useState(null);
+  const presets = (useRead("/faults/presets").value?.data || []).filter(({ fault }) => kind === (fault.deliver ? "deliveries" : "calls"));
+  const begin = (preset) => {
+    setChosen(preset.name);
+    setFirst(begins(preset));
     setVersion(version + 1);
   };
   const send = async (fault) => {
@@ -72,8 +75,8 @@ function NewFault({ kind }) {
   };
   return html`<h3>New fault</h3>
     <div class="tabs" role="group" aria-label="Kind of fault">${Object.entries(KINDS).map(([name, title]) => html`<a key=${name} href=${href("faults", "new", { kind: name })} aria-current=${name === kind ? "true" : null}>${title}</a>`)}</div>
-    ${PRESETS[kind] ? html`<p class="muted">Begin with a usual one, then say when it acts:</p>
-      <div class="presets">${PRESETS[kind].map(([name, what, fault]) => html`<div key=${name}><button type="button" aria-pressed=${first === fault ? "true" : "false"} onClick=${() => begin(fault)}>${name}</button> <span class="muted">${what}</span></div>`)}</div>` : ""}
+    ${presets.length ? html`<p class="muted">Begin with a preset, then say when it acts:</p>
+      <div class="presets">${presets.map((preset) => html`<div key=${preset.name}><button type="button" aria-pressed=${chosen === preset.name ? "true" : "false"} onClick=${() => begin(preset)}>${preset.name}</button> <span class="muted">${preset.means}</span></div>`)}</div>` : ""}
     ${kind === "json" ? html`<${AsJson} send=${send} first=${first} />` : kind === "deliveries" ? html`<${OfDeliveries} key=${version} first=${first} send=${send} />` : html`<${OfCalls} key=${version} first=${first} send=${send} />`}`;
 }
 
@@ -88,7 +91,7 @@ function OfCalls({ first, send }) {
   const possible = actions.filter((one) => !one.targets.length);
   const act = (name) => {
     const chosen = possible.find((one) => one.name === name), needs = Object.keys(chosen?.parameters.properties || {}).length;
-    return withMembers(part("act"), { action: { enum: possible.map((one) => one.name), "x-enum-descriptions": Object.fromEntries(possible.map((one) => [one.name, one.does])) }, parameters: needs ? { ...chosen.parameters, additionalProperties: false } : null });
+    return withMembers(part("act"), { action: { enum: possible.map((one) => one.name), "x-enum-descriptions": possible.map((one) => one.does) }, parameters: needs ? { ...chosen.parameters, additionalProperties: false } : null });
   };
   const { match: _, respond, delay, answer_delay, drop, malformed, after_commit, times, ...rest } = fault.properties;
   const schema = (values) => ({ ...fault, properties: {
@@ -102,13 +105,13 @@ function OfDeliveries({ first, send }) {
   const contract = useContract(), endpoints = useRead("/resources?type=webhook&limit=200", ["state"]).value?.data || [];
   if (!contract) return null;
   const fault = contract.schema("WebhookFault"), { webhook, deliver, times, ...rest } = fault.properties;
-  const which = withMembers(contract.resolve(webhook.$ref), { event: { enum: Object.keys(contract.events), "x-enum-descriptions": contract.events }, endpoint_id: { suggestions: endpoints.map((one) => one.id) } });
+  const which = withMembers(contract.resolve(webhook.$ref), { event: contract.events, endpoint_id: { suggestions: endpoints.map((one) => one.id) } });
   const ordered = { webhook: { ...which, description: webhook.description }, times, deliver, ...rest };
   return html`<${SchemaForm} schema=${{ ...fault, properties: ordered }} resolve=${contract.resolve} first=${first ? texts(first) : {}} send=${(made) => send({ webhook: {}, deliver: {}, ...made })} ok="Put in force" cancel=${() => go("faults")} />`;
 }
 
 function AsJson({ send, first }) {
-  const [text, setText] = useState(JSON.stringify(first || PRESETS.calls[0][2], null, 2)), [error, setError] = useState(null);
+  const [text, setText] = useState(JSON.stringify(first || EXAMPLE, null, 2)), [error, setError] = useState(null);
   const submit = async (event) => {
     event.preventDefault();
     try {

@@ -5,7 +5,7 @@ import { changedAll, useRead } from "../live.js";
 import { count, money, words } from "../format.js";
 import { draw } from "../diagram.js";
 import { href } from "../routes.js";
-import { html } from "../lib.js";
+import { html, useEffect, useState } from "../lib.js";
 import { post } from "../api.js";
 
 const SHOWN_AT_ONCE = 30;
@@ -64,10 +64,22 @@ function Planned({ timers }) {
     ${timers.length > SHOWN_AT_ONCE ? html`<p class="muted">${timers.length - SHOWN_AT_ONCE} more are planned.</p>` : ""}`;
 }
 
+/** Whether the screen is too narrow for ranks side by side; changes when the window or the phone is turned. */
+function useNarrow() {
+  const [narrow, setNarrow] = useState(NARROW.matches);
+  useEffect(() => {
+    const look = () => setNarrow(NARROW.matches);
+    NARROW.addEventListener("change", look);
+    return () => NARROW.removeEventListener("change", look);
+  }, []);
+  return narrow;
+}
+const NARROW = matchMedia("(max-width: 43.75rem)"); // 700 px
+
 /** The state table as a drawing: where it is, the way it went, and where it can go. The history says the same in words. */
 export function Diagram({ table, history }) {
   if (!table || table.states.length < 2) return null;
-  const went = history.map((step) => step.state), drawing = draw(table, went);
+  const went = history.map((step) => step.state), drawing = draw(table, went, useNarrow());
   const means = new Map(table.states.map((state) => [state.state, state.means]));
   return html`<div class="scroll" tabindex="0" role="region" aria-label="State diagram"><svg class="diagram" viewBox=${`0 0 ${drawing.width} ${drawing.height}`} width=${drawing.width} height=${drawing.height} role="img"
       aria-label=${`State diagram of the ${table.name}: it went ${went.map(words).join(", then ")}.`}>

@@ -15,16 +15,19 @@ export function View({ rest: [id] }) {
   const list = html`<h2>Worlds</h2>
     <p class="muted">Each has its own clock, keys, money, resources and scenarios. Tests make one each.</p>
     <div class="buttons"><a class="button main" href=${href("worlds", "+new")}>New world</a></div>
-    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Worlds" rows=${data} id=${(row) => row.id} selected=${id} open=${(row) => href("worlds", row.id)} columns=${COLUMNS(here)} />`}<//>`;
-  const chosen = reading.value?.data.find((row) => row.id === id);
+    <${Shown} reading=${reading}>${(value) => html`<${Table} label="Worlds" rows=${all(value)} id=${(row) => row.id} selected=${id} open=${(row) => href("worlds", row.id)} columns=${COLUMNS(here)} />`}<//>`;
+  const chosen = reading.value && all(reading.value).find((row) => row.id === id);
   const detail = id === "+new" ? html`<${NewWorld} />` : id && (chosen ? html`<${World} key=${id} one=${chosen} here=${here} />` : html`<${Empty} title="There is no such world." />`);
   return html`<${Split} list=${list} back=${href("worlds")} detail=${detail} />`;
 }
 
+/** Worlds, and after them those that the server cannot read, which have an id and `why`. */
+const all = ({ data, unreadable }) => [...data, ...unreadable];
+
 const COLUMNS = (here) => [
   { title: "World", className: "grow", cell: (row) => html`<a href=${href("worlds", row.id)}>${row.id}</a>${row.id === here ? html` <span class="mark">shown</span>` : ""}` },
-  { title: "Clock", cell: (row) => html`<${Status} value=${row.clock.mode} tone="plain" />` },
-  { title: "Its time", cell: (row) => html`<${Time} at=${row.clock.now} />` },
+  { title: "Clock", cell: (row) => html`<${Status} value=${row.why ? "unreadable" : row.clock.mode} tone=${row.why ? "bad" : "plain"} />` },
+  { title: "Its time", cell: (row) => (row.why ? "" : html`<${Time} at=${row.clock.now} />`) },
 ];
 
 function World({ one, here }) {
@@ -38,6 +41,9 @@ function World({ one, here }) {
     await post("/reset");
     return `${one.id} is as at its beginning.`;
   };
+  if (one.why)
+    return html`<h3>${one.id}</h3><p>This world cannot be read: ${one.why}.</p>
+      <div class="buttons"><${Act} asks=${`End the world ${one.id} with all it holds?`} does=${end}>End it<//></div>`;
   return html`<h3>${one.id}</h3>
     <${Facts} rows=${[["Its time", `${fullTime(one.clock.now)}, ${one.clock.mode}`], ["Seed", one.seed], ["Began", fullTime(one.created_at)], ["Scenarios", one.scenarios.join(", ") || "none"], ["Other users", one.platform_users.map((user) => `${user.email} (${user.phone_number})`).join(", ")]]} />
     <div class="buttons">${one.id === here ? html`<${Act} asks=${`Reset the world ${one.id}? Its resources, events and requests are lost.`} does=${reset}>Reset it<//><a class="button" href=${href("settings")}>Settings</a>` : html`<button type="button" class="main" onClick=${() => chooseWorld(one.id)}>Show it</button>`}

@@ -1,0 +1,38 @@
+"""What commands print. Nothing else in the command line writes to a terminal (`tests/cli/test_output.py`)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from simulator.terminal import plain
+
+_CLEAR = "\r\x1b[K"
+
+
+def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
+    """Print a text without what steers terminals; `style` is that of `click.style`, for the text as a whole."""
+    shown = plain(text)
+    click.echo(click.style(shown, **style) if style else shown, nl=nl, err=err)
+
+
+def say_painted(*parts: tuple[str, dict[str, Any]]) -> None:
+    """Print a line of texts, each in a style of its own, in colour wherever it goes."""
+    click.echo("".join(click.style(plain(text), **style) for text, style in parts), color=True)
+
+
+def show(value: Any, *, indent: int | None = 2) -> None:
+    """Print JSON for people; for programs on one line, with `indent` None."""
+    say(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def say_page(text: str) -> None:
+    """Show a long text in the pager of the terminal."""
+    click.echo_via_pager(plain(text))
+
+
+def say_passing(text: str = "") -> None:
+    """Write over the present line of standard error; without a text, clear it."""
+    click.echo(f"{_CLEAR}{plain(text)}", nl=False, err=True)

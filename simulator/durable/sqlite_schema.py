@@ -1,0 +1,42 @@
+"""The tables of a SQLite store, its format, and how an older format becomes the present one."""
+
+from __future__ import annotations
+
+FORMAT = 2
+"""Rises when a version of the simulator could not read what an older one has written, or the other way round."""
+
+TABLES = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE server (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+CREATE TABLE bases (id INTEGER PRIMARY KEY AUTOINCREMENT);
+CREATE TABLE parts (
+    base INTEGER NOT NULL, number INTEGER NOT NULL, crc INTEGER NOT NULL, content BLOB NOT NULL,
+    PRIMARY KEY (base, number)
+);
+CREATE TABLE worlds (
+    place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, base INTEGER NOT NULL,
+    used_ms INTEGER NOT NULL DEFAULT 0, objects INTEGER NOT NULL DEFAULT 0, journal_bytes INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE entries (
+    world TEXT NOT NULL, number INTEGER NOT NULL, crc INTEGER NOT NULL, content BLOB NOT NULL,
+    PRIMARY KEY (world, number)
+);
+CREATE TABLE snapshots (
+    place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, world TEXT NOT NULL, base INTEGER NOT NULL
+);
+"""
+UPGRADES = {
+    1: (
+        "ALTER TABLE worlds ADD COLUMN used_ms INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE worlds ADD COLUMN objects INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE worlds ADD COLUMN journal_bytes INTEGER NOT NULL DEFAULT 0",
+        "UPDATE worlds SET used_ms = 1000 * CAST(strftime('%s', 'now') AS INTEGER)",
+    )
+}
+"""By format, what makes the next one of it."""
+PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA wal_autocheckpoint = 4000",
+    "PRAGMA temp_store = MEMORY",
+)
