@@ -41,11 +41,9 @@ def _presets(context: click.Context, parameter: click.Parameter, incomplete: str
 
 @click.group(invoke_without_command=True)
 @remote
-@click.pass_context
-def faults(context: click.Context, client: clients.ControlClient) -> None:
+def faults(client: clients.ControlClient) -> None:
     """Show the faults in force; `add`, `remove`, `clear` them."""
-    if context.invoked_subcommand is None:
-        show(client.get("/faults")["data"])
+    show(client.get("/faults")["data"])
 
 
 @faults.command("list")

@@ -20,8 +20,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="The whole messages
 
 @click.group("inbox", cls=OrShown, invoke_without_command=True, subcommand_metavar="[NAME | COMMAND]")
 @remote
-@click.pass_context
-def inbox(context: click.Context, client: clients.ControlClient) -> None:
+def inbox(client: clients.ControlClient) -> None:
     """Show the built-in inboxes, or what one has received.
 
     \b
@@ -31,8 +30,7 @@ def inbox(context: click.Context, client: clients.ControlClient) -> None:
     rampsim inbox wait demo --count 2
     rampsim inbox respond demo 500 500 200
     """
-    if context.invoked_subcommand is None:
-        show(client.get("/inbox")["data"])
+    show(client.get("/inbox")["data"])
 
 
 @inbox.command("show", hidden=True)

@@ -34,12 +34,17 @@ class Address(NamedTuple):
 
 
 def remote(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a server; its first argument is the client, and refusals end it in words."""
+    """Give a command the options of a server; its first argument is the client, and refusals end it in words.
+
+    A group takes the options too, for the command below it (`_of_groups`), and then looks for no server itself.
+    """
 
     @functools.wraps(command)
     def run(
         *args: Any, url: str, world: str | None, environment: str | None, control_token: str | None, **values: Any
     ) -> None:
+        if click.get_current_context().invoked_subcommand is not None:
+            return
         given = {"url": url, "world": world, "environment": environment, "control_token": control_token}
         given |= _of_groups(click.get_current_context())
         address = address_of(given["url"])
@@ -79,7 +84,8 @@ def address_of(given: str | None) -> Address:
     file = obeying.file_of(context)
     in_file = str(file.values.get("url") or "")
     if given and not (given == in_file and source is click.core.ParameterSource.DEFAULT_MAP):
-        return _checked(given, "--url" if source is click.core.ParameterSource.COMMANDLINE else "SIMULATOR_URL")
+        by_option = "url" in _of_groups(context)
+        return _checked(given, "--url" if by_option else "SIMULATOR_URL")
     named = [name for name in ("SIMULATOR_HOST", "SIMULATOR_PORT") if os.environ.get(name)]
     if named and os.environ.get("SIMULATOR_PORT") != "0":
         return _checked(addresses.listening(os.environ), " and ".join(named))

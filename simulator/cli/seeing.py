@@ -22,14 +22,11 @@ _limit = click.option("--limit", type=click.IntRange(0), help="The newest that m
 @_limit
 @click.option("--follow", is_flag=True, help="Go on printing events as they come, one per line, until interrupted.")
 @remote
-@click.pass_context
 def events(
-    context: click.Context, client: clients.ControlClient, event_type: str | None, object_id: str | None,
+    client: clients.ControlClient, event_type: str | None, object_id: str | None,
     limit: int | None, follow: bool,
 ) -> None:  # fmt: skip
     """Show the events emitted; `wait` for one, `resend` one."""
-    if context.invoked_subcommand is not None:
-        return
     if not follow:
         show(client.get("/events", type=event_type, object_id=object_id, limit=limit)["data"])
         return

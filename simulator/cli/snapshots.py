@@ -18,11 +18,9 @@ _snapshot = click.argument("snapshot", metavar="ID|NAME", shell_complete=complet
 
 @click.group("snapshots", invoke_without_command=True)
 @remote
-@click.pass_context
-def snapshots(context: click.Context, client: clients.ControlClient) -> None:
+def snapshots(client: clients.ControlClient) -> None:
     """Show the snapshots; `take`, `restore`, `fork`, `export` them."""
-    if context.invoked_subcommand is None:
-        show(client.get("/snapshots")["data"])
+    show(client.get("/snapshots")["data"])
 
 
 @snapshots.command("list")

@@ -16,11 +16,9 @@ from simulator.cli.remote import remote
 
 @click.group(invoke_without_command=True)
 @remote
-@click.pass_context
-def clock(context: click.Context, client: clients.ControlClient) -> None:
+def clock(client: clients.ControlClient) -> None:
     """Show the clock; `advance` and `set` move it."""
-    if context.invoked_subcommand is None:
-        show(client.get("/clock"))
+    show(client.get("/clock"))
 
 
 @clock.command()

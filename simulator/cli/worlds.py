@@ -26,14 +26,12 @@ class OrShown(click.Group):
 
 @click.group(cls=OrShown, invoke_without_command=True, subcommand_metavar="[ID | COMMAND]")
 @remote
-@click.pass_context
-def worlds(context: click.Context, client: clients.ControlClient) -> None:
+def worlds(client: clients.ControlClient) -> None:
     """Show all worlds, or one; `create` and `end` them.
 
     Of one it shows keys, clock, scenarios and settings.
     """
-    if context.invoked_subcommand is None:
-        show(client.get("/worlds")["data"])
+    show(client.get("/worlds")["data"])
 
 
 @worlds.command("show", hidden=True)

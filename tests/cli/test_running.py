@@ -105,6 +105,26 @@ def test_of_several_one_has_to_be_named(here: Path) -> None:
     assert other in result.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("clock", "advance", "1s"), ("worlds", "list"), ("faults", "list"), ("inbox", "show", "x"), ("snapshots", "list"),
+     ("events", "wait")],
+)  # fmt: skip
+@pytest.mark.parametrize("on_the_group", [False, True])
+def test_of_several_a_command_of_a_group_takes_the_one_that_url_names(
+    here: Path, words: tuple[str, ...], on_the_group: bool
+) -> None:
+    with listening() as one, listening() as other:
+        note(here, one, os.getpid())
+        note(here, other, os.getpid())
+        named = ("--url", "http://127.0.0.1:9")
+        group, *command = words
+        result = call(*(group, *named, *command) if on_the_group else (*words, *named))
+    assert result.exit_code == 3
+    assert result.stderr.startswith("rampsim: no simulator answers at http://127.0.0.1:9")
+    assert "SIMULATOR_URL names" not in result.stderr
+
+
 def test_of_several_the_one_at_the_default_address_is_taken_and_it_is_said(
     here: Path, origin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
