@@ -47,34 +47,34 @@ imports: $(VENV)/.dev  ## Who may import whom
 
 contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, conformance, linters, a proxy, generated clients
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m "judges or not judges" \
-	  tests/contract tests/conformance tests/compare tests/testing tests/judges $(PYTEST_ARGS)
-	@$(BIN)/python -m tests.conformance.mutants --show
+	  tests/tools/contract tests/tools/conformance tests/tools/compare tests/tools/testing tests/tools/judges $(PYTEST_ARGS)
+	@$(BIN)/python -m tests.tools.conformance.mutants --show
 	@$(MAKE) --no-print-directory conform
 
 conform: $(VENV)/.dev  ## Hold the simulator against its contract with one fixed seed and that of the day; SEEDS="3 4" for others
 	@for seed in $(SEEDS); do echo "conform --seed $$seed"; $(BIN)/python -m simulator conform --strict --seed $$seed || exit 1; done
 
 hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about half an hour; ARGS="--campaign sockets --seed 2"
-	$(BIN)/python -m tests.hostile $(ARGS)
+	$(BIN)/python -m tests.campaigns.hostile $(ARGS)
 
 trust: $(VENV)/.dev  ## Kill servers that keep worlds, hundreds of times, and compare; ARGS="--kills 20 --only sqlite --seed 1"
-	$(BIN)/python -m tests.trust $(ARGS)
+	$(BIN)/python -m tests.campaigns.trust $(ARGS)
 
 bench: $(VENV)/.dev  ## Measure speed, memory and growth, in under ten minutes; ARGS="--only start", ARGS="--compare REF"
-	$(BIN)/python -m tests.benchmarks $(ARGS)
+	$(BIN)/python -m tests.campaigns.benchmarks $(ARGS)
 
 bench-explore: $(VENV)/.dev  ## Measure explore over forty tests, in a few minutes; ARGS="--plan pair"
-	$(BIN)/python -m tests.exploration.measure $(ARGS)
+	$(BIN)/python -m tests.tools.exploration.measure $(ARGS)
 
 smoke: $(VENV)/.dev  ## One round of `make bench` with tiny sizes: that all of it can be measured, and nothing about time
-	$(BIN)/python -m tests.benchmarks --quick
+	$(BIN)/python -m tests.campaigns.benchmarks --quick
 
 judges: $(VENV)/.judges  ## What judges the contract from outside, linters, a proxy, generated clients, and what judges the judge
-	$(BIN)/python -m pytest -n 2 -rs -m judges tests/judges tests/conformance $(PYTEST_ARGS)
-	@$(BIN)/python -m tests.conformance.mutants --show
+	$(BIN)/python -m pytest -n 2 -rs -m judges tests/tools/judges tests/tools/conformance $(PYTEST_ARGS)
+	@$(BIN)/python -m tests.tools.conformance.mutants --show
 
-browser: $(VENV)/.judges  ## Click through the pages in Chromium; RENEW_PICTURES=1 writes their pictures anew (tests/browser/README.md)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m browser tests/browser $(PYTEST_ARGS)
+browser: $(VENV)/.judges  ## Click through the pages in Chromium; RENEW_PICTURES=1 writes their pictures anew (tests/tools/browser/README.md)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m browser tests/tools/browser $(PYTEST_ARGS)
 
 wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/
 	rm -rf dist
@@ -84,20 +84,20 @@ wheel-check: wheel  ## Install the wheel without and with each extra alone, and 
 	rm -rf $(VENV)-wheel
 	$(PYTHON) -m venv $(VENV)-wheel
 	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
-	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/flow.py"
-	PIP_CONSTRAINT="$(CURDIR)/requirements.lock" $(BIN)/python -m tests.wheel.workflow dist/*.whl $(VENV)-wheel/bin/rampsim
-	$(BIN)/python -m tests.wheel.extras dist/*.whl $(VENV)-wheel
+	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/tools/wheel/flow.py"
+	PIP_CONSTRAINT="$(CURDIR)/requirements.lock" $(BIN)/python -m tests.tools.wheel.workflow dist/*.whl $(VENV)-wheel/bin/rampsim
+	$(BIN)/python -m tests.tools.wheel.extras dist/*.whl $(VENV)-wheel
 
 clone-check: $(VENV)/.dev  ## Follow the README in a fresh clone of the last commit, with an empty home: two minutes
-	$(BIN)/python -m tests.wheel.clone
+	$(BIN)/python -m tests.tools.wheel.clone
 
 contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code, and scenarios/README.md
 	$(BIN)/python -m contracts.generator write
 	$(BIN)/python -m contracts.generator coverage
 
 clients: $(VENV)/.judges  ## Make the TypeScript client, and the table of generated clients in contracts/README.md, anew
-	$(BIN)/python -m tests.judges.typescript
-	$(BIN)/python -m tests.judges.generators
+	$(BIN)/python -m tests.tools.judges.typescript
+	$(BIN)/python -m tests.tools.judges.generators
 	$(BIN)/python -m contracts.generator write
 
 lock:  ## Renew requirements.lock with the newest versions that fit
@@ -135,7 +135,7 @@ $(VENV)/.dev: requirements.lock pyproject.toml | $(BIN)/python
 # Node comes as a Python wheel, npm packages by the names in npm.txt: whatever machine this is, it needs no Node. What the
 # generated Go and Java clients and the verifiers in PHP and Ruby need are Debian's packages in debian.txt; without them
 # these are skipped, and it is said.
-$(VENV)/.judges: tests/judges/npm.txt requirements.lock pyproject.toml | $(BIN)/python
+$(VENV)/.judges: tests/tools/judges/npm.txt requirements.lock pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[dev,judges]"
-	$(BIN)/python -m tests.judges.tools
+	$(BIN)/python -m tests.tools.judges.tools
 	@touch $@ $(VENV)/.dev $(VENV)/.run

@@ -24,9 +24,9 @@ def section() -> str:
 ## Generated clients
 
 This shows that common generators make working clients of [openapi.yaml](openapi.yaml), in their default configuration.
-Each client is compiled with an integration (`tests/judges/clients/`), which takes an onramp to its end and reads the
-signed webhook that tells of it. *Survived*: it also works with the service of later, whose objects have a member more
-and some values that are new.
+Each client is compiled with an integration (`tests/tools/judges/clients/`), which takes an onramp to its end and reads
+the signed webhook that tells of it. *Survived*: it also works with the service of later, whose objects have a member
+more and some values that are new.
 `make contract` does it anew; `make clients` also renews this table.
 
 {table(rows)}

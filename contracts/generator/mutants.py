@@ -1,6 +1,6 @@
 """The sections of contracts/README.md on what tries `rampsim conform`: wrong services that it has to find, and seeds.
 
-The rows are what `python -m tests.conformance.mutants --write` found when it judged them last.
+The rows are what `python -m tests.tools.conformance.mutants --write` found when it judged them last.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _INTRODUCTION = """
 
 This shows that `rampsim conform` sees behaviour, not only shapes. Each wrong service is the simulator with one answer,
 call or delivery changed on its way, and counts as found when the rule that is named for it finds it. A broken promise
-fails a run; a guess that differs does so with `--strict`. `python -m tests.conformance.mutants` judges them anew.
+fails a run; a guess that differs does so with `--strict`. `python -m tests.tools.conformance.mutants` judges them anew.
 
 """
 _SEEDS = """

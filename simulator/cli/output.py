@@ -1,4 +1,4 @@
-"""What commands print. Nothing else in the command line writes to a terminal (`tests/cli/test_output.py`)."""
+"""What commands print. Nothing else in the command line writes to a terminal (`tests/tools/cli/test_output.py`)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,18 @@
+"""The scenes: each prepares servers, lets them do something, and yields samples of its rows.
+
+A scene gets the simulators that are measured, one, or two when commits are compared, and measures them in turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+
+from tests.campaigns.benchmarks.plan import Plan
+from tests.campaigns.benchmarks.results import Sample
+from tests.campaigns.benchmarks.servers import Subject
+
+
+def play(scene: str, simulators: Sequence[Subject], plan: Plan) -> Iterator[Sample]:
+    """The samples of the scene of this name."""
+    yield from import_module(f"tests.campaigns.benchmarks.scenes.{scene}").measure(simulators, plan)

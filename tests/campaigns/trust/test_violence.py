@@ -1,0 +1,34 @@
+"""A few kills; `make trust` has hundreds. And that the judge would find out a store that lies."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.campaigns.trust.postgres import PostgresCampaign
+from tests.campaigns.trust.sqlite import SqliteCampaign
+from tests.service.durable.postgres_server import require
+
+
+@pytest.mark.slow
+def test_what_was_answered_outlives_kills() -> None:
+    outcome = SqliteCampaign(7, 2).run()
+    assert outcome.findings.told == []
+    assert outcome.kills >= 2
+    assert outcome.acknowledged > 20
+    assert outcome.webhooks > 0
+
+
+@pytest.mark.slow
+def test_what_was_answered_outlives_a_replica() -> None:
+    require()
+    outcome = PostgresCampaign(2, 1).run()
+    assert outcome.findings.told == []
+    assert outcome.kills == 1
+    assert outcome.acknowledged > 20
+
+
+@pytest.mark.slow
+def test_a_store_that_lies_is_found_out() -> None:
+    """Answers leave before what they tell of is kept; `make trust ARGS=--self-check` has all lies."""
+    outcome = SqliteCampaign(7, 12, lie="answers-early").run()
+    assert outcome.findings.counts["lost"], f"not after {outcome.kills} kills: {outcome.findings.told}"

@@ -1,8 +1,0 @@
-"""Services that are wrong in one thing each, and the table that says which rule of `rampsim conform` finds it."""
-
-from tests.conformance.mutants import errors, idempotency, lists, money, shapes, states, times, webhooks
-from tests.conformance.mutants.service import MUTANTS, Mutant, Tally
-
-__all__ = [
-    "MUTANTS", "Mutant", "Tally", "errors", "idempotency", "lists", "money", "shapes", "states", "times", "webhooks",
-]  # fmt: skip

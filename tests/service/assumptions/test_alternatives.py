@@ -1,0 +1,69 @@
+"""Each alternative of an assumption, seen over the interface beside the usual."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import simulator
+from contracts.generator.assumptions import all_assumptions
+from simulator.testing import Server
+from simulator.testing.in_process import InProcessLink
+from simulator.wire.alternatives import SWITCHES
+from tests.service.assumptions import calls, hooks, lives, money  # noqa: F401  (they enter their cases)
+from tests.service.assumptions.cases import CASES, Case
+from tests.tools.integrators import test_newcomer, test_shop
+from tests.tools.integrators.depends import DEPENDS
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server(InProcessLink()) as server:
+        yield server
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_an_alternative_changes_what_it_says(server: Server, case: Case) -> None:
+    chosen = {case.id: case.alternative} if case.alternative else {}
+    with server.new_world(settings={"assumptions": chosen}) as world:
+        assert case.look(world) == case.finds
+
+
+def test_every_alternative_has_a_case() -> None:
+    has = {(case.id, case.alternative) for case in CASES if case.alternative}
+    assert has == {(switch.id, name) for switch in SWITCHES.values() for name in switch.alternatives}
+
+
+def test_every_alternative_is_read_and_what_is_read_is_one() -> None:
+    read = set()
+    for file in Path(simulator.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "assumes":
+                _, assumption, alternative = node.args
+                assert isinstance(assumption, ast.Constant)
+                assert isinstance(alternative, ast.Constant)
+                read.add((assumption.value, alternative.value))
+    assert read == {(switch.id, name) for switch in SWITCHES.values() for name in switch.alternatives}
+
+
+def test_an_assumption_that_can_be_switched_is_one_of_those_that_are_told_of() -> None:
+    assert SWITCHES.keys() <= {entry.id for entry in all_assumptions()}
+
+
+def test_what_the_sample_integrator_depends_on_is_there() -> None:
+    tests = {name for module in (test_shop, test_newcomer) for name in vars(module)}
+    for (assumption, alternative), named in DEPENDS.items():
+        assert alternative in SWITCHES[assumption].alternatives
+        assert set(named) <= tests
+
+
+def test_the_texts_are_sentences() -> None:
+    for switch in SWITCHES.values():
+        assert switch.assumed.endswith(".")
+        assert switch.question.endswith("?")
+        assert switch.call.endswith(".")
+        assert switch.alternatives
+        assert all(text.endswith(".") for text in switch.alternatives.values())

@@ -1,0 +1,68 @@
+"""One call with all that it changed, and the state tables that say what a move is."""
+
+from __future__ import annotations
+
+from tests.remote import Remote
+from tests.service.control.test_story import story
+from tests.service.control.test_trigger import onramp
+from tests.support import CELO, QUOTE
+
+
+def test_a_call_tells_what_it_made_moved_and_emitted(world: Remote) -> None:
+    onramp(world)
+    mine = onramp(world)
+    row = world.control("GET", "/requests", params={"path": "*/confirm"}).body["data"][-1]
+    told = world.control("GET", f"/requests/{row['id']}").body
+    assert told["request"] == row
+    assert told["answer_headers"]["X-Request-Id"] == row["id"]
+    assert told["calls"] == 1
+    assert sorted((move["id"], move["kind"], move["state"], move["is_new"]) for move in told["moves"]) == [
+        (mine["quote_id"], "ramp_quote", "confirmed", False),
+        (mine["id"], "onramp", "awaiting_payment", True),
+    ]
+    assert [event["type"] for event in told["events"]] == ["transaction.created", "transaction.awaiting_payment"]
+    assert {event["object_id"] for event in told["events"]} == {mine["id"]}
+
+
+def test_a_call_that_was_repeated_with_its_key_says_so(world: Remote) -> None:
+    first, again = (world.api("POST", "/quotes", QUOTE, headers={"Idempotency-Key": "one"}) for _ in range(2))
+    identifier = first.headers["x-request-id"]
+    assert again.headers["x-request-id"] == identifier
+    assert world.control("GET", f"/requests/{identifier}").body["calls"] == 2
+
+
+def test_a_read_changes_nothing(world: Remote) -> None:
+    identifier = world.api("GET", "/profile").headers["x-request-id"]
+    told = world.control("GET", f"/requests/{identifier}").body
+    assert (told["moves"], told["events"]) == ([], [])
+
+
+def test_a_call_that_is_not_kept_is_not_found(world: Remote) -> None:
+    assert world.control("GET", "/requests/req_none").refusal == (404, "not_found", None)
+
+
+def test_every_move_of_a_story_is_in_the_state_table_of_its_kind(autopilot_world: Remote) -> None:
+    tables = {row["kind"]: row for row in autopilot_world.control("GET", "/states").body["data"]}
+    mine = onramp(autopilot_world)
+    autopilot_world.advance(by="10m")
+    told = story(autopilot_world, mine["id"])
+    table = tables[told["kind"]]
+    before = None
+    for step in told["history"]:
+        assert (before, step["trigger"], step["state"]) in [
+            (row["from"], row["on"], row["to"]) for row in table["moves"]
+        ]
+        before = step["state"]
+    states = {row["state"]: row["means"] for row in table["states"]}
+    assert states["completed"] == "The crypto has been delivered."
+    assert {row["to"] for row in table["moves"]} == set(states)
+
+
+def test_calls_are_found_by_what_was_sent_and_answered(world: Remote) -> None:
+    mine = onramp(world)
+    onramp(world)
+    found = world.control("GET", "/requests", params={"text": mine["id"].upper()}).body["data"]
+    assert [row["path"] for row in found] == [f"/v1/quotes/{mine['quote_id']}/confirm"]
+    by_body = world.control("GET", "/requests", params={"text": CELO, "method": "POST"}).body["data"]
+    assert [row["operation"] for row in by_body] == ["confirm_quote", "confirm_quote"]
+    assert world.control("GET", "/requests", params={"text": "nowhere"}).body["data"] == []

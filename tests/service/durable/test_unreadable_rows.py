@@ -1,0 +1,82 @@
+"""Rows that cannot be read: those of a journal are dropped and counted, any other sets its world aside."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import orjson
+import pytest
+
+from tests.service.durable.crashing import kept
+from tests.support import QUOTE
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "worlds.db"
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Any]], None], world: str = "default") -> None:
+    """Change everything that a store has of a world, as another program would: what it says is what was written."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as store:
+        rows = [
+            *store.execute(
+                "SELECT 'parts', parts.rowid, content FROM parts JOIN worlds ON parts.base = worlds.base WHERE id = ?",
+                (world,),
+            ),
+            *store.execute("SELECT 'entries', rowid, content FROM entries WHERE world = ?", (world,)),
+        ]
+        for table, row, content in rows:
+            piece = orjson.loads(content)
+            change(piece)
+            written = orjson.dumps(piece)
+            store.execute(f"UPDATE {table} SET content = ?, crc = ? WHERE rowid = ?", (written, crc32(written), row))
+
+
+def with_tabs(piece: dict[str, Any]) -> None:
+    """Put a tab into the headers of all calls."""
+    for call in piece.get("calls", ()):
+        call["headers"] = {"$": "tuple", "items": [{"$": "tuple", "items": ["accept", "a\tb"]}]}
+
+
+def test_store_with_unreadable_calls_drops_and_counts_them(path: Path) -> None:
+    with kept(path) as (world, _):
+        quote = world.api("POST", "/quotes", QUOTE).body["id"]
+        calls = len(world.control("GET", "/requests").body["data"])
+    rewrite(path, with_tabs)
+    for _ in range(2):
+        with kept(path) as (world, _):
+            journal = world.control("GET", "/requests").body
+            assert (journal["data"], journal["dropped"], journal["truncated"]) == ([], calls, True)
+            assert world.control("GET", f"/resources/{quote}").status == 200
+
+
+def test_store_with_unreadable_calls_counts_once_over_restarts(path: Path) -> None:
+    with kept(path) as (world, _):
+        world.control("PATCH", "/settings", {"journal_limit": 2})
+        for _ in range(3):
+            world.control("POST", "/clock/advance", {"by": "1s"})
+        before = world.control("GET", "/controls").body
+
+    def spoil(piece: dict[str, Any]) -> None:
+        rows = piece["rows"] if piece.get("table") == "control.calls" else piece.get("writes", {}).get("control.calls")
+        for row in rows or ():
+            if len(row) > 1:
+                row[1] = {"$": "no such class"}
+
+    rewrite(path, spoil)
+    for _ in range(3):
+        with kept(path) as (world, _):
+            found = world.control("GET", "/controls").body
+            assert (found["data"], found["dropped"]) == ([], before["dropped"] + len(before["data"]))
+    with kept(path) as (world, _):
+        for _ in range(3):
+            world.control("POST", "/clock/advance", {"by": "1s"})
+    with kept(path) as (world, _):
+        found = world.control("GET", "/controls").body
+        assert (len(found["data"]), found["dropped"]) == (2, before["dropped"] + len(before["data"]) + 1)

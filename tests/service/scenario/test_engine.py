@@ -1,0 +1,555 @@
+"""Rules take events, steps are planned and done, and everything about it is data in the world."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import suppress
+from typing import Any
+from weakref import ref
+
+import pytest
+
+from simulator.kernel.clock import MINUTE_MS, SECOND_MS
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import Origin, World
+from simulator.scenario.catalogue import UnknownScenario
+from simulator.scenario.engine import Engine
+from simulator.scenario.files import Library
+from simulator.scenario.rules import bound_to
+from simulator.wire.errors import ControlError
+from simulator.wire.in_force import FAULTS
+from simulator.wire.records import ORIGINS, find
+from tests.support import advance
+from tests.unit.scenario.toy import (
+    ACTIONS,
+    BALANCES,
+    LOADER,
+    RATES,
+    activate,
+    begin,
+    engine_of,
+    network_status,
+    world_of,
+)
+
+PAYS = """
+name: pays
+rules:
+  - on: transaction.awaiting_payment
+    do:
+      - {after: 15s, action: payment_arrives}
+      - {after: 30s, action: complete}
+"""
+FAILS = """
+name: fails
+rules:
+  - on: transaction.processing
+    do:
+      - {after: 5s, action: fail, failure_code: payout_failed}
+"""
+
+
+def after(world: World, seconds: float) -> None:
+    advance(world, world.now_ms + round(seconds * SECOND_MS))
+
+
+def status(world: World, resource: str) -> str:
+    return str(find(world, resource).status)
+
+
+def happened(world: World) -> list[tuple[float, str]]:
+    return [((event.at_ms - world.started_at_ms) / SECOND_MS, event.type) for event in world.journal.events()]
+
+
+def running(*texts: str, seed: int = 1) -> tuple[Engine, World]:
+    engine = engine_of(*texts)
+    world = world_of(engine, seed)
+    activate(world, engine, *engine.names(world))
+    return engine, world
+
+
+def pending(engine: Engine, world: World, name: str) -> list[str]:
+    return [step["action"] for step in engine.progress(world, name)["pending"]]
+
+
+def test_steps_count_from_the_step_before_and_are_done_at_their_time() -> None:
+    engine, world = running(PAYS)
+    onramp = begin(world, "onramp")
+    assert pending(engine, world, "pays") == ["payment_arrives", "complete"]
+    after(world, 60)
+    assert happened(world) == [
+        (0, "transaction.created"),
+        (0, "transaction.awaiting_payment"),
+        (15, "transaction.processing"),
+        (45, "transaction.completed"),
+    ]
+    progress = engine.progress(world, "pays")
+    assert [rule["place"] for rule in progress["rules_fired"]] == ["toy.yaml:4"]
+    assert [step["part"] for step in progress["steps_done"]] == ["rules[0].do[0]", "rules[0].do[1]"]
+    assert (progress["skipped"], progress["pending"]) == ([], [])
+    assert {step.cause for step in world.journal.history(onramp)[1:]} == {Cause("rule", "pays", "toy.yaml:4")}
+
+
+def test_with_no_active_scenario_nothing_moves() -> None:
+    engine = engine_of(PAYS)
+    world = world_of(engine)
+    onramp = begin(world, "onramp")
+    after(world, 600)
+    assert status(world, onramp) == "awaiting_payment"
+
+
+def test_the_last_named_scenario_is_looked_at_first_and_takes_the_event() -> None:
+    engine, world = running(PAYS, "name: never\nrules: [{on: transaction.awaiting_payment, do: []}]")
+    onramp = begin(world, "onramp")
+    after(world, 60)
+    assert status(world, onramp) == "awaiting_payment"
+    assert len(engine.progress(world, "never")["rules_fired"]) == 1
+    activate(world, engine, "never", "pays")
+    onramp = begin(world, "onramp")
+    after(world, 60)
+    assert status(world, onramp) == "completed"
+
+
+def test_the_first_rule_that_matches_takes_the_event() -> None:
+    _, world = running(
+        "name: two\nrules:\n"
+        "  - {on: transaction.awaiting_payment, where: {network: stellar}, do: []}\n"
+        "  - {on: transaction.awaiting_payment, do: [{action: payment_arrives}]}\n"
+        "  - {on: transaction.awaiting_payment, do: [{action: payment_declined}]}\n"
+    )
+    celo, stellar = begin(world, "onramp"), begin(world, "onramp", {"network": "stellar"})
+    after(world, 0)
+    assert (status(world, celo), status(world, stellar)) == ("processing", "awaiting_payment")
+
+
+def test_a_step_that_is_no_longer_legal_is_skipped_and_recorded() -> None:
+    engine, world = running(PAYS)
+    onramp = begin(world, "onramp")
+    with world.change(Cause("action", "payment_declined")):
+        ACTIONS.perform(world, "payment_declined", onramp, {}, "sandbox", Cause("action", "payment_declined"))
+    after(world, 60)
+    assert status(world, onramp) == "failed"
+    skipped = engine.progress(world, "pays")["skipped"]
+    assert [step["action"] for step in skipped] == ["payment_arrives", "complete"]
+    assert "not legal" in skipped[0]["reason"]
+
+
+def test_a_step_that_breaks_off_leaves_no_trace() -> None:
+    engine, world = running("name: odd\nrules: [{on: created, do: [{action: move_rates, percent: 5}]}]")
+    begin(world, "buy")
+    after(world, 0)
+    assert len(world.store[RATES]) == 0
+    assert "too much" in engine.progress(world, "odd")["skipped"][0]["reason"]
+
+
+def test_times_counts_per_rule_and_activation() -> None:
+    engine, world = running("name: once\nrules: [{on: created, times: 1, do: [{action: payment_arrives}]}]")
+    first, second = begin(world, "buy"), begin(world, "buy")
+    after(world, 0)
+    assert (status(world, first), status(world, second)) == ("processing", "pending")
+    activate(world, engine)
+    activate(world, engine, "once")
+    third = begin(world, "buy")
+    after(world, 0)
+    assert status(world, third) == "processing"
+
+
+def test_a_scenario_that_stays_active_goes_on_counting() -> None:
+    engine, world = running("name: once\nrules: [{on: created, times: 1, do: [{action: payment_arrives}]}]")
+    begin(world, "buy")
+    activate(world, engine, "once")
+    second = begin(world, "buy")
+    after(world, 0)
+    assert status(world, second) == "pending"
+
+
+def test_rules_see_the_request_the_beneficiary_and_the_quote() -> None:
+    _, world = running(
+        "name: sees\nrules:\n"
+        "  - {on: created, where: {type: beneficiary}, do: []}\n"
+        "  - {on: transaction.processing, where: {beneficiary.details.phone_number: {ends_with: '01'}}, "
+        "do: [{action: fail}]}\n"
+        "  - {on: transaction.processing, where: {quote.type: buy, body.note: hi}, do: [{action: complete}]}\n"
+        "  - {on: created, where: {request.payer.phone_number: {ends_with: '02'}}, do: [{action: payment_arrives}]}\n"
+    )
+    ending_01 = begin(world, "beneficiary", {"details": {"phone_number": "+25401"}})
+    ending_02 = begin(world, "beneficiary", {"details": {"phone_number": "+25402"}})
+    elsewhere = begin(world, "beneficiary", {"details": {"phone_number": "+25401"}}, environment="production")
+    recurring = begin(world, "recurring_payment", body={"recipient": {"beneficiary_id": ending_01}})
+    quote = begin(world, "buy")
+    named = begin(world, "withdraw", {"beneficiary_id": ending_01})
+    run = begin(world, "withdraw", recurring_payment_id=recurring)
+    recipient = begin(world, "withdraw", {"recipient": {"beneficiary_id": ending_01}})
+    other = begin(world, "withdraw", {"beneficiary_id": ending_02})
+    foreign = begin(world, "withdraw", {"beneficiary_id": elsewhere})
+    quoted = begin(world, "withdraw", {"quote_id": quote}, body={"note": "hi"})
+    buy = begin(world, "buy", body={"payer": {"phone_number": "+25402"}})
+    after(world, 0)
+    assert [status(world, one) for one in (named, run, recipient, other, foreign, quoted, buy)] == [
+        "failed",
+        "failed",
+        "failed",
+        "processing",
+        "processing",
+        "completed",
+        "processing",
+    ]
+
+
+def test_a_degraded_network_stretches_the_steps() -> None:
+    _, world = running(
+        "name: slow\nslowdown: {degraded: 5}\nworld: {networks: [{network: celo, status: degraded}]}\n"
+        "rules: [{on: created, do: [{after: 10s, action: payment_arrives}]}]"
+    )
+    slow = begin(world, "buy", {"network": "CELO"})
+    fast = begin(world, "buy", {"network": "STELLAR"})
+    both = begin(world, "buy", {"network": 5, "from": {"network": "CELO"}, "to": {"network": "STELLAR"}})
+    after(world, 11)
+    assert [status(world, one) for one in (slow, fast, both)] == ["pending", "processing", "pending"]
+    after(world, 39)
+    assert [status(world, one) for one in (slow, fast, both)] == ["processing", "processing", "processing"]
+
+
+def test_jitter_and_probability_are_drawn_from_the_seed() -> None:
+    text = (
+        "name: chance\nrules:\n"
+        "  - {on: created, probability: 0.5, do: [{after: {between: [1s, 60s]}, action: payment_arrives}]}\n"
+    )
+
+    def story(seed: int) -> list[Any]:
+        _, world = running(text, seed=seed)
+        for _ in range(20):
+            begin(world, "buy")
+        after(world, 61)
+        return happened(world)
+
+    assert story(1) == story(1)
+    assert story(1) != story(2)
+    assert 0 < len(story(1)) < 20
+    assert all(1 <= at <= 60 for at, _ in story(1))
+
+
+def test_the_world_part_is_set_up_on_activation() -> None:
+    engine = engine_of(
+        "name: laid\nworld:\n  rates: [{asset: USDC, fiat_currency: KES, rate: '129.40'}]\n"
+        "  balances: [{symbol: USDC, network: STELLAR, amount: '250', environment: production}]\n"
+    )
+    world = world_of(engine)
+    activate(world, engine, "laid")
+    assert world.store[RATES].get("USDC") == "129.40"
+    assert world.store[BALANCES].get("USDC") == ["250", "production"]
+
+
+def test_a_world_part_that_is_refused_changes_nothing() -> None:
+    engine = engine_of("name: bad\nworld: {balances: [{symbol: DOGE, network: X, amount: '1'}]}", PAYS)
+    world = world_of(engine)
+    with pytest.raises(ControlError) as caught:
+        activate(world, engine, "pays", "bad")
+    assert (caught.value.status, caught.value.param, engine.active(world)) == (400, "names", [])
+    assert caught.value.message.startswith(
+        "The scenario bad cannot become active: toy.yaml:2: world.balances[0].symbol: "
+    )
+
+
+TIMED = """
+name: timed
+timeline:
+  - {at: 10m, action: set_network, network: celo, status: down}
+  - {at: 25m, action: set_network, network: celo, status: operational}
+  - {at: 26m, action: complete, target: nothing}
+faults:
+  - {match: {path: /quotes}, times: 2, respond: {status: 503, code: service_unavailable}}
+"""
+
+
+def test_a_timeline_runs_from_activation_and_faults_are_in_force() -> None:
+    engine, world = running(TIMED)
+    (fault,) = world.store[FAULTS].values()
+    assert (fault["scenario"], fault["times_left"], fault["hits"]) == ("timed", 2, 0)
+    after(world, 10 * 60)
+    assert network_status(world, "sandbox", "celo") == "down"
+    after(world, 16 * 60)
+    assert network_status(world, "sandbox", "celo") == "operational"
+    assert [step["part"] for step in engine.progress(world, "timed")["skipped"]] == ["timeline[2]"]
+
+
+def test_a_scenario_that_goes_takes_steps_timeline_and_faults_along() -> None:
+    engine, world = running(PAYS, TIMED)
+    onramp = begin(world, "onramp")
+    activate(world, engine)
+    assert len(world.agenda) == 0
+    assert len(world.store[FAULTS]) == 0
+    after(world, 60 * 60)
+    assert status(world, onramp) == "awaiting_payment"
+
+
+def test_a_later_name_wins_when_one_is_named_twice() -> None:
+    engine = engine_of(PAYS, FAILS)
+    world = world_of(engine)
+    with world.change(Cause("action", "activate")):
+        assert engine.activate(world, ["pays", "fails", "pays"]) == ["fails", "pays"]
+
+
+def test_unknown_scenarios_are_refused() -> None:
+    engine = engine_of(PAYS)
+    world = world_of(engine)
+    with pytest.raises(UnknownScenario):
+        activate(world, engine, "pays", "nobody")
+    assert engine.active(world) == []
+    for look in (engine.progress, engine.describe, engine.file):
+        with pytest.raises(KeyError):
+            look(world, "nobody")
+
+
+def test_an_object_chooses_its_scenario_by_its_request() -> None:
+    engine, world = running(PAYS, FAILS)
+    activate(world, engine, "pays")
+    alone = begin(world, "onramp", scenario="fails")
+    assert pending(engine, world, "fails") == []
+    withdraw = begin(world, "withdraw", scenario="fails")
+    unknown = begin(world, "onramp", scenario="gone")
+    after(world, 60)
+    assert [status(world, one) for one in (alone, withdraw, unknown)] == [
+        "awaiting_payment",
+        "failed",
+        "awaiting_payment",
+    ]
+
+
+def test_what_belongs_to_an_object_is_under_its_scenario_too() -> None:
+    _, world = running(FAILS, "name: confirms\nrules: [{on: deposit.detected, do: [{action: deposit_confirms}]}]")
+    recurring = begin(world, "recurring_payment", scenario="fails")
+    wallet = begin(world, "wallet", scenario="confirms")
+    run = begin(world, "withdraw", recurring_payment_id=recurring)
+    deposit = begin(world, "deposit", wallet_id=wallet)
+    after(world, 60)
+    assert (status(world, run), status(world, deposit)) == ("failed", "confirmed")
+
+
+def test_times_of_a_chosen_scenario_count_for_each_object() -> None:
+    _, world = running("name: once\nrules: [{on: created, times: 1, do: [{action: payment_arrives}]}]")
+    first, second = begin(world, "buy", scenario="once"), begin(world, "buy", scenario="once")
+    after(world, 0)
+    assert (status(world, first), status(world, second)) == ("processing", "processing")
+
+
+HANDS = """
+name: hands
+rules:
+  - on: [created, transaction.created]
+    where: {request.reference: {matches: "^simulator:(?P<name>.+)$"}}
+    do: [{scenario: "${name}"}]
+"""
+
+
+def test_a_hand_over_puts_the_object_under_the_other_scenario() -> None:
+    engine, world = running(PAYS, HANDS, "name: never\nrules: []")
+    activate(world, engine, "pays", "hands")
+    handed = begin(world, "onramp", body={"reference": "simulator:never"})
+    kept = begin(world, "onramp", body={"reference": "mine"})
+    gone = begin(world, "onramp", body={"reference": "simulator:nobody"})
+    itself = begin(world, "onramp", body={"reference": "simulator:hands"})
+    after(world, 60)
+    assert [status(world, one) for one in (handed, kept, gone, itself)] == [
+        "awaiting_payment",
+        "completed",
+        "completed",
+        "completed",
+    ]
+    reasons = [step["reason"] for step in engine.progress(world, "hands")["skipped"]]
+    assert reasons == ["there is no scenario 'nobody'", "the object came from that scenario"]
+
+
+def test_the_other_scenario_sees_the_event_at_hand() -> None:
+    engine, world = running(HANDS, "name: buys\nrules: [{on: created, do: [{after: 5s, action: payment_arrives}]}]")
+    activate(world, engine, "hands")
+    buy = begin(world, "buy", body={"reference": "simulator:buys"})
+    after(world, 5)
+    assert status(world, buy) == "processing"
+
+
+def test_a_later_hand_over_passes_the_last_event_and_drops_what_was_planned() -> None:
+    engine, world = running(
+        FAILS,
+        "name: buys\nrules: [{on: created, do: [{after: 1s, action: payment_arrives}]}]",
+        "name: late\nrules:\n"
+        "  - on: transaction.awaiting_payment\n"
+        "    do: [{after: 1s, action: payment_arrives}, {scenario: fails}, {after: 60s, action: complete}]\n"
+        "  - {on: created, do: [{after: 1s, scenario: buys}]}\n"
+        "  - {on: network.status_changed, do: [{after: 1s, scenario: fails}, {action: complete}]}\n",
+    )
+    activate(world, engine, "late")
+    onramp, buy = begin(world, "onramp"), begin(world, "buy")
+    after(world, 1)
+    assert pending(engine, world, "late") == []
+    after(world, 5)
+    assert (status(world, onramp), status(world, buy)) == ("failed", "processing")
+    ACTIONS.perform(
+        world, "set_network", None, {"network": "celo", "status": "down"}, "sandbox", Cause("action", "set_network")
+    )
+    after(world, 5)
+    assert [step["action"] for step in engine.progress(world, "late")["skipped"]] == ["scenario fails", "complete"]
+
+
+def test_named_groups_and_targets_serve_in_steps() -> None:
+    _, world = running(
+        "name: names\nrules:\n"
+        "  - on: transaction.processing\n"
+        "    where: {reference: {matches: '^(?P<network>[a-z]+)/(?P<other>.+)$'}}\n"
+        "    do:\n"
+        "      - {action: set_network, network: '${network}', status: down}\n"
+        "      - {action: payment_arrives, target: '${other}'}\n"
+    )
+    buy = begin(world, "buy")
+    begin(world, "withdraw", {"reference": f"celo/{buy}"})
+    after(world, 0)
+    assert (network_status(world, "sandbox", "celo"), status(world, buy)) == ("down", "processing")
+
+
+def test_steps_apply_where_the_event_happened() -> None:
+    engine, world = running(
+        "name: there\nrules:\n"
+        "  - {on: transaction.processing, do: [{action: set_balance, symbol: USDC, network: CELO, amount: '1'}]}\n"
+    )
+    begin(world, "withdraw", environment="production")
+    after(world, 0)
+    assert world.store[BALANCES].get("USDC") == ["1", "production"]
+    assert pending(engine, world, "there") == []
+
+
+ANSWERS = """
+name: answers
+rules:
+  - on: request
+    where: {method: POST, path: "/quotes/*/confirm", quote.type: buy, body.payer.phone_number: {ends_with: "0009"}}
+    times: 2
+    answer: {code: payment_failed}
+  - on: request
+    where: {body.reference: {matches: "^simulator:(?P<name>.*)$", names_scenario: false}}
+    answer: {status: 400, code: invalid_parameter, message: No such scenario., param: reference}
+  - {on: request, where: {path: /quiet}, do: []}
+  - {on: request, where: {beneficiary.details.phone_number: "+1"}, answer: {code: payout_failed}}
+"""
+
+
+def test_a_request_rule_answers_in_place_of_the_service() -> None:
+    engine, world = running(ANSWERS)
+    quote = begin(world, "buy")
+
+    def ask(path: str, body: dict[str, Any]) -> Any:
+        with world.change(Cause("request", "x")):
+            return engine.answer_for(world, "sandbox", "POST", path, body)
+
+    body = {"payer": {"phone_number": "+2540009"}}
+    answer = ask(f"/quotes/{quote}/confirm", body)
+    assert (answer.status, answer.code, answer.param, answer.place) == (422, "payment_failed", None, "toy.yaml:4")
+    assert "toy.yaml:4" in answer.message
+    assert ask("/quotes/none/confirm", body) is None
+    assert ask(f"/quotes/{quote}/confirm/x", body) is None
+    assert ask(f"/quotes/{quote}/confirm", body) is not None
+    assert ask(f"/quotes/{quote}/confirm", body) is None
+    assert ask("/wallets", {"reference": "simulator:answers"}) is None
+    unknown = ask("/wallets", {"reference": "simulator:nobody"})
+    assert (unknown.status, unknown.code, unknown.param, unknown.message) == (
+        400,
+        "invalid_parameter",
+        "reference",
+        "No such scenario.",
+    )
+    assert ask("/quiet", {"reference": 5}) is None
+    beneficiary = begin(world, "beneficiary", {"details": {"phone_number": "+1"}})
+    assert ask("/anything", {"beneficiary_id": beneficiary}).code == "payout_failed"
+    assert len(engine.progress(world, "answers")["rules_fired"]) == 5
+
+
+def test_a_request_that_names_its_scenario_is_answered_by_that_one_alone() -> None:
+    engine, world = running(
+        "name: a\nrules: [{on: request, answer: {code: payment_failed}}]",
+        "name: b\nrules: [{on: request, answer: {code: payout_failed}}]",
+    )
+    activate(world, engine, "a")
+    with world.change(Cause("request", "x"), Origin(scenario="b")):
+        chosen = engine.answer_for(world, "sandbox", "POST", "/x", {})
+    assert chosen is not None
+    assert chosen.code == "payout_failed"
+
+
+def test_what_chose_a_scenario_is_bound_to_it_also_after_choices_were_undone_and_put_back() -> None:
+    engine, world = running(PAYS)
+    activate(world, engine, "pays")
+    free = begin(world, "onramp")
+    refused = begin(world, "onramp")
+    with suppress(LookupError), world.change(Cause("request", "refused")):
+        world.store[ORIGINS].put(refused, Origin(scenario="pays"))
+        assert bound_to(world, refused) == ("pays", refused)
+        raise LookupError
+    assert bound_to(world, refused) is None
+    chosen = begin(world, "onramp", scenario="pays")
+    kept = world.store.tables()
+    assert bound_to(world, free) is None
+    assert bound_to(world, chosen) == ("pays", chosen)
+    copy = world_of(engine)
+    assert bound_to(copy, chosen) is None
+    copy.store.replace(kept)
+    assert bound_to(copy, chosen) == ("pays", chosen)
+
+
+def test_an_uploaded_scenario_belongs_to_its_world_and_hides_the_shipped_one() -> None:
+    engine, world = running(PAYS)
+    other = world_of(engine)
+    onramp = begin(world, "onramp")
+    with world.change(Cause("action", "upload")):
+        engine.upload(world, LOADER.load("name: pays\ndescription: mine\nrules: []"))
+        engine.upload(world, LOADER.load("name: extra"))
+    after(world, 60)
+    assert status(world, onramp) == "awaiting_payment"
+    assert engine.summary(world, "pays") == {
+        "name": "pays",
+        "description": "mine",
+        "source": "uploaded",
+        "active": True,
+        "stopped": None,
+    }
+    assert [row["name"] for row in engine.listing(world)] == ["pays", "extra"]
+    assert [row["source"] for row in engine.listing(other)] == ["toy.yaml"]
+    assert not engine.knows(other, "extra")
+    described = engine.describe(world, "pays")
+    assert (described["rules"], described["pending"]) == ([], [])
+
+
+def test_everything_pending_survives_a_snapshot() -> None:
+    engine, world = running(PAYS)
+    onramp = begin(world, "onramp")
+    tables = world.store.tables()
+    after(world, 60)
+    copy = world_of(Engine(ACTIONS, Library({"pays": LOADER.load(PAYS)}), network_status))
+    copy.store.replace(tables)
+    copy.agenda.rebuild()
+    assert engine.active(copy) == ["pays"]
+    advance(copy, copy.now_ms + MINUTE_MS)
+    assert status(copy, onramp) == "completed"
+    assert happened(copy) == happened(world)
+
+
+def test_the_logbook_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.scenario.logbook.KEPT", 3)
+    engine, world = running("name: busy\nrules: [{on: created, do: []}]")
+    for _ in range(3):
+        begin(world, "buy")
+    assert "truncated" not in engine.progress(world, "busy")
+    for _ in range(2):
+        begin(world, "buy")
+    progress = engine.progress(world, "busy")
+    assert len(progress["rules_fired"]) == 3
+    assert (progress["dropped"], progress["truncated"]) == (2, True)
+
+
+def test_an_uploaded_scenario_is_forgotten_with_its_world() -> None:
+    engine = engine_of()
+    world = world_of(engine)
+    with world.change(Cause("action", "upload")):
+        engine.upload(world, LOADER.load("name: mine"))
+    file = ref(engine.file(world, "mine"))
+    del world
+    gc.collect()
+    assert file() is None

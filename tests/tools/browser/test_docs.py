@@ -1,0 +1,73 @@
+"""The documentation in a browser: everybody can read it, search it with the keyboard, and copy from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tools.browser.axe import violations
+from tests.tools.browser.screen import Screen
+
+
+def read(screen: Screen, path: str) -> None:
+    screen.page.goto(f"{screen.world.origin}/_simulator/docs/{path}")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
+@pytest.mark.parametrize("path", ["", "tutorial/first-onramp", "reference/control", "reference/rules"])
+def test_everybody_can_read_it_and_it_fits(screen: Screen, path: str, scheme: str, width: int) -> None:
+    screen.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    screen.page.set_viewport_size({"width": width, "height": 900})
+    read(screen, path)
+    assert violations(screen.page) == []
+    assert screen.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+SHORT_AND_BROKEN = """() => [...document.querySelectorAll("td code")]
+    .filter((one) => one.textContent.length < 30 && !/[\\s-]/.test(one.textContent) && one.getClientRects().length > 1)
+    .map((one) => one.textContent)"""
+
+
+@pytest.mark.parametrize("path", ["reference/settings", "reference/errors", "reference/commands"])
+def test_no_name_in_a_table_is_broken_on_a_phone(screen: Screen, path: str) -> None:
+    screen.page.set_viewport_size({"width": 420, "height": 800})
+    read(screen, path)
+    assert screen.page.evaluate(SHORT_AND_BROKEN) == []
+    assert screen.page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_a_search_is_made_and_followed_by_the_keyboard(screen: Screen) -> None:
+    read(screen, "")
+    screen.page.keyboard.press("/")
+    screen.page.keyboard.type("quotes-expiry")
+    screen.page.get_by_role("option", name="quotes-expiry").first.wait_for()
+    assert violations(screen.page) == []
+    screen.page.keyboard.press("Enter")
+    screen.page.wait_for_url("**/docs/reference/rules#quotes-expiry")
+
+
+def test_a_search_without_hits_says_so_and_escape_closes_it(screen: Screen) -> None:
+    read(screen, "reference/rules")
+    screen.page.keyboard.press("/")
+    screen.page.keyboard.type("xyzzyq")
+    screen.page.get_by_text("Nothing has these words.").wait_for()
+    screen.page.keyboard.press("Escape")
+    assert not screen.page.get_by_text("Nothing has these words.").is_visible()
+
+
+def test_code_is_copied_as_it_stands(screen: Screen) -> None:
+    read(screen, "tutorial/first-onramp")
+    screen.page.get_by_role("button", name="Copy").first.click()
+    screen.page.get_by_role("button", name="Copied").wait_for()
+    copied = screen.page.evaluate("navigator.clipboard.readText()")
+    assert screen.world.origin in copied
+    assert copied == screen.page.locator("pre code").first.text_content()
+
+
+def test_the_pages_fold_on_a_phone(screen: Screen) -> None:
+    screen.page.set_viewport_size({"width": 420, "height": 800})
+    read(screen, "reference/rules")
+    link = screen.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Errors", exact=True)
+    assert not link.is_visible()
+    screen.page.get_by_role("button", name="All pages").click()
+    link.click()
+    screen.page.wait_for_url("**/docs/reference/errors")

@@ -1,0 +1,71 @@
+"""Each wrong receiver is found by the rule that is named for it, and by no other; the reference receiver by none."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from simulator.certification.receiver import Handler
+from simulator.certification.rules import NAMES
+from tests.tools.certification.conftest import Start
+from tests.tools.certification.wrong import WRONG, Wrong
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_reference_receiver_is_certified(start: Start) -> None:
+    report = start().examined(books_seconds=5)
+    assert [one.rule.name for one in report.results] == list(NAMES)
+    assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
+    assert report.certified
+
+
+def test_the_reference_receiver_of_production_is_certified(start: Start) -> None:
+    receiver = start(environment="production")
+    report = receiver.examined(books_seconds=5)
+    assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
+    assert report.keys["base_url"].endswith("/production/v1")
+    told = [json.loads(one.body) for result in report.results for one in result.exchanges if one.ok and one.body]
+    assert {event["livemode"] for event in told} == {True}
+
+
+def test_receiver_that_gives_up_its_call_with_503_passes(start: Start) -> None:
+    """An answer of 503 in time loses nothing: the event comes again."""
+
+    class Impatient(Handler):
+        def receive(self, body: bytes) -> int:
+            if not self.verify(body):
+                return 401
+            thing = json.loads(body)["data"]["object"]["id"]
+            call = threading.Thread(target=lambda: self.read(thing), daemon=True)
+            call.start()
+            call.join(0.5)
+            return 503 if call.is_alive() else super().receive(body)
+
+        def read(self, thing: str) -> None:
+            with suppress(OSError):
+                self.shop.service.transaction(thing)
+
+    only = ("valid-event", "calls-back-before-answering")
+    report = start(Impatient).examined(only=only, books=None, patience_seconds=1.5)
+    assert [one.verdict for one in report.results] == ["pass", "pass"]
+    assert [one.status for one in report.results[1].exchanges][-2:] == [503, 200]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
+def test_a_wrong_receiver_is_caught_by_its_rule_and_by_no_other(wrong: Wrong, start: Start) -> None:
+    receiver = start(*wrong.kinds())
+    given: dict[str, Any] = {} if wrong.books else {"books": None}
+    if wrong.quick_seconds is not None:
+        given |= {"quick_seconds": wrong.quick_seconds, "patience_seconds": wrong.quick_seconds + 0.5}
+    report = receiver.examined(**given)
+    assert {one.rule.name: one.got for one in report.found("fail")}.keys() == {wrong.rule}
+    assert not report.certified
+
+
+def test_every_rule_catches_one_of_them() -> None:
+    assert {wrong.rule for wrong in WRONG} == set(NAMES)

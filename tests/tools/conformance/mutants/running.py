@@ -1,0 +1,122 @@
+"""Serving wrong services, and what `rampsim conform` says of each."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
+
+from simulator.config import Config
+from simulator.conformance.laws import LAWS
+from simulator.conformance.laws.bench import Law
+from simulator.conformance.playing import play_laws
+from simulator.conformance.report import Report
+from simulator.conformance.rules import Tally as Rules
+from simulator.conformance.settings import ConformanceSettings
+from simulator.conformance.shapes import ShapeJudge
+from simulator.contract.files import STRICT, contracts_directory, read_document
+from simulator.courier.transport import HttpTransport
+from simulator.host import create_app
+from simulator.server.process import serving
+from tests.tools.conformance.mutants import MUTANTS, Mutant, Tally
+from tests.tools.conformance.mutants.service import WrongService, WrongTransport
+
+FLOOR = "floor"
+"""How an operation that never succeeds is called among the rules."""
+MAKES_ONE_OF_EVERYTHING = "get.after_create"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run of the laws said of one service, the simulator itself where there is no name.
+
+    `found`: the rules that do not hold, and whether they are promises; `slips`: where the mutant
+    itself failed.
+    """
+
+    name: str
+    hits: int
+    found: dict[str, bool]
+    slips: tuple[str, ...]
+    seconds: float
+
+    @property
+    def rule(self) -> str | None:
+        """The first of the rules that are to find this mutant, if any of them did."""
+        named = MUTANTS[self.name].found_by if self.name else ()
+        return next((rule for rule in named if rule in self.found), None)
+
+    @property
+    def trouble(self) -> str:
+        """Why this is no success: the mutant is not found, did nothing or failed; the simulator is found."""
+        if self.slips:
+            return f"the mutant failed: {'; '.join(self.slips[:2])}"
+        if not self.name:
+            return f"found on the simulator itself: {', '.join(sorted(self.found))}" if self.found else ""
+        if not self.hits:
+            return "nothing of what was sent came by the mutant"
+        if self.rule is None:
+            return f"not found by {' or '.join(MUTANTS[self.name].found_by)}, but by {sorted(self.found) or 'nothing'}"
+        return ""
+
+
+@asynccontextmanager
+async def wrong_service(mutant: Mutant | None) -> AsyncIterator[tuple[str, Tally]]:
+    """Serve the mutant, or the simulator as it is; gives the origin, and what the mutant changed so far."""
+    application = create_app(Config(clock="manual"))
+    tally = Tally()
+    if mutant is not None and mutant.sender is not None:
+        runtime = application.runtime
+        runtime.courier._transport = WrongTransport(HttpTransport(), mutant, tally, runtime.simulator)
+    elif mutant is not None:
+        application.add_middleware(WrongService, mutant=mutant, tally=tally)
+    async with serving(application) as origin:
+        yield origin, tally
+
+
+def judge(name: str) -> Verdict:
+    """What the rules say of one mutant, or of the simulator itself where the name is empty.
+
+    The laws that are to find a mutant are played alone at first, after one that makes one of everything; only where
+    they do not find it, all are.
+    """
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    if not name:
+        return asyncio.run(_judge(name, LAWS))
+    named = [row for row in LAWS if row.rule.name in (MAKES_ONE_OF_EVERYTHING, *MUTANTS[name].found_by)]
+    named.sort(key=lambda row: row.rule.name != MAKES_ONE_OF_EVERYTHING)
+    verdict = asyncio.run(_judge(name, named))
+    return verdict if verdict.rule else asyncio.run(_judge(name, LAWS))
+
+
+async def _judge(name: str, laws: Sequence[Law]) -> Verdict:
+    started = perf_counter()
+    async with wrong_service(MUTANTS[name] if name else None) as (origin, tally):
+        settings = ConformanceSettings(
+            base_url=f"{origin}/v1", public_key="pk_test_simulator", secret_key="sk_test_simulator",
+            mode="full", only="behaviour", control_url=origin,
+        )  # fmt: skip
+        report = Report(settings, Rules())
+        await asyncio.to_thread(play_laws, report, _shapes(), laws)
+    rules = {finding.rule: report.tally.rules[finding.rule].promise for finding in (*report.broken, *report.differ)}
+    for operation in MUTANTS[name].on if name else ():
+        answers = report.answers.get(operation, {})
+        if answers and not any(answer.startswith("2") for answer in answers):
+            rules[FLOOR] = True
+    return Verdict(name, tally.hits, rules, tuple(tally.slips), perf_counter() - started)
+
+
+@cache
+def _shapes() -> ShapeJudge:
+    return ShapeJudge(read_document(contracts_directory() / STRICT))
+
+
+def judged(names: Iterable[str], processes: int = 2) -> Iterator[Verdict]:
+    """The verdicts on these, in their order, from processes side by side."""
+    with ProcessPoolExecutor(processes) as pool:
+        yield from pool.map(judge, names)

@@ -1,0 +1,187 @@
+"""`rampsim explore --assumptions` from outside and inside: on what a suite depends, and what to ask."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulator.exploration.exploring import Settings
+from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled
+from simulator.exploration.questions import document
+from simulator.exploration.running import StopExploring
+from tests.tools.exploration.suite import FOREIGN, PYTEST, ROOT, explore
+from tests.tools.integrators.depends import DEPENDS
+
+pytestmark = pytest.mark.slow
+
+QUOTES = """
+import pytest
+
+QUOTE = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "method": "mobile_money",
+         "amount": "5000", "amount_currency": "KES"}
+
+def test_by_the_number(world):
+    assert world.client.post("/quotes", json=QUOTE).status_code == 201
+
+def test_by_its_success(world):
+    assert world.client.post("/quotes", json=QUOTE).is_success
+
+def test_in_a_world_of_its_own(simulator):
+    with simulator.new_world() as world:
+        world.reset()
+        assert world.fork().client.post("/quotes", json=QUOTE).status_code == 201
+
+@pytest.mark.world(settings={"assumptions": {"H1": "creating_answers_200"}})
+def test_that_says_what_it_assumes(world):
+    assert world.client.post("/quotes", json=QUOTE).status_code == 200
+"""
+SHOP = ("tests/tools/integrators/test_shop.py", "tests/tools/integrators/test_newcomer.py")
+BY_STATUS = Flip("H1", "creating_answers_200")
+NO_SPREAD = Flip("M1", "no_spread")
+
+
+def flipped(command: tuple[str, ...], *some: Flip, workers: int = 2, budget: float | None = None) -> Flipped:
+    settings = Settings(command, workers=workers, budget=budget)
+    return flip_all(settings, Hears(lambda *numbers: None, lambda: None), some)
+
+
+def changed(found: Flipped) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The names of the tests that end otherwise, by assumption and alternative."""
+    return {
+        (flip.id, flip.alternative): tuple(one.test.rpartition("::")[2] for one in tests)
+        for flip, tests in found.changed.items()
+    }
+
+
+def test_a_test_that_counts_on_a_status_depends_on_it(tmp_path: Path) -> None:
+    (tmp_path / "test_quotes.py").write_text(QUOTES)
+    found = explore(tmp_path, "--assumptions")
+    assert found.code == 0, found.said
+    (row,) = found.written("assumptions.json")["assumptions"]
+    assert (row["id"], row["alternative"]) == ("H1", "creating_answers_200")
+    assert row["tests"] == [
+        {"test": "test_quotes.py::test_by_the_number", "outcome": "failed"},
+        {"test": "test_quotes.py::test_in_a_world_of_its_own", "outcome": "failed"},
+    ]
+    assert row["question"] in found.said
+    assert row["call"] in found.said
+    count = len(flips())
+    assert f"{count} alternatives, {4 * count} runs (4 for each), about " in found.said
+    assert f"Your suite depends on 1 of {count} alternatives; ask this question before going live." in found.said
+
+
+def test_one_worker_says_the_same_as_two(tmp_path: Path) -> None:
+    (tmp_path / "test_quotes.py").write_text(QUOTES)
+    command = (*PYTEST, str(tmp_path))
+    one, two = (document(flipped(command, BY_STATUS, NO_SPREAD, workers=workers)) for workers in (1, 2))
+    assert one["assumptions"]
+    assert json.dumps(one) == json.dumps(two)
+
+
+def test_any_command_is_run_under_each_alternative(tmp_path: Path) -> None:
+    script = tmp_path / "quote.py"
+    script.write_text(f"""
+import json, os, sys, urllib.request
+
+def call(path, body, **headers):
+    asked = urllib.request.Request(os.environ["SIMULATOR_URL"] + path, json.dumps(body).encode(),
+                                   {{"Content-Type": "application/json", **headers}})
+    with urllib.request.urlopen(asked) as answer:
+        return answer.status, json.load(answer)
+
+keys = {{name: os.environ["SIMULATOR_" + name.upper()] for name in ("public_key", "secret_key")}}
+_, token = call("/v1/auth/token", keys)
+{QUOTES[QUOTES.index("QUOTE") : QUOTES.index("def")]}
+status, _ = call("/v1/quotes", QUOTE, Authorization="Bearer " + token["access_token"])
+sys.exit(status != 201)
+""")
+    found = flipped((sys.executable, "-S", str(script)), NO_SPREAD, BY_STATUS)
+    (row,) = document(found)["assumptions"]
+    assert (row["id"], [one["outcome"] for one in row["tests"]]) == ("H1", ["failed"])
+
+
+def test_worlds_that_a_command_makes_with_the_kit_assume_the_same(tmp_path: Path) -> None:
+    (tmp_path / "test_quotes.py").write_text(QUOTES)
+    found = flipped(("sh", "-c", " ".join((*PYTEST, str(tmp_path)))), NO_SPREAD, BY_STATUS)
+    assert list(found.changed) == [BY_STATUS]
+
+
+def test_a_server_that_a_test_starts_itself_is_no_way_out(tmp_path: Path) -> None:
+    head = "from simulator.testing import Server\nfrom simulator.testing.in_process import InProcessLink\n"
+    own = (
+        QUOTES[: QUOTES.index("def ")]
+        + """
+def test_in_a_server_of_its_own():
+    with Server(InProcessLink()) as server, server.new_world() as world:
+        assert world.client.post("/quotes", json=QUOTE).status_code == 201
+"""
+    )
+    (tmp_path / "test_quotes.py").write_text(head + own)
+    assert list(flipped((*PYTEST, str(tmp_path)), NO_SPREAD, BY_STATUS).changed) == [BY_STATUS]
+
+
+def test_a_budget_leaves_out_whole_alternatives(tmp_path: Path) -> None:
+    script = tmp_path / "ask.py"
+    script.write_text(
+        "import json, os, time, urllib.request\n"
+        "keys = {name: os.environ['SIMULATOR_' + name.upper()] for name in ('public_key', 'secret_key')}\n"
+        "url = os.environ['SIMULATOR_URL'] + '/v1/auth/token'\n"
+        "headers = {'Content-Type': 'application/json'}\n"
+        "urllib.request.urlopen(urllib.request.Request(url, json.dumps(keys).encode(), headers))\n"
+        "time.sleep(0.5)\n"
+    )
+    command = (sys.executable, "-S", str(script))
+    found = flipped(command, NO_SPREAD, BY_STATUS, workers=1, budget=0.95)
+    assert (found.tried, found.left_out) == ((NO_SPREAD,), (BY_STATUS,))
+    assert document(found)["alternatives"] == {"tried": ["M1=no_spread"], "left_out": ["H1=creating_answers_200"]}
+    with pytest.raises(StopExploring, match="none fits into it"):
+        flipped(command, NO_SPREAD, workers=1, budget=0.1)
+
+
+def test_a_suite_that_asks_nothing_is_told_so() -> None:
+    with pytest.raises(StopExploring, match="No test called the simulator"):
+        flipped(("true",), NO_SPREAD)
+
+
+def test_the_likeliest_alternatives_come_first() -> None:
+    first = [flip.id for flip in flips()]
+    assert first[: len(set(first))] == list(dict.fromkeys(first))
+    assert {flip.text for flip in flips()} == {
+        f"{flip.id}={name}" for flip in flips() for name in flip.switch.alternatives
+    }
+
+
+def test_what_is_known_of_the_service_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "test_quotes.py").write_text(QUOTES.replace("== 201", "== 200"))
+    command = (*PYTEST, str(tmp_path))
+    monkeypatch.setenv("SIMULATOR_ASSUME", "H1=creating_answers_200")
+    assert changed(flipped(command, NO_SPREAD)) == {}
+    assert "H1" not in {flip.id for flip in flips(settled())}
+    monkeypatch.setenv("SIMULATOR_ASSUME", "H1=creating_answers_20")
+    with pytest.raises(StopExploring, match="did you mean `creating_answers_200`"):
+        flipped(command, NO_SPREAD)
+
+
+def test_faults_are_another_matter(tmp_path: Path) -> None:
+    found = explore(tmp_path, "--assumptions", "--faults", "refused-503", command=("true",))
+    assert found.code == 2
+    assert "--assumptions runs the tests without faults, and --faults is about faults" in found.said
+
+
+@pytest.mark.long
+def test_the_sample_integrator_depends_on_what_its_readers_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In short form: the tests that depend on something, under the alternatives that matter to any of them."""
+    for name in [name for name in os.environ if name.startswith(FOREIGN)]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(ROOT)
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *SHOP)
+    if os.environ.get("LONG"):
+        found = flipped(command)
+    else:
+        names = " or ".join(dict.fromkeys(name for names in DEPENDS.values() for name in names))
+        found = flipped((*command, "-k", names), *(flip for flip in flips() if tuple(flip) in DEPENDS))
+    assert changed(found) == DEPENDS

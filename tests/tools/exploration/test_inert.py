@@ -1,0 +1,81 @@
+"""Every class of faults happens where it is planned, and one that is made inert is told to have not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from simulator.exploration import plans
+from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.exploring import Explored, Hears, Settings, explore
+from simulator.exploration.plans import Run
+from tests.tools.exploration.suite import FOREIGN, FORTY, ROOT
+
+pytestmark = pytest.mark.slow
+
+TESTS = (
+    "test_a_send_is_completed or test_a_swap_is_completed or test_a_purchase_is_credited "
+    "or test_a_withdrawal_is_paid_out or test_an_offramp_is_paid_out or test_the_rent_is_paid "
+    "or test_who_is_told_to_wait_waits or test_an_onramp_is_told_to_its_end"
+)
+"""Between them they have a place for every class."""
+
+INERT = """
+from simulator.wire import in_force
+
+in_force.first_hit.__name__  # the module has run then, and does not put its own in place of this one
+in_force.first_hit = lambda *given: None
+
+from simulator.scenario.script import Script
+
+read = Script.of.__func__
+
+def without_rules(kind, document):
+    return read(kind, {**document, "rules": []} if document.get("name") == "what-goes-wrong" else document)
+
+Script.of = classmethod(without_rules)
+
+from simulator.exploration.armed import ArmedWorld
+
+ArmedWorld.instead_of = lambda *given: None
+"""
+"""What every Python runs when it begins: no fault is ever hit, no rule fires, nothing is done in place of an action."""
+
+
+BITES = {"limit-reached": "POST /quotes/{id}/confirm", "rate-moves": "POST /quotes"}
+"""Where the first place is a send: no limit counts it, and it has no rate."""
+
+
+@pytest.fixture
+def once_each(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Explored]:
+    """Explore these tests, with each class at the first place where it can have an effect."""
+    monkeypatch.chdir(ROOT)
+    for name in [name for name in os.environ if name.startswith(FOREIGN)]:
+        monkeypatch.delenv(name)
+
+    def first_of_each(runs: Sequence[Run], *rest: object) -> list[Run]:
+        fitting = [run for run in runs if run.site.startswith(f"{BITES.get(run.fault, run.site.partition(' #')[0])} #")]
+        return list({run.fault: run for run in reversed(fitting)}.values())
+
+    monkeypatch.setattr(plans, "within", first_of_each)
+    command = (*FORTY, "-k", TESTS)
+    return lambda: explore(Settings(command, plan="quick", workers=2), Hears())
+
+
+def test_each_class_happens_where_it_is_planned(once_each: Callable[[], Explored]) -> None:
+    explored = once_each()
+    assert {one.run.fault for one in explored.judged} == set(CLASSES)
+    assert [one.run.id for one in explored.judged if one.verdict.verdict == "not-reached"] == []
+
+
+def test_a_fault_that_is_inert_is_not_reached(
+    once_each: Callable[[], Explored], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INERT)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), str(ROOT))))
+    explored = once_each()
+    assert {one.run.fault: one.verdict.verdict for one in explored.judged} == dict.fromkeys(CLASSES, "not-reached")
+    assert explored.findings == []

@@ -1,0 +1,104 @@
+"""A client generated from the contract carries an integration: it type-checks, and every flow comes to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+from simulator.config import Config
+from simulator.contract.files import operations_of
+from simulator.host import create_app
+from simulator.server.process import serving
+from tests.tools.judges import tools
+from tests.tools.judges.conftest import Broken
+from tests.tools.judges.generators import GENERATORS
+
+FLOWS = tools.HERE / "flows.py"
+PYTHON = GENERATORS[0]
+
+
+def generate(contract: Path, directory: Path) -> CompletedProcess[str]:
+    """Make a client as the package `ramp_client` in a directory."""
+    return tools.run(*PYTHON.generate(contract, directory / PYTHON.client))
+
+
+def check_types(directory: Path) -> CompletedProcess[str]:
+    """mypy on the flows alone, strictly; the client is read for its types."""
+    options = ("--strict", "--config-file=", "--follow-imports=silent", "--cache-dir", directory / "mypy")
+    return tools.run(sys.executable, "-m", "mypy", *options, FLOWS, MYPYPATH=f"{directory}:{tools.ROOT}")
+
+
+def go(directory: Path) -> CompletedProcess[str]:
+    """Run the flows against a real server with a manual clock and the autopilot."""
+
+    async def serve() -> CompletedProcess[str]:
+        async with serving(create_app(Config(clock="manual"))) as origin:
+            path = f"{directory}:{tools.ROOT}"
+            return await asyncio.to_thread(tools.run, sys.executable, FLOWS, origin, PYTHONPATH=path)
+
+    return asyncio.run(serve())
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a client made of the contract as it is."""
+    directory = tmp_path_factory.mktemp("client")
+    done = generate(tools.CONTRACTS / "openapi.yaml", directory)
+    assert done.returncode == 0, done.stdout
+    return directory
+
+
+def test_the_generator_takes_every_operation(client: Path, document: dict[str, Any]) -> None:
+    modules = {path.stem for path in (client / "ramp_client" / "api").glob("*/*.py")} - {"__init__"}
+    assert modules == {operation["operationId"] for _, _, operation in operations_of(document)}
+
+
+def test_an_integration_on_the_client_type_checks(client: Path) -> None:
+    done = check_types(client)
+    assert done.returncode == 0, done.stdout
+
+
+def test_an_onramp_an_offramp_a_swap_and_a_recurring_payment_complete(client: Path) -> None:
+    done = go(client)
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout) == {
+        "onramp": "completed",
+        "offramp": "completed",
+        "swap": "completed",
+        "recurring payment": "completed",
+        "runs": "completed completed",
+    }
+
+
+def another_field_required(document: dict[str, Any]) -> None:
+    """The token answer carries another field: the type-checked use of the old one is wrong."""
+    schema = document["components"]["schemas"]["TokenResponse"]
+    schema["properties"]["token"] = schema["properties"].pop("access_token")
+    schema["required"] = ["token" if name == "access_token" else name for name in schema["required"]]
+
+
+@pytest.mark.parametrize("judge", [check_types, go], ids=["mypy", "run"])
+def test_a_client_of_a_broken_contract_neither_type_checks_nor_works(
+    judge: Callable[[Path], CompletedProcess[str]], broken: Broken, tmp_path: Path
+) -> None:
+    assert generate(broken(another_field_required), tmp_path).returncode == 0
+    done = judge(tmp_path)
+    assert done.returncode != 0
+    assert "access_token" in done.stdout or "'token'" in done.stdout
+
+
+def test_the_generator_fails_a_contract_with_a_reference_that_leads_nowhere(broken: Broken, tmp_path: Path) -> None:
+    def spoil(document: dict[str, Any]) -> None:
+        schema = {"$ref": "#/components/schemas/NoSuchShape"}
+        document["paths"]["/profile"]["get"]["responses"]["200"]["content"]["application/json"]["schema"] = schema
+
+    done = generate(broken(spoil), tmp_path)
+    assert done.returncode != 0
+    assert "NoSuchShape" in done.stdout or "Could not find reference" in done.stdout

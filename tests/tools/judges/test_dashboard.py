@@ -1,0 +1,12 @@
+"""What the dashboard's modules reckon without a document is tested by Node."""
+
+from __future__ import annotations
+
+from tests.tools.judges import tools
+
+
+def test_the_modules_of_the_dashboard_reckon_right() -> None:
+    tests = sorted((tools.HERE.parent / "dashboard" / "modules").glob("*.test.mjs"))
+    assert tests
+    done = tools.run(tools.node_directory() / "node", "--test", *tests)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,209 @@
+"""The scenarios that ship, played through a validating proxy (Prism), which sees no answer that breaks the contract.
+
+The simulator is a real server on a port of its own with a manual clock; Prism stands before it and holds every call
+and answer against the contract. Calls that are wrong on purpose break it on the side of the request, which is what they
+are for; no answer may.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+import yaml
+
+from simulator.address import CONTROL_BASE
+from simulator.assembly import Blueprint, Simulator
+from simulator.contract.files import operations_of
+from simulator.host import application_of
+from simulator.kernel.world import DEFAULT_WORLD
+from simulator.scenario.clients import Reply
+from simulator.scenario.runner import run
+from simulator.scenario.shipped import shipped_directory
+from simulator.server.process import serving
+from simulator.server.runtime import Runtime
+from tests.contract_judge import ContractJudge
+from tests.tools.judges import tools
+
+BASE = "/v1"
+STRICT = tools.CONTRACTS / "openapi.strict.yaml"
+STARTED = "Prism is listening"
+START_SECONDS = 60.0
+SPOILED = {"answer-garbled", "answer-lost", "answer-unexpected", "connection-cut"}
+"""Scenarios whose faults break answers on purpose, which is no finding."""
+
+
+@dataclass
+class Passage:
+    """What went through the proxy, and what it found."""
+
+    passed: list[str] = field(default_factory=list)
+    around: list[str] = field(default_factory=list)
+    statuses: set[int] = field(default_factory=set)
+    refused: int = 0
+    """Calls that the proxy found to break the contract on the side of the request."""
+    violations: list[str] = field(default_factory=list)
+    """What the proxy found in answers, from its header and from its log."""
+
+
+def goes_around(judge: ContractJudge, method: str, path: str) -> bool:
+    """Whether a call cannot go through the proxy, which stands before the sandbox and answers itself what the contract
+    does not write down."""
+    return not path.startswith(f"{BASE}/") or judge.find(method, path.removeprefix(BASE)) is None
+
+
+@asynccontextmanager
+async def proxy(contract: Path, upstream: str, log: Path) -> AsyncIterator[str]:
+    """Prism before a server; gives its origin, and has ended it afterwards."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            str(tools.node_directory() / "node"),
+            str(tools.tool("prism").resolve()),
+            *("proxy", str(contract), upstream + BASE, "--host", "127.0.0.1", "--port", str(port)),
+            env=tools.environment(),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            while STARTED not in log.read_text("utf-8"):
+                assert process.returncode is None, log.read_text("utf-8")
+                await asyncio.sleep(0.05)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+class ThroughProxy:
+    """Plays scenarios: calls of the sandbox go through the proxy, all others straight to the simulator."""
+
+    def __init__(
+        self, upstream: str, before: str, http: httpx.AsyncClient, judge: ContractJudge, found: Passage
+    ) -> None:
+        self.origin = upstream
+        self._before = before
+        self._http = http
+        self._judge = judge
+        self._found = found
+
+    async def request(
+        self, method: str, path: str, json: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Reply:
+        if path.startswith(CONTROL_BASE):
+            return await self._send(self.origin + path, method, json, headers)
+        around = goes_around(self._judge, method, path)
+        name = f"{method} {path}"
+        (self._found.around if around else self._found.passed).append(name)
+        url = self.origin + path if around else self._before + path.removeprefix(BASE)
+        reply = await self._send(url, method, json, headers)
+        violations = reply.headers.get("sl-violations", "")
+        self._found.statuses.add(reply.status)
+        self._found.refused += '"location":["request"' in violations
+        if '"location":["response"' in violations:
+            self._found.violations.append(f"{name} {reply.status}: {violations}")
+        kind = reply.headers.get("content-type", "")
+        assert "problem" not in kind, f"the proxy itself answers {name}: {reply.body}"
+        return reply
+
+    async def _send(self, url: str, method: str, body: Any, headers: Mapping[str, str] | None) -> Reply:
+        response = await self._http.request(method, url, json=body, headers=headers)
+        return Reply(response.status_code, response.json() if response.content else None, dict(response.headers))
+
+
+def play(contract: Path, log: Path, names: Iterable[str]) -> Passage:
+    """Play scenarios that ship through a proxy that holds the calls against this contract."""
+    document: dict[str, Any] = orjson.loads((tools.CONTRACTS / "openapi.json").read_bytes())
+    found = Passage()
+
+    async def go() -> None:
+        simulator = Simulator()
+        simulator.create_world(Blueprint(DEFAULT_WORLD, 3))
+        application = application_of(Runtime(simulator))
+        async with (
+            serving(application) as upstream,
+            proxy(contract, upstream, log) as before,
+            # A connection for each call: Node closes idle ones, at times just when the next call is sent.
+            httpx.AsyncClient(trust_env=False, timeout=30, limits=httpx.Limits(max_keepalive_connections=0)) as http,
+        ):
+            client = ThroughProxy(upstream, before, http, ContractJudge(document), found)
+            for name in names:
+                result = await run(simulator.library[name], client, seed=3)
+                assert result.passed, (name, [check for check in result.checks if check.error])
+
+    asyncio.run(go())
+    # The header is cut when it is long; the log is not.
+    found.violations += [line for line in log.read_text("utf-8").splitlines() if "Violation: response" in line]
+    return found
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Passage:
+    log = tmp_path_factory.mktemp("proxy") / "prism.log"
+    names = sorted({path.stem for path in shipped_directory().glob("*.yaml")} - SPOILED)
+    return play(STRICT, log, names)
+
+
+def test_no_answer_breaks_the_contract(whole: Passage) -> None:
+    assert whole.violations == []
+
+
+def test_every_operation_went_through_the_proxy_with_good_and_with_bad_calls(
+    whole: Passage, document: dict[str, Any]
+) -> None:
+    judge = ContractJudge(document)
+    seen = set()
+    for name in whole.passed:
+        method, _, path = name.partition(" ")
+        found = judge.find(method, path.removeprefix(BASE))
+        assert found is not None
+        seen.add(found[1]["operationId"])
+    assert seen == {operation["operationId"] for _, _, operation in operations_of(document)}
+    assert whole.statuses >= {200, 201, 204, 400, 401, 403, 404, 409, 422, 429, 500, 503}
+    assert len(whole.passed) > 650
+    assert whole.refused > 25
+
+
+def test_only_these_calls_went_around_the_proxy(whole: Passage) -> None:
+    assert [name for name in whole.around if name.partition(" ")[2].startswith(f"{BASE}/")] == [
+        "GET /v1/nowhere",
+        "DELETE /v1/profile",
+    ]
+    assert {name.split("/")[1] for name in whole.around} == {"v1", "production"}
+
+
+def another_type(document: dict[str, Any]) -> None:
+    document["components"]["schemas"]["Profile"]["properties"]["two_factor_enabled"] = {"type": "string"}
+
+
+def a_field_less(document: dict[str, Any]) -> None:
+    del document["components"]["schemas"]["Profile"]["properties"]["email"]
+    document["components"]["schemas"]["Profile"]["required"].remove("email")
+
+
+def a_status_less(document: dict[str, Any]) -> None:
+    del document["paths"]["/profile"]["get"]["responses"]["401"]
+
+
+@pytest.mark.parametrize("spoil", [another_type, a_field_less, a_status_less])
+def test_the_proxy_sees_what_a_broken_contract_does_not_allow(
+    spoil: Callable[[dict[str, Any]], None], tmp_path: Path
+) -> None:
+    broken = yaml.load(STRICT.read_bytes(), yaml.CSafeLoader)
+    spoil(broken)
+    (tmp_path / "broken.json").write_bytes(orjson.dumps(broken))
+    found = play(tmp_path / "broken.json", tmp_path / "prism.log", ["keys-rotated"])
+    assert found.violations

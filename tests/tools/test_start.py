@@ -1,0 +1,88 @@
+"""What a server loads until it has answered its first calls: nothing that they do not need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulator.resources import ORDER
+
+ROOT = Path(__file__).parent.parent.parent
+
+FIRST_QUOTE = """
+import asyncio, json, sys, types
+from simulator import Config, create_app
+
+async def call(path, body, token=""):
+    sent, raw = [], json.dumps(body).encode()
+    headers = {"host": "127.0.0.1", "content-type": "application/json", "authorization": f"Bearer {token}"}
+    headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
+             "root_path": "", "scheme": "http", "http_version": "1.1", "headers": headers, "extensions": {},
+             "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "asgi": {"version": "3.0"}, "state": {}}
+    async def receive():
+        return {"type": "http.request", "body": raw, "more_body": False}
+    async def send(message):
+        sent.append(message)
+    await application(scope, receive, send)
+    assert sent[0]["status"] in (200, 201), sent
+    return json.loads(sent[1]["body"])
+
+async def go():
+    pair = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
+    token = (await call("/v1/auth/token", pair))["access_token"]
+    wanted = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "method": "mobile_money"}
+    await call("/v1/quotes", {**wanted, "amount": "5000", "amount_currency": "KES"}, token)
+
+application = create_app(Config(clock="manual"))
+asyncio.run(go())
+print(*(name for name, module in sys.modules.items() if type(module).__name__ != "_LateModule"))
+"""
+
+OF_THE_FIRST_CALLS = {"auth.bodies", "auth.shapes", "fees.shapes", "ramps.bodies", "ramps.shapes"}
+LATER = {
+    *(
+        "simulator.durable",
+        "simulator.server.tracing",
+        "simulator.server.otlp",
+        "simulator.server.keeping",
+        "simulator.server.spans",
+    ),
+    *("simulator.control", "simulator.contract", "simulator.dashboard", "simulator.client", "simulator.cli"),
+    *("simulator.conformance", "simulator.compare", "simulator.testing", "simulator.courier.transport"),
+    *("simulator.insight.advice", "simulator.insight.coverage", "simulator.insight.page"),
+    *("simulator.scenario.loader", "simulator.scenario.schema", "simulator.scenario.document"),
+    *("simulator.scenario.judge", "simulator.scenario.drive", "simulator.scenario.runner", "simulator.scenario.fresh"),
+    *("simulator.scenario.paths", "simulator.scenario.recorder", "simulator.scenario.objects"),
+    *(
+        "simulator.wire.faults",
+        "simulator.wire.globs",
+        "simulator.wire.setting_model",
+        "simulator.wire.strict",
+        "simulator.wire.alternatives",
+    ),
+    *(
+        f"simulator.resources.{room}.{what}"
+        for room in ORDER
+        for what in ("bodies", "shapes")
+        if f"{room}.{what}" not in OF_THE_FIRST_CALLS
+    ),
+    *("simulator.durable", "sqlite3", "asyncpg"),
+    *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
+    *("phonenumbers", "coincurve", "re2", "prometheus_client", "opentelemetry", "asyncpg", "sqlite3"),
+}
+"""What only later calls need, with all that is in it."""
+EMPTY = {"simulator.control", "simulator.contract", "simulator.durable"}
+"""Packages that have nothing but a sentence themselves."""
+
+
+@pytest.mark.slow
+def test_the_first_quote_loads_nothing_that_it_does_not_need() -> None:
+    done = subprocess.run([sys.executable, "-c", FIRST_QUOTE], cwd=ROOT, capture_output=True, text=True, check=True)
+    ran = done.stdout.split()
+    assert {f"simulator.resources.{name}" for name in OF_THE_FIRST_CALLS} <= set(ran)
+    early = [name for name in ran if any(f"{name}.".startswith(f"{late}.") for late in LATER)]
+    assert set(early) <= EMPTY

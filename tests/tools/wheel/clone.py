@@ -1,0 +1,77 @@
+"""Follow the README in a fresh clone: every block in order, with an empty home and nothing installed beforehand.
+
+`python -m tests.tools.wheel.clone` clones the last commit, so changes that are not committed are not seen. The server
+of `make run` takes a free port. Only the alternatives to `make run` are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests import snippets
+
+ROOT = Path(__file__).resolve().parents[3]
+_PASSED_ON = ("PIP_", "http_proxy", "https_proxy", "no_proxy", "SSL_", "LANG", "LC_")
+"""How this machine reaches its package index; nothing else of this environment is passed on."""
+_START, _INSTALL = "make run\n", ".venv/bin/pip install"
+_LIMIT_SECONDS = 600
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        clone, home = Path(directory, "rampsim"), Path(directory, "home")
+        home.mkdir()
+        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone], check=True)
+        environment = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
+        environment |= {"HOME": str(home), "PATH": _commands(Path(directory)), "SIMULATOR_PORT": "0", "NO_COLOR": "1"}
+        log = Path(directory, "make-run.log")
+        blocks = snippets.blocks((clone / "README.md").read_text("utf-8"))
+        first, *rest = (block for block in blocks if block.mark != "not run" or _is_run_here(block))
+        assert first.text == _START, "the first block of the README that can be followed is `make run`"
+        with log.open("w") as output:
+            server = subprocess.Popen(
+                ["bash", "-c", first.text], cwd=clone, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        try:
+            _wait(log, server)
+            for block in rest:  # what marks said not to run is run here
+                block.mark = block.mark if block.mark == "file" else ""
+            snippets.walk_blocks(rest, environment, clone)
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+            server.wait()
+    sys.stdout.write("Every block of the README works in a fresh clone.\n")
+
+
+def _is_run_here(block: snippets.Block) -> bool:
+    return block.text == _START or block.text.startswith(_INSTALL)
+
+
+def _commands(directory: Path) -> str:
+    """Return a PATH with the system's commands and, in front, this interpreter as `python3`."""
+    commands = directory / "commands"
+    commands.mkdir()
+    # The base interpreter: the environment of the tests is not there in a fresh clone.
+    base = Path(sys.base_prefix, "bin", "python3")
+    (commands / "python3").symlink_to(base if base.exists() else Path(str(shutil.which("python3"))))
+    return f"{commands}:/usr/local/bin:/usr/bin:/bin"
+
+
+def _wait(log: Path, server: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + _LIMIT_SECONDS
+    while "Ready on " not in log.read_text("utf-8"):
+        assert server.poll() is None, log.read_text("utf-8")
+        assert time.monotonic() < until, log.read_text("utf-8")
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""A red workflow of GitHub turns green by the recipe alone, with all that pip fetches.
+
+`python -m tests.tools.wheel.workflow WHEEL RAMPSIM`: the recipe comes out of the wheel, and the
+workflow installs that wheel.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+from tests.tools.recipes.machine import GitHub, Step, free_port
+from tests.tools.recipes.partner import project
+
+OWN, RECIPE = ".github/workflows/tests.yml", ".github/workflows/rampsim.yml"
+
+
+def main(wheel: Path, rampsim: Path) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        temp = Path(directory)
+        workspace = project(temp)
+        venv.create(temp / "python", with_pip=True)
+
+        def job(name: str, workflow: str) -> list[Step]:
+            with GitHub(workspace, temp / name, temp / "python" / "bin") as machine:
+                return machine.job(workspace / workflow, inputs={"port": free_port(), "spec": str(wheel)})
+
+        red = job("red", OWN)
+        assert not red[-1].passed
+        subprocess.run([rampsim, "recipe", "write", "github-action", "--to", workspace], check=True)
+        green = job("green", RECIPE)
+    assert all(step.passed for step in green), "".join(step.output for step in green)
+    assert "Operations" in green[-1].output
+    sys.stdout.write("A red workflow is green with the recipe alone.\n")
+
+
+if __name__ == "__main__":
+    main(*(Path(word).absolute() for word in sys.argv[1:]))

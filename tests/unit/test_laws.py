@@ -1,0 +1,368 @@
+"""The rules of the architecture, held against the source itself (`simulator/ARCHITECTURE.md`)."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from simulator.assembly import ROOMS, Simulator, tables_of
+from simulator.control.documents import contents_of
+from simulator.kernel.store import TableKey
+from simulator.resources import ORDER
+from simulator.wire.errors import CATALOGUE
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.records import Record
+from tests.measures import sources
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "simulator"
+SOURCES = sources()
+
+LONGEST_FILE = 420
+# What every operation may answer without declaring it: the steps of decision H2 before its own business rules.
+UNIVERSAL = {
+    "unauthorized",
+    "kyc_required",
+    "production_access_required",
+    "forbidden",
+    "invalid_request",
+    "missing_parameter",
+    "invalid_parameter",
+    "invalid_date_range",
+    "not_found",
+    "idempotency_conflict",
+    "rate_limited",
+    "internal_error",
+    "service_unavailable",
+}
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(path: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Every import of a file, wherever it stands: line, module, imported names."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name, ()
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, node.module or "", tuple(alias.name for alias in node.names)
+
+
+def calls(path: Path, *names: str) -> Iterator[ast.Call]:
+    """Every call of a function by one of these names (the last part of a dotted one)."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            function = node.func
+            called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            if called in names:
+                yield node
+
+
+def importers(*modules: str) -> set[str]:
+    """The files that import one of these modules or something below them."""
+    return {
+        name_of(path)
+        for path in SOURCES
+        for _, module, names in imports(path)
+        for full in (module, *(f"{module}.{name}" for name in names))
+        if any(full == wanted or full.startswith(f"{wanted}.") for wanted in modules)
+    }
+
+
+def outside(found: set[str], *allowed: str) -> set[str]:
+    """What of the files lies neither in nor below an allowed path."""
+    return {path for path in found if not any(path == place or path.startswith(f"{place}/") for place in allowed)}
+
+
+def test_the_kernel_imports_the_standard_library_only() -> None:
+    forbidden = {"asyncio", "time", "os", "socket", "secrets", "uuid"}
+    wrong = [
+        f"{name_of(path)}:{line} {module}"
+        for path in sorted((PACKAGE / "kernel").glob("*.py"))
+        for line, module, _ in imports(path)
+        if not module.startswith("simulator.kernel")
+        and (module.partition(".")[0] not in sys.stdlib_module_names or module.partition(".")[0] in forbidden)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.slow
+def test_the_product_knows_neither_its_tests_nor_what_makes_its_contract() -> None:
+    assert importers("tests", "contracts") == set()
+
+
+@pytest.mark.slow
+def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_line() -> None:
+    wall = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.time_ns"}
+    readers = {
+        name_of(path)
+        for path in SOURCES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Attribute) and ".".join(ast.unparse(node).split(".")[-2:]) in wall
+    }
+    from_time = {
+        name_of(path)
+        for path in SOURCES
+        for _, module, names in imports(path)
+        if module == "time" and {"time", "time_ns"} & set(names)
+    }
+    # A webhook's receiver compares the timestamp with its own clock, and so does the law that stands in for one.
+    receivers = (
+        "simulator/conformance/laws/webhooks.py",
+        "simulator/testing/deliveries.py",
+        "simulator/certification/receiver.py",
+    )
+    # Spans are of the machine's time: they lie beside those of other programs.
+    spans = "simulator/server/otlp.py"
+    allowed = ("simulator/server/driver.py", "simulator/courier", "simulator/cli", spans, *receivers)
+    assert outside(readers | from_time, *allowed) == set()
+
+
+@pytest.mark.slow
+def test_a_world_changes_under_a_cause_only() -> None:
+    """`World.change(cause)` opens the changes of the store; whoever changes a world goes through it."""
+    openers = {
+        name_of(path)
+        for path in SOURCES
+        for call in calls(path, "change")
+        if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value).split(".")[-1] == "store"
+    }
+    assert openers == {"simulator/kernel/world.py"}
+
+
+@pytest.mark.slow
+def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
+    unseeded = {"SystemRandom", "urandom", "uuid4", "uuid1", "token_hex", "token_bytes", "token_urlsafe"}
+    drawers = {name_of(path) for path in SOURCES for _ in calls(path, *unseeded)}
+    # A run of tests has a name of its own, so that its worlds meet no others in a server that many runs share.
+    run = "simulator/testing/plugin_run.py"
+    assert outside(drawers, "simulator/assembly.py", "simulator/conformance", run) == set()
+    pure = ("simulator/wire/", "simulator/resources/", "simulator/kernel/")
+    seeded = {path for path in importers("random", "secrets") if path.startswith(pure)}
+    assert outside(seeded, "simulator/kernel/ids.py") == set()
+
+
+@pytest.mark.slow
+def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
+    servers = importers("starlette", "sse_starlette", "uvicorn")
+    before_a_replica = ("simulator/durable/front.py", "simulator/durable/hop.py", "simulator/durable/proof.py")
+    assert (
+        outside(
+            servers,
+            "simulator/server",
+            "simulator/control",
+            "simulator/dashboard/__init__.py",
+            "simulator/docs/serving.py",
+            "simulator/host.py",
+            *before_a_replica,
+        )
+        == set()
+    )
+
+
+@pytest.mark.slow
+def test_yaml_is_read_where_scenarios_contracts_tokens_and_contents_are() -> None:
+    scenarios = ("simulator/scenario/document.py", "simulator/scenario/loader.py")
+    readers = (
+        *scenarios,
+        "simulator/contract/files.py",
+        "simulator/control/token_files.py",
+        "simulator/docs/library.py",
+    )
+    assert outside(importers("ruamel", "yaml"), *readers) == set()
+
+
+@pytest.mark.slow
+def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
+    speakers = importers("aiohttp", "httpx", "requests", "urllib.request", "http.client")
+    clients = (
+        "simulator/courier/transport.py",
+        "simulator/agents/session.py",
+        "simulator/client.py",
+        "simulator/durable/hop.py",
+        "simulator/scenario/clients.py",
+        "simulator/conformance",
+        "simulator/certification",
+        "simulator/testing",
+    )
+    assert outside(speakers, *clients) == set()
+
+
+def test_the_order_of_the_rooms_is_one_and_the_same_everywhere() -> None:
+    assert tuple(room.name for room in ROOMS) == ORDER
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if "ORDER" in contract["name"])
+    assert layers == [f"simulator.resources.{name}" for name in reversed(ORDER)]
+
+
+@pytest.mark.slow
+def test_a_room_is_entered_by_its_front_door() -> None:
+    """Whoever is not of the room imports from its `__init__`, and only what that exports."""
+    wrong = []
+    for path in SOURCES:
+        for line, module, names in imports(path):
+            parts = module.split(".")
+            if parts[:2] != ["simulator", "resources"] or len(parts) < 3:
+                continue
+            if path.is_relative_to(PACKAGE / "resources" / parts[2]):
+                continue
+            room = import_module(".".join(parts[:3]))
+            exported = getattr(room, "__all__", dir(room))
+            if len(parts) > 3 or any(name not in exported for name in names):
+                wrong.append(f"{name_of(path)}:{line} {module} {', '.join(names)}")
+    assert wrong == []
+
+
+def test_every_table_that_is_declared_is_one_of_those_that_documents_hold() -> None:
+    declared = {
+        key
+        for path in SOURCES
+        if path.name != "__main__.py"
+        for value in vars(import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))).values()
+        for key in (value.values() if isinstance(value, dict) else (value,))
+        if isinstance(key, TableKey)
+    }
+    assert declared == set(contents_of(tables_of(ROOMS)).tables.values())
+
+
+def _record_classes(kind: type[Record] = Record) -> Iterator[str]:
+    for child in kind.__subclasses__():
+        yield child.__name__
+        yield from _record_classes(child)
+
+
+def _is_target(path: Path, value: ast.expr) -> bool:
+    """Whether a value is the target of a move: `move.target`, a constant made of one, or the blank of a new record."""
+    if isinstance(value, ast.Constant) and value.value == "":
+        return True
+    if isinstance(value, ast.Name):
+        made = [node.value for node in tree(path).body if isinstance(node, ast.Assign) and value.id in names_in(node)]
+        return bool(made) and all(_is_target(path, one) for one in made if not isinstance(one, ast.Name))
+    return isinstance(value, ast.Attribute) and value.attr == "target"
+
+
+def names_in(node: ast.Assign) -> set[str]:
+    return {target.id for target in node.targets if isinstance(target, ast.Name)}
+
+
+@pytest.mark.slow
+def test_every_status_given_to_a_record_is_the_target_of_a_state_table() -> None:
+    """Where a status goes into `replace` or the constructor of a record, it comes out of a move.
+
+    The account's row and its two resources, which are views of it, take theirs from each other.
+    """
+    names = {"replace", "Profile", *_record_classes()}
+    invented = sorted(
+        f"{name_of(path)} {keyword.arg}={ast.unparse(keyword.value)}"
+        for path in SOURCES
+        for call in calls(path, *names)
+        for keyword in call.keywords
+        if keyword.arg in ("status", "kyc_status") and not _is_target(path, keyword.value)
+    )
+    assert invented == [
+        "simulator/resources/profile/records.py kyc_status=record.status",
+        "simulator/resources/profile/records.py status=profile.kyc_status",
+        "simulator/resources/profile/records.py status=profile.status",
+        "simulator/resources/profile/records.py status=record.status",
+    ]
+
+
+@pytest.mark.slow
+def test_every_status_that_can_be_written_is_a_state_of_its_table() -> None:
+    for kind in Simulator().wiring.kinds.values():
+        machine = kind.machine
+        assert machine.initial or kind.standing is not None, f"{kind.name} can never come into being"
+        targets = {move.target for row in (machine.initial, *machine.rows.values()) for move in row}
+        assert targets <= set(machine.rows), kind.name
+
+
+@pytest.mark.slow
+def test_every_event_that_a_state_table_or_a_room_emits_is_in_the_catalogue() -> None:
+    from_tables = {
+        event
+        for kind in Simulator().wiring.kinds.values()
+        for row in (kind.machine.initial, *kind.machine.rows.values())
+        for move in row
+        for event in move.events
+    }
+    literal = {
+        argument.value
+        for path in SOURCES
+        for call in calls(path, "emit", "make")
+        for argument in call.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str) and "." in argument.value
+    }
+    assert from_tables | literal <= set(EVENT_TYPES)
+    assert from_tables, "the tables emit nothing: the law would hold of nothing"
+
+
+def _codes_raised(path: Path) -> Iterator[tuple[int, str]]:
+    for call in calls(path, "ApiError"):
+        code = call.args[0] if call.args else None
+        if isinstance(code, ast.Constant) and isinstance(code.value, str):
+            yield call.lineno, code.value
+
+
+@pytest.mark.slow
+def test_every_error_code_is_in_the_catalogue() -> None:
+    raised = {code for path in SOURCES for _, code in _codes_raised(path)}
+    declared = {code for room in ROOMS for operation in room.operations for code in operation.errors}
+    assert raised | declared | UNIVERSAL <= set(CATALOGUE)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_every_error_code_a_room_raises_is_declared_by_an_operation(room) -> None:  # type: ignore[no-untyped-def]
+    """By one of its own operations, or of a room that stands after it and calls it."""
+    later = ROOMS[ROOMS.index(room) :]
+    declared = {code for one in later for operation in one.operations for code in operation.errors}
+    wrong = [
+        f"{name_of(path)}:{line} {code}"
+        for path in sorted((PACKAGE / "resources" / room.name).rglob("*.py"))
+        for line, code in _codes_raised(path)
+        if code not in declared | UNIVERSAL
+    ]
+    assert wrong == []
+
+
+def test_no_file_is_so_long_that_a_newcomer_gets_lost() -> None:
+    lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
+    too_long = {path: length for path, length in lengths.items() if length > LONGEST_FILE}
+    assert too_long == {}
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    assert [name_of(path) for path in SOURCES if tree(path).body and ast.get_docstring(tree(path)) is None] == []
+
+
+def test_no_function_keeps_what_belongs_to_a_world() -> None:
+    """What a cached function is given stays with it, and a world that stays with it would never end."""
+    kept = {"World", "Store", "Table", "Simulator", "Record", "Event"}
+    found = []
+    for path in SOURCES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.FunctionDef) and any("cache" in ast.unparse(one) for one in node.decorator_list):
+                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                named = {
+                    name.id
+                    for one in given
+                    if one.annotation is not None
+                    for name in ast.walk(one.annotation)
+                    if isinstance(name, ast.Name)
+                }
+                found += [f"{name_of(path)}:{node.lineno}: {node.name}"] if named & kept else []
+    assert found == []

@@ -1,0 +1,50 @@
+"""The architecture page states what is counted over the source, and the bounds of that; `python -m tests.measures`."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.measures import PACKAGE, Measures, circle, measured
+from tests.unit.test_places import places
+
+_ROW = re.compile(r"^\| ([^|]+?) \| ([0-9.,]+) \| ([0-9.,]+) \|$", re.MULTILINE)
+
+
+def _stated() -> dict[str, tuple[float, float]]:
+    """Every measure of the page: its value when the page was written, and its bound."""
+    page = (PACKAGE / "ARCHITECTURE.md").read_text("utf-8")
+    return {
+        name: (float(value.replace(",", "")), float(bound.replace(",", "")))
+        for name, value, bound in _ROW.findall(page)
+    }
+
+
+def _found(measures: Measures) -> dict[str, float]:
+    counted = places()
+    return {
+        "lines of Python": measures.lines,
+        "lines of the longest file": measures.longest_file,
+        "`Any` per 100 lines": measures.anys_per_100_lines,
+        "casts": measures.casts,
+        "circles of imports": measures.circles,
+        "places for a new event: its row and its cell": counted["event"],
+        "places for a new room: `ORDER`, `ROOMS`, the layers": counted["room"],
+        "places for a new control call: its row": counted["control call"],
+        "places for a new member of a fault: its model, its row, what acts on it": counted["fault member"],
+    }
+
+
+@pytest.mark.slow
+def test_modules_import_each_other_in_no_circle() -> None:
+    assert circle() is None
+
+
+@pytest.mark.slow
+def test_the_page_states_the_measures_and_they_keep_their_bounds() -> None:
+    stated, found = _stated(), _found(measured())
+    assert stated.keys() == found.keys()
+    assert {name: value for name, value in found.items() if value > stated[name][1]} == {}
+    far_off = {name for name, (value, _) in stated.items() if abs(found[name] - value) > max(value / 50, 0.05)}
+    assert far_off == set(), "state what is counted now in simulator/ARCHITECTURE.md"

@@ -1,0 +1,230 @@
+"""Places to touch for something new, counted by making it: a room with a kind, an action, a timer and an event.
+
+Everything else is derived: router, lists, stories, coverage, diagrams, ways to an event and examples know the lamp.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typing_extensions import TypedDict
+
+from contracts.generator.diagrams import pages
+from simulator.assembly import ROOMS, Blueprint, Simulator
+from simulator.control.faults import ROWS as CONTROL_ROWS
+from simulator.host import application_of
+from simulator.insight.histories import cells
+from simulator.kernel.agenda import Timer
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import TimerRow, World
+from simulator.resources import ORDER
+from simulator.scenario import objects
+from simulator.scenario.clients import AsgiClient
+from simulator.scenario.paths import paths_to
+from simulator.server.runtime import Runtime
+from simulator.wire import subjects
+from simulator.wire.actions import Action, ActionCall
+from simulator.wire.events import EVENT_TYPES, EventType
+from simulator.wire.faults import Deliver, InterfaceFault, Match, Respond
+from simulator.wire.json import Shown
+from simulator.wire.operation import Call, Operation
+from simulator.wire.records import Kind, Record, create, existing, find, move, new_fields
+from simulator.wire.room import Room
+from simulator.wire.subjects import subjects_of
+from tests.measures import sources
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PACKAGE = ROOT / "simulator"
+
+ROW = EventType("lamp.switched", "a lamp was switched on", "lamp", example={"colour": "red"})
+CELL = Move("switch", "on", (ROW.name,))
+EVENT = (ROW, CELL)
+"""All that a new event takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lamp(Record):
+    colour: str = "white"
+
+    @property
+    def kind(self) -> str:
+        return "lamp"
+
+
+class LampShape(TypedDict):
+    id: str
+    status: str
+    colour: str
+
+
+def show(world: World, lamp: Lamp) -> Shown:
+    return {"id": lamp.id, "status": lamp.status, "colour": lamp.colour}
+
+
+def hang(call: Call[None, None, None]) -> Shown:
+    world = call.world
+    lamp = create(world, Lamp(**new_fields(world, call.environment, "lamp_", "ids.lamp")), "hang")
+    world.agenda.plan(world.now_ms + 60_000, "lamp.burn_out", lamp.id)
+    return show(world, lamp)
+
+
+def switch(call: ActionCall[Lamp, Any]) -> Lamp:
+    return move(call.world, call.target, "switch")
+
+
+def burn_out(world: World, timer: Timer) -> None:
+    move(world, existing(world, Lamp, timer.target), "burn_out")
+
+
+LAMPS = TableKey("lamps", Lamp, per_environment=True)
+LAMP = Machine(
+    "lamp",
+    (Move("hang", "off"),),
+    {"off": (CELL, Move("burn_out", "broken")), "on": (Move("burn_out", "broken"),), "broken": ()},
+)
+EXAMPLE = {"id": "lamp_1", "status": "off", "colour": "white"}
+ROOM = Room(
+    "lamps",
+    operations=(
+        Operation("POST", "/lamps", "hang_lamp", "Lamps", "Hang a lamp", hang, lambda: LampShape, group="wallets"),
+    ),
+    actions=(Action("switch", "somebody switches it on", switch, ("lamp",)),),
+    timers=(TimerRow("lamp.burn_out", burn_out, "the lamp burns out", ("burn_out",)),),
+    kinds=(Kind("lamp", LAMPS, show, LAMP, lambda: LampShape, lambda: EXAMPLE),),
+)
+
+
+@pytest.fixture
+def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
+    monkeypatch.setitem(EVENT_TYPES, ROW.name, ROW)
+    made = Simulator((*ROOMS, ROOM))
+    made.create_world(Blueprint("default", 1))
+    yield made
+    # What is remembered of the catalogue is right for as long as that does not change.
+    for remembered in (*vars(subjects).values(), *vars(objects).values()):
+        if hasattr(remembered, "cache_clear"):
+            remembered.cache_clear()
+
+
+def test_whatever_shows_a_world_knows_a_new_room(simulator: Simulator) -> None:
+    async def use() -> None:
+        application = application_of(Runtime(simulator))
+        client = AsgiClient(application)
+
+        async def ask(method: str, path: str, body: Any = None, **headers: str) -> Any:
+            answer = await client.request(method, path, body, headers)
+            assert answer.status < 300, (path, answer.body)
+            return answer.body
+
+        keys = (await ask("GET", "/_simulator/worlds/default"))["credentials"]["sandbox"]
+        pair = {name: keys[name] for name in ("public_key", "secret_key")}
+        token = await ask("POST", "/v1/auth/token", pair)
+        hung = await ask("POST", "/v1/lamps", {}, Authorization=f"Bearer {token['access_token']}")
+        assert hung["status"] == "off"
+        about = await ask("GET", f"/_simulator/resources/{hung['id']}")
+        assert (about["allowed"], [timer["text"] for timer in about["timers"]]) == (["switch"], ["the lamp burns out"])
+        assert [row["id"] for row in (await ask("GET", "/_simulator/resources?type=lamp"))["data"]] == [hung["id"]]
+        done = await ask("POST", "/_simulator/actions/switch", {"target": hung["id"]})
+        assert [event["type"] for event in done["events"]] == ["lamp.switched"]
+        assert find(simulator.default, hung["id"]).status == "on"
+        assert (await ask("GET", "/_simulator/coverage"))["dimensions"]["events"]["items"]
+        saved = await ask("GET", "/_simulator/state")
+        assert [row["colour"] for _, row in saved["tables"]["sandbox:lamps"]] == ["white"]
+        before = find(simulator.default, hung["id"])
+        await ask("POST", "/_simulator/reset", {})
+        assert find(simulator.default, hung["id"]) is None
+        await ask("PUT", "/_simulator/state", saved)
+        assert find(simulator.default, hung["id"]) == before
+        await application.runtime.close()
+
+    asyncio.run(use())
+
+
+def test_what_is_derived_from_tables_knows_a_new_event(simulator: Simulator) -> None:
+    world = simulator.default
+    (subject,) = subjects_of(world.wiring.kinds.values())[ROW.name]
+    assert (subject.kind.name, subject.statuses, subject.shape) == ("lamp", ("on",), LampShape)
+    assert subject.example == {"id": "lamp_1", "status": "on", "colour": "red"}
+    assert ("lamp", "off", "switch", "on") in list(cells(world))
+    assert "lamp.switched" in pages(simulator.rooms)["lamp.md"]
+    with world.change(world.cause):
+        lamp = create(world, Lamp(**new_fields(world, "sandbox", "lamp_", "ids.lamp")), "hang")
+    (path,) = paths_to(world, simulator.actions, lamp, ROW.name)
+    assert path.moves == (CELL,)
+    assert ROOM.all_tables() == (LAMPS,)
+    done = simulator.actions.perform(world, "emit", None, {"type": ROW.name}, "sandbox", world.cause)
+    assert done.resource == {"id": "lamp_1", "status": "on", "colour": "red"}
+
+
+def _names(path: Path) -> Iterator[str]:
+    """Every attribute, annotated field and text in a source: whatever can name a row or a member of a model."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        match node:
+            case ast.Attribute(attr=name) | ast.AnnAssign(target=ast.Name(id=name)) | ast.Constant(value=str(name)):
+                yield name
+
+
+@cache
+def files_naming() -> Mapping[str, set[str]]:
+    """Which files of the package name what."""
+    found = defaultdict[str, set[str]](set)
+    for path in sources():
+        for name in _names(path):
+            found[name].add(path.relative_to(PACKAGE).as_posix())
+    return found
+
+
+MEMBERS = {name for model in (Match, Respond, InterfaceFault, Deliver) for name in model.model_fields}
+COMMON = {"match", "method", "path", "public_key", "status", "code", "message", "respond", "delay", "drop", "hold"}
+COMMON |= {"times", "probability", "skip", "act"}
+"""Members whose names are words that stand for other things in other files too."""
+EXAMPLES = ("scenario/schema.py", "wire/presets.py")
+"""Scenario files read durations in their own way, and presets are examples; a new member needs neither."""
+
+
+def places() -> dict[str, int]:
+    """How many places have to be touched for something new; of a room and of an action those outside of the room.
+
+    What others than its makers name too, commands that call a control call, say, counts by the least of its kind; what
+    the judges of a service, a receiver and an integration play counts nowhere.
+    """
+    naming = files_naming()
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    named = sum(any("resources.beneficiaries" in str(layer) for layer in one.get("layers", ())) for one in layers)
+    timers = ("quote.expiry", "ramp.deadline", "invoice.expiry")
+    actions = ("deposit_confirms", "confirmation_arrives", "invoice_paid", "lightning_payment_arrives")
+    return {
+        "action": max(
+            sum(not file.startswith(("resources/", "conformance/")) for file in naming[name]) for name in actions
+        ),
+        "event": min(len(naming[event]) for event in EVENT_TYPES),
+        "timer": max(len(naming[kind]) for kind in timers),
+        "room": int("beneficiaries" in ORDER) + int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
+        "control call": min(len(naming[row.path]) for row in CONTROL_ROWS),
+        "fault member": max(
+            sum(
+                file not in EXAMPLES and not file.startswith(("certification/", "exploration/"))
+                for file in naming[name]
+            )
+            for name in MEMBERS - COMMON
+        ),
+    }
+
+
+@pytest.mark.slow
+def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -> None:
+    found = places()
+    with capsys.disabled():
+        print("\nplaces to touch for a new", ", ".join(f"{what}: {number}" for what, number in found.items()))  # noqa: T201
+    expected = {"action": 0, "event": len(EVENT), "timer": 1, "room": 3, "control call": 1, "fault member": 3}
+    assert found == expected
