@@ -17,7 +17,7 @@ from tests.remote import Remote
 from tests.tools.certification.test_command import certify
 
 NOW_MS = 1_767_600_000_000
-HEADERS = st.text(st.characters(max_codepoint=255, exclude_categories=("Cc",)), max_size=80)
+HEADERS = st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"]), max_size=80)
 """What servers hand on as the value of a header."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+import bech32
 import orjson
 import pytest
 
@@ -11,8 +13,9 @@ from simulator.kernel.ledger import available
 from simulator.kernel.world import World
 from simulator.resources import deposit_wallets, reference, transactions
 from simulator.resources.transactions import holder
-from simulator.wire.actions import Performed
+from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.records import find, present
 from tests.support import act as act_in
 from tests.support import find_operation, invoke, make_world
 
@@ -61,6 +64,27 @@ def blocked(world: World, action: str, target: str, **values: Any) -> tuple[int,
 
 def state(world: World) -> dict[str, dict[str, Any]]:
     return world.store.tables()
+
+
+def happens(world: World, action: str, target: str, **values: Any) -> dict[str, Any]:
+    """What an action shows of the resource it is about."""
+    return {**present(act(world, action, target, **values).resource)}
+
+
+def allowed(world: World, record_id: str) -> list[str]:
+    table = ActionTable(row for room in ROOMS for row in room.actions)
+    return table.allowed(world, present(find(world, record_id)))
+
+
+def regrouped(data: Iterable[int], old_bits: int, new_bits: int, *, pad: bool = True) -> list[int]:
+    """The same bits in groups of another size, as the independent library regroups them."""
+    return present(bech32.convertbits(data, old_bits, new_bits, pad))
+
+
+def decoded_bech32(text: str) -> tuple[str, list[int]]:
+    """Prefix and groups of a text that is bech32."""
+    prefix, groups = bech32.bech32_decode(text)
+    return present(prefix), present(groups)
 
 
 def new_wallet(world: World, network: str = "bitcoin", **body: Any) -> dict[str, Any]:

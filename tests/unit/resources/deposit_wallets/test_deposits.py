@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
+from simulator.kernel.world import World
 from simulator.resources.deposit_wallets import ROOM
 from simulator.resources.transactions import transactions
-from simulator.wire.actions import ActionTable
-from simulator.wire.records import find, move
+from simulator.wire.records import Record, find, move, present
 from tests.support import START, advance, event_types
 from tests.unit.resources.deposit_wallets.support import (
-    ROOMS,
     act,
+    allowed,
     balance,
     blocked,
     books_balance,
@@ -24,6 +25,7 @@ from tests.unit.resources.deposit_wallets.support import (
     envelopes,
     fresh_world,
     get_wallet,
+    happens,
     new_wallet,
     refusal,
     state,
@@ -36,25 +38,20 @@ ON_CHAIN = [
 ]
 
 
-def arrive(world, wallet, asset, amount="10", **values):
-    return act(world, "deposit_arrives", wallet["id"], asset=asset, amount=amount, **values).resource
+def arrive(world: World, wallet: dict[str, Any], asset: str, amount: str = "10", **values: Any) -> dict[str, Any]:
+    return happens(world, "deposit_arrives", wallet["id"], asset=asset, amount=amount, **values)
 
 
-def disable(world, wallet):
+def disable(world: World, wallet: dict[str, Any]) -> Any:
     return call(world, "PATCH", "/wallets/{id}", {"status": "disabled"}, id=wallet["id"])
 
 
-def allowed(world, record_id):
-    table = ActionTable(row for room in ROOMS for row in room.actions)
-    return table.allowed(world, find(world, record_id))
-
-
-def test_an_incoming_deposit_is_detected_and_not_yet_credited():
+def test_an_incoming_deposit_is_detected_and_not_yet_credited() -> None:
     """Decision S12."""
     world = fresh_world()
     wallet = new_wallet(world, "stellar", reference="customer-7")
     done = act(world, "deposit_arrives", wallet["id"], asset="USDC", amount="12.5000000")
-    deposit = done.resource
+    deposit = {**present(done.resource)}
     assert list(deposit) == ON_CHAIN
     assert deposit["id"].startswith("dep_")
     assert deposit | {"id": "", "tx_hash": ""} == {
@@ -77,7 +74,7 @@ def test_an_incoming_deposit_is_detected_and_not_yet_credited():
     assert not transactions(world, "sandbox")
 
 
-def test_a_confirmed_deposit_is_credited_and_makes_a_transaction():
+def test_a_confirmed_deposit_is_credited_and_makes_a_transaction() -> None:
     """Decisions S12 and S17: credited with a `deposit` transaction that emits nothing of its own."""
     world = fresh_world()
     wallet = new_wallet(world, "stellar", reference="customer-7")
@@ -95,7 +92,7 @@ def test_a_confirmed_deposit_is_credited_and_makes_a_transaction():
     assert (made.recipient_address, made.memo) == (wallet["address"], wallet["memo"])
 
 
-def test_the_balance_is_credited_before_the_event_is_told():
+def test_the_balance_is_credited_before_the_event_is_told() -> None:
     world = fresh_world()
     seen = []
     object.__setattr__(
@@ -112,14 +109,14 @@ def test_the_balance_is_credited_before_the_event_is_told():
     ("network", "asset"),
     [("stellar", "XLM"), ("stellar", "USDC"), ("celo", "CELO"), ("celo", "USDT"), ("celo", "USDC"), ("celo", "CUSD")],
 )
-def test_every_asset_of_a_wallet_can_be_deposited(network, asset):
+def test_every_asset_of_a_wallet_can_be_deposited(network: str, asset: str) -> None:
     world = fresh_world()
     deposit = arrive(world, new_wallet(world, network), asset, "1")
     act(world, "deposit_confirms", deposit["id"])
     assert balance(world, f"{asset}.{network}") == "1"
 
 
-def test_bitcoin_confirmations_climb_until_the_deposit_is_credited():
+def test_bitcoin_confirmations_climb_until_the_deposit_is_credited() -> None:
     """Decision S12."""
     world = fresh_world()
     wallet = new_wallet(world)
@@ -137,43 +134,44 @@ def test_bitcoin_confirmations_climb_until_the_deposit_is_credited():
     assert blocked(world, "confirmation_arrives", deposit["id"])[:2] == (409, "invalid_transition")
 
 
-def test_confirmations_can_be_given_and_never_fall():
+def test_confirmations_can_be_given_and_never_fall() -> None:
     world = fresh_world()
     deposit = arrive(world, new_wallet(world), "BTC", "1")
-    assert act(world, "confirmation_arrives", deposit["id"], confirmations=2).resource["confirmations"] == 2
+    assert happens(world, "confirmation_arrives", deposit["id"], confirmations=2)["confirmations"] == 2
     for count in (1, 2, 0, -1, "3", True):
         expected = (400, "invalid_parameter", "confirmations")
         assert blocked(world, "confirmation_arrives", deposit["id"], confirmations=count) == expected
-    done = act(world, "confirmation_arrives", deposit["id"], confirmations=9).resource
+    done = happens(world, "confirmation_arrives", deposit["id"], confirmations=9)
     assert (done["confirmations"], done["status"]) == (9, "confirmed")
 
 
-def test_deposit_confirms_jumps_to_the_required_number():
+def test_deposit_confirms_jumps_to_the_required_number() -> None:
     world = fresh_world()
     deposit = arrive(world, new_wallet(world), "BTC", "1")
     act(world, "confirmation_arrives", deposit["id"])
-    assert act(world, "deposit_confirms", deposit["id"]).resource["confirmations"] == 3
+    assert happens(world, "deposit_confirms", deposit["id"])["confirmations"] == 3
 
 
 @pytest.mark.parametrize("network", ["stellar", "celo"])
-def test_confirmations_are_counted_on_bitcoin_only(network):
+def test_confirmations_are_counted_on_bitcoin_only(network: str) -> None:
     world = fresh_world()
     deposit = arrive(world, new_wallet(world, network), "USDC")
     assert blocked(world, "confirmation_arrives", deposit["id"])[:2] == (409, "invalid_transition")
     assert allowed(world, deposit["id"]) == ["deposit_confirms", "deposit_fails"]
 
 
-def refused(world, wallet, asset, **values):
+def refused(world: World, wallet: dict[str, Any], asset: str, **values: Any) -> dict[str, Any]:
     """The deposit of an arrival that fails at once, its only event, and that nothing is credited."""
     done = act(world, "deposit_arrives", wallet["id"], asset=asset, amount="10", **values)
     assert [event.type for event in done.events] == ["deposit.failed"]
-    assert done.resource["status"] == "failed"
-    assert envelopes(world)[-1]["data"]["object"] == done.resource == deposits_of(world, wallet["id"])[0]
+    deposit = {**present(done.resource)}
+    assert deposit["status"] == "failed"
+    assert envelopes(world)[-1]["data"]["object"] == deposit == deposits_of(world, wallet["id"])[0]
     assert not transactions(world, "sandbox")
-    return done.resource
+    return deposit
 
 
-def test_a_deposit_of_a_wrong_asset_fails_at_arrival():
+def test_a_deposit_of_a_wrong_asset_fails_at_arrival() -> None:
     """Decision S12: only deposit.failed, with `reason`."""
     world = fresh_world()
     deposit = refused(world, new_wallet(world, "stellar"), "USDT")
@@ -184,14 +182,14 @@ def test_a_deposit_of_a_wrong_asset_fails_at_arrival():
 
 
 @pytest.mark.parametrize("token", ["", "0.001", "US DC", "A" * 13, "USDC\n", "\u00e9"])
-def test_what_is_no_token_at_all_is_refused(token: str):
+def test_what_is_no_token_at_all_is_refused(token: str) -> None:
     world = fresh_world()
     wallet = new_wallet(world, "stellar")
     answer = blocked(world, "deposit_arrives", wallet["id"], asset=token, amount="10")
     assert answer == (400, "invalid_parameter", "asset")
 
 
-def test_a_stellar_deposit_without_its_memo_fails_at_arrival():
+def test_a_stellar_deposit_without_its_memo_fails_at_arrival() -> None:
     """Decision S12."""
     world = fresh_world()
     wallet = new_wallet(world, "stellar")
@@ -201,13 +199,13 @@ def test_a_stellar_deposit_without_its_memo_fails_at_arrival():
 
 
 @pytest.mark.parametrize("network", ["celo", "bitcoin"])
-def test_a_memo_means_nothing_elsewhere(network):
+def test_a_memo_means_nothing_elsewhere(network: str) -> None:
     world = fresh_world()
     wallet = new_wallet(world, network)
     assert arrive(world, wallet, wallet["assets"][0], "1", memo="12345")["status"] == "detected"
 
 
-def test_a_deposit_to_a_disabled_wallet_fails_until_it_is_enabled_again():
+def test_a_deposit_to_a_disabled_wallet_fails_until_it_is_enabled_again() -> None:
     """Decisions S12 and S15."""
     world = fresh_world()
     wallet = disable(world, new_wallet(world, "celo"))
@@ -216,21 +214,22 @@ def test_a_deposit_to_a_disabled_wallet_fails_until_it_is_enabled_again():
     assert arrive(world, wallet, "CUSD")["status"] == "detected"
 
 
-def test_a_detected_deposit_is_credited_though_its_wallet_was_disabled_meanwhile():
+def test_a_detected_deposit_is_credited_though_its_wallet_was_disabled_meanwhile() -> None:
     world = fresh_world()
     wallet = new_wallet(world, "celo")
     deposit = arrive(world, wallet, "CUSD")
     disable(world, wallet)
-    assert act(world, "deposit_confirms", deposit["id"]).resource["status"] == "confirmed"
+    assert happens(world, "deposit_confirms", deposit["id"])["status"] == "confirmed"
 
 
-def test_a_detected_deposit_can_fail_with_a_reason():
+def test_a_detected_deposit_can_fail_with_a_reason() -> None:
     world = fresh_world()
     wallet = new_wallet(world, "celo")
-    for given, shown in [({}, "rejected"), ({"reason": "compliance_hold"}, "compliance_hold")]:
+    for given, reason in [({}, "rejected"), ({"reason": "compliance_hold"}, "compliance_hold")]:
         deposit = arrive(world, wallet, "CUSD")
         done = act(world, "deposit_fails", deposit["id"], **given)
-        assert (done.resource["status"], done.resource["reason"]) == ("failed", shown)
+        shown = present(done.resource)
+        assert (shown["status"], shown["reason"]) == ("failed", reason)
         assert [event.type for event in done.events] == ["deposit.failed"]
     assert balance(world, "CUSD.celo") == "0"
 
@@ -250,7 +249,7 @@ def test_a_detected_deposit_can_fail_with_a_reason():
         ({"asset": "CUSD", "amount": "1", "tx_hash": "ab" * 32}, (400, "invalid_parameter", "tx_hash")),
     ],
 )
-def test_wrong_parameters_of_an_arrival_are_named(values, expected):
+def test_wrong_parameters_of_an_arrival_are_named(values: dict[str, Any], expected: Any) -> None:
     world = fresh_world()
     assert blocked(world, "deposit_arrives", new_wallet(world, "celo")["id"], **values) == expected
 
@@ -269,17 +268,17 @@ CELLS = [
 ]
 
 
-def deposit_in(world, status):
+def deposit_in(world: World, status: str) -> Record:
     deposit = arrive(world, new_wallet(world), "BTC", "1")
     if status == "confirmed":
         act(world, "deposit_confirms", deposit["id"])
     if status == "failed":
         act(world, "deposit_fails", deposit["id"])
-    return find(world, deposit["id"])
+    return present(find(world, deposit["id"]))
 
 
 @pytest.mark.parametrize("cell", CELLS, ids="-".join)
-def test_each_cell_of_the_deposit_table(cell):
+def test_each_cell_of_the_deposit_table(cell: tuple[str, str, str]) -> None:
     world = fresh_world()
     status, trigger, when = cell
     deposit = deposit_in(world, status)
@@ -297,21 +296,21 @@ def test_each_cell_of_the_deposit_table(cell):
 
 @pytest.mark.parametrize("status", ["confirmed", "failed"])
 @pytest.mark.parametrize("action", ["deposit_confirms", "confirmation_arrives", "deposit_fails"])
-def test_nothing_can_happen_to_a_deposit_that_has_ended(status, action):
+def test_nothing_can_happen_to_a_deposit_that_has_ended(status: str, action: str) -> None:
     world = fresh_world()
     deposit = deposit_in(world, status)
     assert blocked(world, action, deposit.id) == (409, "invalid_transition", None)
     assert allowed(world, deposit.id) == []
 
 
-def test_the_table_covers_every_cell_of_the_machine():
+def test_the_table_covers_every_cell_of_the_machine() -> None:
     machine = next(kind.machine for kind in ROOM.kinds if kind.name == "deposit")
     cells = {(status, cell.on, cell.when) for status, row in machine.rows.items() for cell in row}
     assert cells == set(LEGAL)
     assert tuple(machine.rows) == STATUSES
 
 
-def test_deposits_are_listed_per_wallet_filtered_sorted_and_searched():
+def test_deposits_are_listed_per_wallet_filtered_sorted_and_searched() -> None:
     world = fresh_world()
     wallet, other = new_wallet(world, "celo", reference="Ref-7"), new_wallet(world, "celo")
     small = arrive(world, wallet, "CUSD", "9", tx_hash="0x" + HASH)
@@ -320,7 +319,7 @@ def test_deposits_are_listed_per_wallet_filtered_sorted_and_searched():
     large = arrive(world, wallet, "CELO", "10")
     act(world, "deposit_confirms", small["id"])
 
-    def ids(**query):
+    def ids(**query: str) -> list[str]:
         return [deposit["id"] for deposit in deposits_of(world, wallet["id"], **query)]
 
     assert ids() == [large["id"], small["id"]]
@@ -340,14 +339,14 @@ def test_deposits_are_listed_per_wallet_filtered_sorted_and_searched():
     ("query", "param"),
     [({"status": "completed"}, "status"), ({"sort_by": "asset"}, "sort_by"), ({"size": "0"}, "size")],
 )
-def test_a_malformed_query_of_deposits_is_named(query, param):
+def test_a_malformed_query_of_deposits_is_named(query: dict[str, str], param: str) -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     found = refusal(world, "GET", "/wallets/{id}/deposits", query=query, id=wallet["id"])
     assert found == (400, "invalid_parameter", param)
 
 
-def test_a_deposit_in_production_stays_there():
+def test_a_deposit_in_production_stays_there() -> None:
     world = fresh_world()
     wallet = call(world, "POST", "/wallets", {"network": "celo"}, environment="production")
     deposit = arrive(world, wallet, "CUSD", "4")
@@ -357,7 +356,7 @@ def test_a_deposit_in_production_stays_there():
     assert envelopes(world)[-1]["livemode"] is True
 
 
-def test_a_lightning_payment_to_a_wallet_without_one_changes_nothing():
+def test_a_lightning_payment_to_a_wallet_without_one_changes_nothing() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     assert blocked(world, "invoice_paid", wallet["id"])[:2] == (409, "invalid_transition")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
-import bech32
 import bolt11
 import pytest
 
@@ -12,26 +12,29 @@ from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.ids import STREAMS
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
+from simulator.kernel.world import World
 from simulator.resources.deposit_wallets import ROOM, decode_invoice, is_lightning_address
 from simulator.resources.transactions import transactions
-from simulator.wire.actions import ActionTable
-from simulator.wire.records import find, move
+from simulator.wire.records import Record, find, move, present
 from tests.support import START, advance, event_types
 from tests.unit.resources.deposit_wallets.support import (
-    ROOMS,
     act,
     add,
+    allowed,
     balance,
     blocked,
     books_balance,
     call,
+    decoded_bech32,
     deposits_of,
     entries_of,
     envelopes,
     fresh_world,
     get_wallet,
+    happens,
     new_wallet,
     refusal,
+    regrouped,
     state,
 )
 
@@ -40,27 +43,22 @@ MAX_SATS = 2_100_000_000_000_000
 YEAR_SECONDS = 365 * 24 * 3600
 
 
-def disable(world, wallet_id):
+def disable(world: World, wallet_id: str) -> Any:
     call(world, "PATCH", "/wallets/{id}", {"status": "disabled"}, id=wallet_id)
 
 
-def delete(world, wallet_id, entry_id):
+def delete(world: World, wallet_id: str, entry_id: str) -> Any:
     return call(world, "DELETE", "/wallets/{id}/lightning/{lightning_id}", id=wallet_id, lightning_id=entry_id)
 
 
-def refused_add(world, wallet_id, **body):
+def refused_add(world: World, wallet_id: str, **body: Any) -> tuple[int, str, str | None]:
     return refusal(world, "POST", "/wallets/{id}/lightning", body, id=wallet_id)
-
-
-def allowed(world, record_id):
-    table = ActionTable(row for room in ROOMS for row in room.actions)
-    return table.allowed(world, find(world, record_id))
 
 
 # Lightning addresses
 
 
-def test_a_lightning_address_is_made_with_the_username_asked_for():
+def test_a_lightning_address_is_made_with_the_username_asked_for() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     entry = add(world, wallet["id"], "lightning_address", username="ada.l-1_x")
@@ -76,17 +74,17 @@ def test_a_lightning_address_is_made_with_the_username_asked_for():
     assert envelopes(world)[-1]["data"]["object"] == entry | {"reference": wallet["reference"]}
 
 
-def test_the_lnurl_is_that_of_the_address():
+def test_the_lnurl_is_that_of_the_address() -> None:
     """Decision S13: lnurl is bech32."""
     world = fresh_world()
     entry = add(world, new_wallet(world)["id"], "lightning_address", username="ada")
-    prefix, groups = bech32.bech32_decode(entry["lnurl"])
+    prefix, groups = decoded_bech32(entry["lnurl"])
     assert prefix == "lnurl"
-    url = bytes(bech32.convertbits(groups, 5, 8, False)).decode()
+    url = bytes(regrouped(groups, 5, 8, pad=False)).decode()
     assert url == "https://sandbox.pay.simulator.test/.well-known/lnurlp/ada"
 
 
-def test_a_username_is_generated_when_none_is_given():
+def test_a_username_is_generated_when_none_is_given() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     first = add(world, wallet["id"], "lightning_address")
@@ -95,7 +93,7 @@ def test_a_username_is_generated_when_none_is_given():
     assert first["address"] != second["address"]
 
 
-def test_a_generated_username_that_is_taken_is_drawn_again():
+def test_a_generated_username_that_is_taken_is_drawn_again() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     first = add(world, wallet["id"], "lightning_address")
@@ -104,7 +102,7 @@ def test_a_generated_username_that_is_taken_is_drawn_again():
     assert add(world, wallet["id"], "lightning_address")["address"] != first["address"]
 
 
-def test_a_taken_username_is_refused_in_its_environment_even_after_it_was_disabled():
+def test_a_taken_username_is_refused_in_its_environment_even_after_it_was_disabled() -> None:
     """Decision S13."""
     world = fresh_world()
     wallet, other = new_wallet(world), new_wallet(world)
@@ -119,7 +117,7 @@ def test_a_taken_username_is_refused_in_its_environment_even_after_it_was_disabl
 
 
 @pytest.mark.parametrize("username", ["", "Ada", "a b", "a@b", "é", "a\n", "x" * 65, 7])
-def test_a_malformed_username_is_refused(username):
+def test_a_malformed_username_is_refused(username: object) -> None:
     """Decision S13."""
     world = fresh_world()
     wallet = new_wallet(world)
@@ -127,7 +125,7 @@ def test_a_malformed_username_is_refused(username):
     assert found == (400, "invalid_parameter", "username")
 
 
-def test_the_wallet_shows_its_addresses_but_not_its_invoices():
+def test_the_wallet_shows_its_addresses_but_not_its_invoices() -> None:
     world = fresh_world()
     wallet, other = new_wallet(world), new_wallet(world, lightning=True)
     first = add(world, wallet["id"], "lightning_address")
@@ -142,7 +140,7 @@ def test_the_wallet_shows_its_addresses_but_not_its_invoices():
     assert len(get_wallet(world, other["id"])["lightning_addresses"]) == 1
 
 
-def test_a_payment_to_a_lightning_address_is_credited_at_once():
+def test_a_payment_to_a_lightning_address_is_credited_at_once() -> None:
     """Decision S13: a confirmed deposit without a hash, and its transaction."""
     world = fresh_world()
     wallet = new_wallet(world, reference="customer-7")
@@ -174,7 +172,7 @@ def test_a_payment_to_a_lightning_address_is_credited_at_once():
     assert (made.tx_hash, made.lightning, made.reference) == (None, entry["address"], "customer-7")
 
 
-def test_a_lightning_address_is_paid_again_and_again():
+def test_a_lightning_address_is_paid_again_and_again() -> None:
     world = fresh_world()
     entry = add(world, new_wallet(world)["id"], "lightning_address")
     for _ in range(3):
@@ -194,7 +192,7 @@ def test_a_lightning_address_is_paid_again_and_again():
         ({"amount_sats": MAX_SATS + 1}, "invalid_parameter"),
     ],
 )
-def test_a_wrong_amount_of_a_payment_is_named(values, code):
+def test_a_wrong_amount_of_a_payment_is_named(values: dict[str, Any], code: str) -> None:
     world = fresh_world()
     entry = add(world, new_wallet(world)["id"], "lightning_address")
     assert blocked(world, "lightning_payment_arrives", entry["id"], **values) == (400, code, "amount_sats")
@@ -203,7 +201,7 @@ def test_a_wrong_amount_of_a_payment_is_named(values, code):
 # Invoices
 
 
-def test_an_invoice_asks_for_the_amount_and_tells_when_it_expires():
+def test_an_invoice_asks_for_the_amount_and_tells_when_it_expires() -> None:
     """Decision S13: a genuine BOLT11 invoice, read back by a standard decoder."""
     world = fresh_world()
     wallet = new_wallet(world)
@@ -222,7 +220,7 @@ def test_an_invoice_asks_for_the_amount_and_tells_when_it_expires():
     assert entries_of(world, wallet["id"]) == [entry]
 
 
-def test_an_invoice_lasts_half_an_hour_and_needs_no_description():
+def test_an_invoice_lasts_half_an_hour_and_needs_no_description() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     for more in ({}, {"expires_in": None, "description": None}):
@@ -232,7 +230,7 @@ def test_an_invoice_lasts_half_an_hour_and_needs_no_description():
         assert decode_invoice(entry["payment_request"]).description == ""
 
 
-def test_a_new_invoice_emits_nothing_but_is_told_to_those_who_wait_for_new_resources():
+def test_a_new_invoice_emits_nothing_but_is_told_to_those_who_wait_for_new_resources() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     heard = []
@@ -243,7 +241,7 @@ def test_a_new_invoice_emits_nothing_but_is_told_to_those_who_wait_for_new_resou
     assert event_types(world) == ["wallet.created"]
 
 
-def test_every_invoice_has_its_own_payment_hash_and_all_have_one_payee():
+def test_every_invoice_has_its_own_payment_hash_and_all_have_one_payee() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     first, second = (
@@ -254,10 +252,10 @@ def test_every_invoice_has_its_own_payment_hash_and_all_have_one_payee():
     assert first.payee == second.payee
 
 
-def test_the_same_seed_gives_the_same_invoice():
-    def text(seed):
+def test_the_same_seed_gives_the_same_invoice() -> None:
+    def text(seed: int) -> str:
         world = fresh_world(seed)
-        return add(world, new_wallet(world)["id"], "invoice", amount_sats=1)["payment_request"]
+        return str(add(world, new_wallet(world)["id"], "invoice", amount_sats=1)["payment_request"])
 
     assert text(3) == text(3)
     assert decode_invoice(text(3)).payee != decode_invoice(text(4)).payee
@@ -287,13 +285,13 @@ def test_the_same_seed_gives_the_same_invoice():
         ({"type": "invoice", "amount_sats": 1, "description": 5}, (400, "invalid_parameter", "description")),
     ],
 )
-def test_missing_and_malformed_fields_of_an_entry_are_named(body, expected):
+def test_missing_and_malformed_fields_of_an_entry_are_named(body: Any, expected: Any) -> None:
     """Decision S13: amount_sats from 1."""
     world = fresh_world()
     assert refused_add(world, new_wallet(world)["id"], **body) == expected
 
 
-def test_the_largest_invoice_is_made():
+def test_the_largest_invoice_is_made() -> None:
     world = fresh_world()
     entry = add(world, new_wallet(world)["id"], "invoice", amount_sats=MAX_SATS, expires_in=YEAR_SECONDS)
     found = decode_invoice(entry["payment_request"])
@@ -302,7 +300,7 @@ def test_the_largest_invoice_is_made():
 
 
 @pytest.mark.parametrize("network", ["stellar", "celo"])
-def test_only_bitcoin_wallets_have_lightning(network):
+def test_only_bitcoin_wallets_have_lightning(network: str) -> None:
     """Decision S13."""
     world = fresh_world()
     wallet = new_wallet(world, network)
@@ -311,7 +309,7 @@ def test_only_bitcoin_wallets_have_lightning(network):
     assert entries_of(world, wallet["id"]) == []
 
 
-def test_a_disabled_wallet_takes_no_lightning_entries_until_it_is_enabled():
+def test_a_disabled_wallet_takes_no_lightning_entries_until_it_is_enabled() -> None:
     """Decision S15."""
     world = fresh_world()
     wallet = new_wallet(world)
@@ -322,7 +320,7 @@ def test_a_disabled_wallet_takes_no_lightning_entries_until_it_is_enabled():
     assert add(world, wallet["id"], "lightning_address")["status"] == "active"
 
 
-def test_a_paid_invoice_is_credited_and_told_before_its_deposit():
+def test_a_paid_invoice_is_credited_and_told_before_its_deposit() -> None:
     """Decision S13: lightning.invoice_paid and deposit.confirmed."""
     world = fresh_world()
     wallet = new_wallet(world, reference="r")
@@ -332,7 +330,7 @@ def test_a_paid_invoice_is_credited_and_told_before_its_deposit():
     assert done.resource == entry | {"status": "paid"} == entries_of(world, wallet["id"])[0]
     assert [event.type for event in done.events] == ["lightning.invoice_paid", "deposit.confirmed"]
     (deposit,) = deposits_of(world, wallet["id"])
-    told = (done.resource or {}) | {"reference": wallet["reference"]}
+    told = {**present(done.resource)} | {"reference": wallet["reference"]}
     assert [envelope["data"]["object"] for envelope in envelopes(world)[-2:]] == [told, deposit]
     assert (deposit["amount"], deposit["channel"], deposit["tx_hash"]) == ("1.23456789", "lightning", None)
     assert (deposit["reference"], deposit["created_at"]) == ("r", "2026-01-05T08:00:05.000Z")
@@ -344,14 +342,14 @@ def test_a_paid_invoice_is_credited_and_told_before_its_deposit():
     assert entries_of(world, wallet["id"])[0]["status"] == "paid"
 
 
-def test_an_invoice_can_be_paid_until_the_instant_it_expires():
+def test_an_invoice_can_be_paid_until_the_instant_it_expires() -> None:
     """Decisions S1 and S13: paying an expired one is 409."""
     world = fresh_world()
     wallet = new_wallet(world)
     first = add(world, wallet["id"], "invoice", amount_sats=1, expires_in=60)
     second = add(world, wallet["id"], "invoice", amount_sats=1, expires_in=60)
     advance(world, START_MS + 59_999)
-    assert act(world, "invoice_paid", first["id"]).resource["status"] == "paid"
+    assert happens(world, "invoice_paid", first["id"])["status"] == "paid"
     advance(world, START_MS + 60_000)
     assert blocked(world, "invoice_paid", second["id"])[:2] == (409, "invalid_transition")
     expired = envelopes(world)[-1]
@@ -362,7 +360,7 @@ def test_an_invoice_can_be_paid_until_the_instant_it_expires():
     assert [event for event in event_types(world) if event == "lightning.invoice_expired"] == [expired["type"]]
 
 
-def test_nothing_of_a_disabled_wallet_can_be_paid():
+def test_nothing_of_a_disabled_wallet_can_be_paid() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     invoice = add(world, wallet["id"], "invoice", amount_sats=1)
@@ -378,7 +376,7 @@ def test_nothing_of_a_disabled_wallet_can_be_paid():
 # Disabling
 
 
-def test_deleting_an_address_disables_it_for_good():
+def test_deleting_an_address_disables_it_for_good() -> None:
     """Decision S13: DELETE sets `disabled`; paying a disabled one is 409."""
     world = fresh_world()
     wallet = new_wallet(world)
@@ -391,13 +389,13 @@ def test_deleting_an_address_disables_it_for_good():
     assert refused_delete(world, wallet["id"], entry["id"]) == (404, "not_found", None)
 
 
-def refused_delete(world, wallet_id, entry_id, **rest):
+def refused_delete(world: World, wallet_id: str, entry_id: str, **rest: Any) -> tuple[int, str, str | None]:
     return refusal(
         world, "DELETE", "/wallets/{id}/lightning/{lightning_id}", id=wallet_id, lightning_id=entry_id, **rest
     )
 
 
-def test_deleting_a_pending_invoice_disables_it_and_it_expires_no_more():
+def test_deleting_a_pending_invoice_disables_it_and_it_expires_no_more() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     entry = add(world, wallet["id"], "invoice", amount_sats=1)
@@ -407,7 +405,7 @@ def test_deleting_a_pending_invoice_disables_it_and_it_expires_no_more():
     assert blocked(world, "invoice_paid", entry["id"])[:2] == (409, "invalid_transition")
 
 
-def test_an_invoice_that_has_ended_cannot_be_disabled():
+def test_an_invoice_that_has_ended_cannot_be_disabled() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     paid, expired = (add(world, wallet["id"], "invoice", amount_sats=1) for _ in "12")
@@ -417,7 +415,7 @@ def test_an_invoice_that_has_ended_cannot_be_disabled():
     assert refused_delete(world, wallet["id"], expired["id"]) == (409, "invalid_state", None)
 
 
-def test_an_entry_is_found_only_through_its_own_wallet_and_environment():
+def test_an_entry_is_found_only_through_its_own_wallet_and_environment() -> None:
     world = fresh_world()
     wallet, other = new_wallet(world), new_wallet(world)
     entry = add(world, wallet["id"], "lightning_address")
@@ -430,7 +428,7 @@ def test_an_entry_is_found_only_through_its_own_wallet_and_environment():
 # Lists
 
 
-def test_entries_are_listed_newest_first_filtered_and_searched():
+def test_entries_are_listed_newest_first_filtered_and_searched() -> None:
     world = fresh_world()
     wallet, other = new_wallet(world), new_wallet(world, lightning=True)
     address = add(world, wallet["id"], "lightning_address", username="ada")
@@ -439,7 +437,7 @@ def test_entries_are_listed_newest_first_filtered_and_searched():
     pending = add(world, wallet["id"], "invoice", amount_sats=1)
     act(world, "invoice_paid", paid["id"])
 
-    def ids(**query):
+    def ids(**query: str) -> list[str]:
         return [entry["id"] for entry in entries_of(world, wallet["id"], **query)]
 
     assert ids() == [pending["id"], paid["id"], address["id"]]
@@ -454,7 +452,7 @@ def test_entries_are_listed_newest_first_filtered_and_searched():
 
 
 @pytest.mark.parametrize(("query", "param"), [({"status": "open"}, "status"), ({"sort_by": "amount"}, "sort_by")])
-def test_a_malformed_query_of_entries_is_named(query, param):
+def test_a_malformed_query_of_entries_is_named(query: dict[str, str], param: str) -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     found = refusal(world, "GET", "/wallets/{id}/lightning", query=query, id=wallet["id"])
@@ -463,7 +461,7 @@ def test_a_malformed_query_of_entries_is_named(query, param):
 
 # State tables
 
-TABLES = {
+TABLES: dict[str, dict[tuple[str, str], tuple[str, list[str]]]] = {
     "lightning_address": {
         ("active", "lightning_payment_arrives"): ("active", []),
         ("active", "delete"): ("disabled", []),
@@ -483,10 +481,10 @@ CELLS = [
 ]
 
 
-def entry_in(world, kind, status):
+def entry_in(world: World, kind: str, status: str) -> Record:
     wallet = new_wallet(world)
     more = {"amount_sats": 1} if kind == "invoice" else {}
-    entry = find(world, add(world, wallet["id"], kind, **more)["id"])
+    entry = present(find(world, add(world, wallet["id"], kind, **more)["id"]))
     trigger = {"paid": "invoice_paid", "expired": "expire", "disabled": "delete"}.get(status)
     if trigger is not None:
         with world.change(Cause("action", "test")):
@@ -495,7 +493,7 @@ def entry_in(world, kind, status):
 
 
 @pytest.mark.parametrize("cell", CELLS, ids="-".join)
-def test_each_cell_of_the_lightning_tables(cell):
+def test_each_cell_of_the_lightning_tables(cell: tuple[str, str, str]) -> None:
     world = fresh_world()
     kind, status, trigger = cell
     entry = entry_in(world, kind, status)
@@ -512,7 +510,7 @@ def test_each_cell_of_the_lightning_tables(cell):
 
 
 @pytest.mark.parametrize("kind", ["lightning_address", "invoice"])
-def test_the_tables_cover_every_cell_of_the_machines(kind):
+def test_the_tables_cover_every_cell_of_the_machines(kind: str) -> None:
     machine = next(row.machine for row in ROOM.kinds if row.name == kind)
     cells = {(status, cell.on) for status, row in machine.rows.items() for cell in row}
     assert cells == set(TABLES[kind])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from simulator.kernel.ids import STREAMS
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
+from simulator.kernel.world import World
 from simulator.resources.deposit_wallets import default_wallet
 from simulator.resources.deposit_wallets.records import wallets
 from simulator.resources.reference import is_address
-from simulator.wire.records import find, move
+from simulator.wire.records import Record, find, move, present
 from tests.support import START, act, advance, event_types
 from tests.unit.resources.deposit_wallets.support import (
     ROOMS,
@@ -26,7 +29,7 @@ from tests.unit.resources.deposit_wallets.support import (
 COMMON = ["label", "reference", "status", "created_at"]
 
 
-def test_a_stellar_wallet_shares_the_service_address_and_has_a_memo_of_its_own():
+def test_a_stellar_wallet_shares_the_service_address_and_has_a_memo_of_its_own() -> None:
     world = fresh_world()
     first, second = new_wallet(world, "stellar"), new_wallet(world, "stellar")
     assert list(first) == ["id", "network", "assets", "address", "memo", "memo_type", *COMMON]
@@ -39,7 +42,7 @@ def test_a_stellar_wallet_shares_the_service_address_and_has_a_memo_of_its_own()
     assert first["memo"] != second["memo"]
 
 
-def test_a_memo_that_is_already_given_out_is_drawn_again():
+def test_a_memo_that_is_already_given_out_is_drawn_again() -> None:
     world = fresh_world()
     memo = new_wallet(world, "stellar")["memo"]
     with world.change(Cause("request", "test")):
@@ -47,14 +50,14 @@ def test_a_memo_that_is_already_given_out_is_drawn_again():
     assert new_wallet(world, "stellar")["memo"] != memo
 
 
-def test_the_two_environments_have_different_stellar_addresses():
+def test_the_two_environments_have_different_stellar_addresses() -> None:
     world = fresh_world()
     sandbox = new_wallet(world, "stellar")
     production = call(world, "POST", "/wallets", {"network": "stellar"}, environment="production")
     assert sandbox["address"] != production["address"]
 
 
-def test_a_celo_wallet_has_a_unique_checksummed_address():
+def test_a_celo_wallet_has_a_unique_checksummed_address() -> None:
     world = fresh_world()
     first, second = new_wallet(world, "celo"), new_wallet(world, "celo")
     assert list(first) == ["id", "network", "assets", "address", *COMMON]
@@ -63,7 +66,7 @@ def test_a_celo_wallet_has_a_unique_checksummed_address():
     assert first["address"] != second["address"]
 
 
-def test_a_bitcoin_wallet_has_a_unique_segwit_address_and_says_how_many_confirmations_it_needs():
+def test_a_bitcoin_wallet_has_a_unique_segwit_address_and_says_how_many_confirmations_it_needs() -> None:
     world = fresh_world()
     first, second = new_wallet(world, "bitcoin"), new_wallet(world, "bitcoin")
     assert list(first) == [
@@ -83,7 +86,7 @@ def test_a_bitcoin_wallet_has_a_unique_segwit_address_and_says_how_many_confirma
     assert first["confirmations_required"] == 3
 
 
-def test_label_and_reference_are_the_callers_or_null():
+def test_label_and_reference_are_the_callers_or_null() -> None:
     world = fresh_world()
     bare = new_wallet(world, "celo", label=None)
     assert (bare["label"], bare["reference"], bare["status"]) == (None, None, "active")
@@ -93,7 +96,7 @@ def test_label_and_reference_are_the_callers_or_null():
 
 
 @pytest.mark.parametrize("network", ["stellar", "celo", "bitcoin"])
-def test_the_event_of_a_new_wallet_carries_what_the_wallet_shows(network):
+def test_the_event_of_a_new_wallet_carries_what_the_wallet_shows(network: str) -> None:
     world = fresh_world()
     wallet = new_wallet(world, network)
     (event,) = envelopes(world)
@@ -102,7 +105,7 @@ def test_the_event_of_a_new_wallet_carries_what_the_wallet_shows(network):
     assert event["data"]["object"] == wallet == get_wallet(world, wallet["id"])
 
 
-def test_a_bitcoin_wallet_with_lightning_has_one_address_and_two_events():
+def test_a_bitcoin_wallet_with_lightning_has_one_address_and_two_events() -> None:
     """Decision S13."""
     world = fresh_world()
     wallet = new_wallet(world, "bitcoin", lightning=True)
@@ -116,13 +119,13 @@ def test_a_bitcoin_wallet_with_lightning_has_one_address_and_two_events():
 
 
 @pytest.mark.parametrize("network", ["STELLAR", "BITCOIN", "btc", "ethereum", "", " celo"])
-def test_a_network_in_another_spelling_is_unsupported(network):
+def test_a_network_in_another_spelling_is_unsupported(network: str) -> None:
     """Decision H5: 422 where the specification names one."""
     assert refusal(fresh_world(), "POST", "/wallets", {"network": network}) == (422, "unsupported_network", "network")
 
 
 @pytest.mark.parametrize("network", ["stellar", "celo"])
-def test_lightning_is_for_bitcoin_wallets_only(network):
+def test_lightning_is_for_bitcoin_wallets_only(network: str) -> None:
     """Decision S13."""
     body = {"network": network, "lightning": True}
     assert refusal(fresh_world(), "POST", "/wallets", body) == (422, "unsupported_network", "network")
@@ -140,11 +143,11 @@ def test_lightning_is_for_bitcoin_wallets_only(network):
         ({"network": "bitcoin", "lightning": 1}, (400, "invalid_parameter", "lightning")),
     ],
 )
-def test_missing_and_malformed_fields_are_named(body, expected):
+def test_missing_and_malformed_fields_are_named(body: Any, expected: Any) -> None:
     assert refusal(fresh_world(), "POST", "/wallets", body) == expected
 
 
-def test_a_network_that_is_down_takes_no_new_wallets():
+def test_a_network_that_is_down_takes_no_new_wallets() -> None:
     world = fresh_world()
     act(world, ROOMS, "set_network", network="celo", status="down")
     assert refusal(world, "POST", "/wallets", {"network": "celo"})[:2] == (503, "network_unavailable")
@@ -153,7 +156,7 @@ def test_a_network_that_is_down_takes_no_new_wallets():
     assert new_wallet(world, "celo")["status"] == "active"
 
 
-def test_an_unknown_wallet_is_not_found_and_so_is_that_of_the_other_environment():
+def test_an_unknown_wallet_is_not_found_and_so_is_that_of_the_other_environment() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     for method, path in [
@@ -167,11 +170,11 @@ def test_an_unknown_wallet_is_not_found_and_so_is_that_of_the_other_environment(
         assert refusal(world, method, path, id=wallet["id"], environment="production") == (404, "not_found", None)
 
 
-def patch(world, wallet_id, **body):
+def patch(world: World, wallet_id: str, **body: Any) -> Any:
     return call(world, "PATCH", "/wallets/{id}", body, id=wallet_id)
 
 
-def test_patching_changes_what_is_sent_and_makes_no_event():
+def test_patching_changes_what_is_sent_and_makes_no_event() -> None:
     world = fresh_world()
     wallet = new_wallet(world, "celo", label="Old", reference="r")
     events = event_types(world)
@@ -193,7 +196,7 @@ def test_patching_changes_what_is_sent_and_makes_no_event():
         ({"label": 1}, "label"),
     ],
 )
-def test_a_malformed_patch_changes_nothing(body, param):
+def test_a_malformed_patch_changes_nothing(body: Any, param: str) -> None:
     world = fresh_world()
     wallet = new_wallet(world, "celo")
     assert refusal(world, "PATCH", "/wallets/{id}", body, id=wallet["id"]) == (400, "invalid_parameter", param)
@@ -202,7 +205,7 @@ def test_a_malformed_patch_changes_nothing(body, param):
 @pytest.mark.parametrize(
     ("status", "trigger", "target"), [("active", "disable", "disabled"), ("disabled", "enable", "active")]
 )
-def test_the_legal_cells_of_the_wallet_table(status, trigger, target):
+def test_the_legal_cells_of_the_wallet_table(status: str, trigger: str, target: str) -> None:
     world = fresh_world()
     wallet = _wallet_in(world, status)
     before = event_types(world)
@@ -212,7 +215,7 @@ def test_the_legal_cells_of_the_wallet_table(status, trigger, target):
 
 
 @pytest.mark.parametrize(("status", "trigger"), [("active", "enable"), ("disabled", "disable")])
-def test_the_illegal_cells_of_the_wallet_table_raise_and_change_nothing(status, trigger):
+def test_the_illegal_cells_of_the_wallet_table_raise_and_change_nothing(status: str, trigger: str) -> None:
     world = fresh_world()
     wallet = _wallet_in(world, status)
     before = state(world)
@@ -221,19 +224,19 @@ def test_the_illegal_cells_of_the_wallet_table_raise_and_change_nothing(status, 
     assert state(world) == before
 
 
-def _wallet_in(world, status):
+def _wallet_in(world: World, status: str) -> Record:
     wallet_id = new_wallet(world)["id"]
     if status == "disabled":
         patch(world, wallet_id, status="disabled")
-    return find(world, wallet_id)
+    return present(find(world, wallet_id))
 
 
-def names(world, **query):
+def names(world: World, **query: str) -> list[str]:
     page = call(world, "GET", "/wallets", query=query)
     return [wallet["label"] for wallet in page["data"]]
 
 
-def three_wallets():
+def three_wallets() -> World:
     world = fresh_world()
     new_wallet(world, "stellar", label="One", reference="customer-1")
     advance(world, world.now_ms + 1000)
@@ -242,7 +245,7 @@ def three_wallets():
     return world
 
 
-def test_wallets_are_listed_newest_first_in_pages():
+def test_wallets_are_listed_newest_first_in_pages() -> None:
     world = three_wallets()
     page = call(world, "GET", "/wallets", query={"size": "2"})
     assert [wallet["label"] for wallet in page["data"]] == ["Three", "Two"]
@@ -252,7 +255,7 @@ def test_wallets_are_listed_newest_first_in_pages():
     assert page["data"][0] == get_wallet(world, page["data"][0]["id"])
 
 
-def test_wallets_are_filtered_and_searched():
+def test_wallets_are_filtered_and_searched() -> None:
     """Decision L4: wallets by label, reference, address."""
     world = three_wallets()
     address = call(world, "GET", "/wallets", query={"network": "celo"})["data"][0]["address"]
@@ -265,7 +268,7 @@ def test_wallets_are_filtered_and_searched():
     assert names(world, end_date=START) == ["One"]
 
 
-def test_a_change_does_not_alter_the_order_by_updated_at_because_wallets_show_none():
+def test_a_change_does_not_alter_the_order_by_updated_at_because_wallets_show_none() -> None:
     """Decision L1: `updated_at` falls back to created_at."""
     world = three_wallets()
     oldest = call(world, "GET", "/wallets", query={"sort_order": "asc"})["data"][0]
@@ -285,11 +288,11 @@ def test_a_change_does_not_alter_the_order_by_updated_at_because_wallets_show_no
         ({"start_date": "soon"}, "start_date"),
     ],
 )
-def test_a_malformed_list_query_is_named(query, param):
+def test_a_malformed_list_query_is_named(query: dict[str, str], param: str) -> None:
     assert refusal(fresh_world(), "GET", "/wallets", query=query) == (400, "invalid_parameter", param)
 
 
-def test_the_default_wallet_is_the_oldest_active_one_of_the_network():
+def test_the_default_wallet_is_the_oldest_active_one_of_the_network() -> None:
     world = fresh_world()
     assert default_wallet(world, "sandbox", "stellar") is None
     new_wallet(world, "celo")
@@ -302,6 +305,6 @@ def test_the_default_wallet_is_the_oldest_active_one_of_the_network():
     assert default_wallet(world, "production", "stellar") is None
 
 
-def test_the_same_seed_gives_the_same_wallets():
+def test_the_same_seed_gives_the_same_wallets() -> None:
     assert new_wallet(fresh_world(5), lightning=True) == new_wallet(fresh_world(5), lightning=True)
     assert new_wallet(fresh_world(5))["address"] != new_wallet(fresh_world(6))["address"]
