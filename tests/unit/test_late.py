@@ -95,7 +95,7 @@ def test_a_thread_waits_until_another_has_run_the_module(package: tuple[str, Mak
     name, make = package
     make("a", f"import {name}; {name}.begun.set(); {name}.go_on.wait(10); X = 1")
     root, a = importlib.import_module(name), _module(name, "a")
-    root.begun, root.go_on = threading.Event(), threading.Event()
+    vars(root).update(begun=threading.Event(), go_on=threading.Event())
     found: list[int] = []
     first = threading.Thread(target=lambda: found.append(a.X))
     first.start()

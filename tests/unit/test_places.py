@@ -38,7 +38,7 @@ from simulator.wire.events import EVENT_TYPES, EventType
 from simulator.wire.faults import Deliver, InterfaceFault, Match, Respond
 from simulator.wire.json import Shown
 from simulator.wire.operation import Call, Operation
-from simulator.wire.records import Kind, Record, create, existing, find, move, new_fields
+from simulator.wire.records import Kind, Record, create, existing, find, move, new_fields, present
 from simulator.wire.room import Room
 from simulator.wire.subjects import subjects_of
 from tests.measures import sources
@@ -136,7 +136,7 @@ def test_whatever_shows_a_world_knows_a_new_room(simulator: Simulator) -> None:
         assert [row["id"] for row in (await ask("GET", "/_simulator/resources?type=lamp"))["data"]] == [hung["id"]]
         done = await ask("POST", "/_simulator/actions/switch", {"target": hung["id"]})
         assert [event["type"] for event in done["events"]] == ["lamp.switched"]
-        assert find(simulator.default, hung["id"]).status == "on"
+        assert present(find(simulator.default, hung["id"])).status == "on"
         assert (await ask("GET", "/_simulator/coverage"))["dimensions"]["events"]["items"]
         saved = await ask("GET", "/_simulator/state")
         assert [row["colour"] for _, row in saved["tables"]["sandbox:lamps"]] == ["white"]

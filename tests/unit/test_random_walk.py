@@ -67,7 +67,7 @@ class RandomWalk(RuleBasedStateMachine):
         if shown != render_for_event(world, record):
             self.mismatches.append(f"{event.type} of {event.object_id} is not the resource at that instant")
 
-    def call(self, method: str, path: str, body: dict[str, Any] | None = None, **variables: str) -> Any:
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None, **variables: Any) -> Any:
         """An operation; a refusal must be catalogued and must change nothing."""
         before = self.fingerprint()
         try:
@@ -232,8 +232,12 @@ class RandomWalk(RuleBasedStateMachine):
         payment = self.call("POST", "/recurring-payments", body)
         if payment is None:
             return
-        today = {"daily": {}, "weekly": {"day_of_week": "friday"}, "monthly": {"day_of_month": 31}}[frequency]
-        schedule = {"frequency": frequency, "start_date": "2026-03-01", "end": end, **today}
+        days: dict[str, dict[str, Any]] = {
+            "daily": {},
+            "weekly": {"day_of_week": "friday"},
+            "monthly": {"day_of_month": 31},
+        }
+        schedule = {"frequency": frequency, "start_date": "2026-03-01", "end": end, **days[frequency]}
         self.call("PUT", "/recurring-payments/{id}/schedule", schedule, id=payment["id"])
         if reviewed:
             self.call("GET", "/recurring-payments/{id}/review", id=payment["id"])
@@ -297,7 +301,7 @@ class RandomWalk(RuleBasedStateMachine):
         if done.resource is not None and action in ("deposit_arrives",) and done.resource["id"] not in self.targets:
             self.targets.append(done.resource["id"])
         if action == "set_balance" and done.resource is not None:
-            self.auditor.set_balance(done.resource)
+            self.auditor.set_balance({**done.resource})
 
     def act_on_world(self, action: str, **parameters: Any) -> None:
         self.perform(action, None, **parameters)

@@ -22,7 +22,7 @@ def store() -> Store:
 
 
 @pytest.fixture
-def index(store: Store) -> _Index:
+def index(store: Store) -> _Index[str]:
     return _Index(store[ROWS], lambda key, row: tuple(row.split()))
 
 
@@ -32,13 +32,13 @@ def add(store: Store, **rows: str) -> None:
             store[ROWS].put(key, row)
 
 
-def test_rows_are_found_by_what_they_are_about_in_their_order(store: Store, index: _Index) -> None:
+def test_rows_are_found_by_what_they_are_about_in_their_order(store: Store, index: _Index[str]) -> None:
     assert index.of("x") == []
     add(store, a="x", b="y", c="x y")
     assert (index.of("x"), index.of("y"), index.of("z")) == (["a", "c"], ["b", "c"], [])
 
 
-def test_rows_that_are_added_later_are_found_too(store: Store, index: _Index) -> None:
+def test_rows_that_are_added_later_are_found_too(store: Store, index: _Index[str]) -> None:
     add(store, a="x")
     assert index.of("x") == ["a"]
     add(store, b="x", c="x")
@@ -48,7 +48,7 @@ def test_rows_that_are_added_later_are_found_too(store: Store, index: _Index) ->
 
 @pytest.mark.parametrize("later", [{}, {"d": "x"}, {"d": "x", "e": "y"}, {"d": "x", "e": "y", "f": "x"}])
 def test_rows_of_an_undone_change_are_forgotten_whatever_came_since(
-    store: Store, index: _Index, later: dict[str, str]
+    store: Store, index: _Index[str], later: dict[str, str]
 ) -> None:
     add(store, a="x")
     with suppress(ZeroDivisionError), store.change():

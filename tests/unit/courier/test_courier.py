@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from simulator.courier.courier import Courier, wall_clock_ms
-from simulator.courier.transport import FakeTransport, Headers
+from simulator.courier.exchange import Headers
+from simulator.courier.transport import FakeTransport
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
 from simulator.resources import webhooks

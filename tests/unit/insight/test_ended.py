@@ -38,7 +38,8 @@ def test_a_world_that_cannot_be_taken_in_is_let_go() -> None:
     simulator = Simulator()
     past = EndedWorlds(simulator.operations)
     world = simulator.create_world(Blueprint("w", 1))
-    world.store[ADVICE].fill({"1": {}})
+    lacks_all: Any = {}
+    world.store[ADVICE].fill({"1": lacks_all})
     past.keep(world)
     with pytest.raises(KeyError):
         past.take_in()
@@ -46,7 +47,7 @@ def test_a_world_that_cannot_be_taken_in_is_let_go() -> None:
     assert not past.findings
 
 
-THINGS = TableKey("things", Any, around=True)
+THINGS: TableKey[Any] = TableKey("things", Any, around=True)
 
 
 class Thing:
@@ -70,7 +71,7 @@ def test_a_world_that_was_taken_in_goes_with_its_rows_and_waits_for_no_collector
     with world.change(Cause("action", "test")):
         world.store[THINGS].put("a", thing)
     world.store[THINGS].index(Listed)
-    held, gone = simulator.state_of(world), [ref(world), ref(thing)]
+    held, gone = simulator.state_of(world), (ref(world), ref(thing))
     del thing
     gc.collect()
     gc.disable()

@@ -12,6 +12,7 @@ import pytest
 from simulator.assembly import Blueprint, Simulator
 from simulator.insight.advice import MOST_EVIDENCE, findings
 from simulator.insight.lessons import lesson_of, lessons
+from simulator.insight.shapes import Finding
 from simulator.insight.signals import KINDS
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.journal import Cause, JournalEntry
@@ -37,7 +38,7 @@ def simulator() -> Simulator:
     return made
 
 
-def found(simulator: Simulator, *calls: JournalEntry) -> list[dict[str, Any]]:
+def found(simulator: Simulator, *calls: JournalEntry) -> list[Finding]:
     simulator.default.journal.requests.extend(replace(call, id=f"req_{place}") for place, call in enumerate(calls))
     return findings(simulator.default, simulator.operations)
 

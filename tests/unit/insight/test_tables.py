@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from simulator.assembly import Blueprint, Simulator
-from simulator.insight.coverage import COMMON_CODES, Count, catalogue, count_world, coverage_of, merged
+from simulator.insight.coverage import COMMON_CODES, Count, Counts, catalogue, count_world, coverage_of, merged
 from simulator.insight.histories import NOTHING, OF_THE_START, cells, moves_of
 from simulator.insight.page import render_page
 from simulator.kernel.journal import Cause
@@ -61,7 +61,7 @@ def test_what_a_world_is_made_with_is_nobodys_traffic(simulator: Simulator) -> N
 
 def test_every_move_of_a_history_is_a_cell_of_its_table(simulator: Simulator) -> None:
     world, known = simulator.default, set(cells(simulator.default))
-    acts = (
+    acts: tuple[tuple[str, str | None, dict[str, str]], ...] = (
         ("set_network", None, {"network": "celo", "status": "down"}),
         ("set_network", None, {"network": "celo", "status": "degraded"}),
         ("create_key", None, {}),
@@ -102,12 +102,12 @@ def _counted(number: str) -> Count:
 
 
 def test_counts_add_up_and_the_first_evidence_stays(simulator: Simulator) -> None:
-    one = {("errors", "a b"): _counted("hits")}
-    two = {("errors", "a b"): _counted("hits"), ("events", "c"): _counted("emitted")}
+    one: Counts = {("errors", ("a", "b")): _counted("hits")}
+    two: Counts = {("errors", ("a", "b")): _counted("hits"), ("events", ("c",)): _counted("emitted")}
     total = merged((one, two))
-    assert total["errors", "a b"].numbers == {"hits": 2}
-    assert total["events", "c"].first == ("default", "x_1")
-    assert one["errors", "a b"].numbers == {"hits": 1}
+    assert total["errors", ("a", "b")].numbers == {"hits": 2}
+    assert total["events", ("c",)].first == ("default", "x_1")
+    assert one["errors", ("a", "b")].numbers == {"hits": 1}
 
 
 def test_the_page_escapes_what_it_shows(simulator: Simulator) -> None:

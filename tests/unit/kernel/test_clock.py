@@ -33,7 +33,7 @@ moments = st.integers(YEAR_1_MS, LAST_MS)
 
 def test_a_clock_stands_where_it_was_put_and_knows_its_mode_and_rate() -> None:
     clock = Clock(5)
-    assert (clock.now_ms, clock.mode, clock.rate) == (5, "manual", 1)
+    assert (clock.now_ms, clock.mode, clock.rate) == (5, "manual", Decimal(1))
     assert Clock(5, "scaled", Decimal(60)).rate == 60
     assert MODES == ("real", "manual", "scaled")
 

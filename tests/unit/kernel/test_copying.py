@@ -81,5 +81,5 @@ def test_rows_without_slots_or_with_fields_made_of_others_are_copied_too() -> No
 
 
 @pytest.mark.parametrize(("kind", "name"), [(Base, "copied"), (Wide, "copied"), (Open, "<lambda>")])
-def test_rows_with_slots_are_copied_slot_by_slot(kind: type[Any], name: str) -> None:
+def test_rows_with_slots_are_copied_slot_by_slot(kind: Any, name: str) -> None:
     assert _copier(kind).__name__ == name

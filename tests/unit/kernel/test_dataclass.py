@@ -36,9 +36,9 @@ def _class(declare: Callable[..., Any], **options: bool) -> Any:
         def __post_init__(self) -> None:
             object.__setattr__(self, "sum", self.x + len(self.y))
 
-    made = declare(**options)(Point)
+    made: Any = declare(**options)(Point)
 
-    class Named(made[int]):
+    class Named(made[int]):  # type: ignore[misc]  # its base is made while the test runs
         name: str = ""
 
     return declare(**options)(Named)
@@ -88,7 +88,8 @@ class Broken:
 
 def test_a_row_is_frozen_and_can_be_copied_pickled_and_hashed() -> None:
     row = Row(1)
-    for change in (lambda: setattr(row, "a", 2), lambda: delattr(row, "a")):
+    changes: tuple[Callable[[], None], ...] = (lambda: setattr(row, "a", 2), lambda: delattr(row, "a"))
+    for change in changes:
         with pytest.raises(FrozenInstanceError):
             change()
     assert type(row) is Row

@@ -21,8 +21,8 @@ class Numbered:
     sequence: int
 
 
-THINGS = TableKey("things", Any)
-OTHERS = TableKey("others", Any)
+THINGS: TableKey[Any] = TableKey("things", Any)
+OTHERS: TableKey[Any] = TableKey("others", Any)
 
 
 def filled(*keys: str) -> tuple[Store, Table[Any]]:

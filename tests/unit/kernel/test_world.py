@@ -11,7 +11,7 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.texts import JsonText
-from simulator.kernel.world import ENVIRONMENTS, NO_ORIGIN, Origin, TimerRow, Wiring, World
+from simulator.kernel.world import ENVIRONMENTS, NO_ORIGIN, Directory, Origin, TimerRow, Wiring, World
 from tests.unit.kernel.breaking import Refused, broken_off
 
 BY_REQUEST = Cause("request", "quotes.create", "req_1")
@@ -53,7 +53,7 @@ def test_a_world_begins_empty_at_the_time_of_its_clock() -> None:
 
 
 def test_a_world_takes_the_directory_the_bound_and_the_name_of_its_keys_that_it_is_given() -> None:
-    shared: dict[str, str] = {}
+    shared = Directory()
     world = World("w", 7, Clock(0), Wiring(), shared, requests_kept=5, keys_of="other")
     assert world.directory is shared
     assert world.journal.requests.maxlen == 5

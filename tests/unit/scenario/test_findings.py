@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from simulator.assembly import Simulator
-from simulator.scenario import sights
+from simulator.scenario import objects, sights
 from simulator.scenario.files import Library
 from simulator.scenario.loader import Loader, ScenarioError
 
@@ -195,7 +195,7 @@ def test_copies_beside_deliver_is_one_finding() -> None:
 @pytest.mark.parametrize("name", ["onramp", "offramp", "beneficiary", "deposit", "recurring_payment", "wallet"])
 def test_every_example_shows_only_what_can_be_named(name: str) -> None:
     """What kinds show, read from their shapes, is what their examples have."""
-    kind = next(one for one in sights.kinds() if one.name == name)
+    kind = next(one for one in objects.kinds() if one.name == name)
 
     def names(value: Any, sight: sights.Sight, at: str) -> None:
         for member, inner in value.items() if isinstance(value, dict) else ():

@@ -19,7 +19,7 @@ from simulator.scenario.fresh import Start, fresh_for
 from simulator.scenario.paths import Path, paths_to, schedule_from
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.records import find
+from simulator.wire.records import find, present
 
 SIMULATOR = Simulator()
 SIDE = Side("USDC", "celo", Decimal(1))
@@ -163,7 +163,7 @@ def _empty(world: World, symbol: str, network: str) -> None:
 def test_a_network_that_is_not_well_is_set_right(world: World) -> None:
     values = {"network": "bitcoin", "status": "down"}
     SIMULATOR.actions.perform(world, "set_network", None, values, "sandbox", world.cause)
-    bitcoin = find(world, fresh(world, "network.status_changed").subject)
+    bitcoin = present(find(world, fresh(world, "network.status_changed").subject))
     path = paths_to(world, SIMULATOR.actions, bitcoin, "network.status_changed")[0]
     assert path.steps == (action("set_network", network="bitcoin", status="operational"),)
 

@@ -30,7 +30,7 @@ class Networks:
         return frozenset(needed.get(action, set()))
 
     def plan(self, seconds: int, action: str, *, part: str = "rules[0].do[0]", **more: Any) -> None:
-        step = {
+        step: dict[str, Any] = {
             "target": self.target,
             "scenario": "s",
             "part": part,

@@ -45,9 +45,9 @@ STEPS = ["send", "send", "onramp", "onramp", "pay", "complete", "advance", "lift
 
 def fault(rng: Random) -> dict[str, Any]:
     """A fault that does not last for ever."""
-    lasts = rng.choice([{"times": 1}, {"times": 3}, {"probability": 0.5}])
+    lasts: dict[str, Any] = rng.choice([{"times": 1}, {"times": 3}, {"probability": 0.5}])
     if rng.random() < 0.4:
-        keyed = rng.choice([{}, {"first_per_key": 1}, {"first_per_key": 2}])
+        keyed: dict[str, int] = rng.choice([{}, {"first_per_key": 1}, {"first_per_key": 2}])
         return {"match": {"path": rng.choice(["/wallet/*", "/quotes*"])}, **rng.choice(EFFECTS), **keyed, **lasts}
     chosen = rng.sample(sorted(DELIVERIES), rng.randint(1, 2))
     event = rng.choice(EVENTS)

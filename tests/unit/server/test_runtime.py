@@ -52,7 +52,7 @@ class Bench:
             world.agenda.plan(world.now_ms, TICK.kind, "clock")
 
 
-def run(coroutine: Coroutine[Any, Any, None]) -> None:
+def run(coroutine: Coroutine[Any, Any, object]) -> None:
     asyncio.run(coroutine)
 
 

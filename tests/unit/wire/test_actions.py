@@ -313,7 +313,8 @@ def test_an_action_that_its_table_knows_under_another_condition_only_is_refused_
     lamp = toy.mount(world)
 
     def switch_twice(call: ActionCall[Any, Body]) -> Record:
-        return move(call.world, save(call.world, replace(call.target, colour="red")), "switch", "no such condition")
+        lamp: Record = save(call.world, replace(call.target, colour="red"))
+        return move(call.world, lamp, "switch", "no such condition")
 
     table = ActionTable((Action("switch", "turns it", switch_twice, ("lamp",)),))
     with pytest.raises(ControlError) as caught:

@@ -124,7 +124,9 @@ def write_and_fail(table: Table[Row], writes: list[Row | str]) -> None:
 
 
 @given(st.lists(WRITTEN, max_size=12), STEPS)
-def test_a_list_is_the_same_however_it_is_found(first: list[Row], steps: list[tuple[str, Any]]) -> None:
+def test_a_list_is_the_same_however_it_is_found(
+    first: list[Row], steps: list[tuple[str, list[Row | str], Any]]
+) -> None:
     store = Store()
     table = store[ROWS]
     kept = store.tables()

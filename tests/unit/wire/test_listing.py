@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -32,11 +32,11 @@ class Row:
     amount: Decimal = Decimal(0)
 
 
-def table_of(*rows: Row) -> Records[Row]:
+def table_of(*rows: Row) -> list[Row]:
     return list(rows)
 
 
-def counted(total: int, **members: Any) -> Records[Row]:
+def counted(total: int, **members: Any) -> list[Row]:
     """Rows `r1`, `r2` … in the order of their creation."""
     return table_of(*(Row(f"r{number}", number, **members) for number in range(1, total + 1)))
 
@@ -498,8 +498,11 @@ def test_every_page_is_the_slice_that_a_naive_list_would_give(
     if status:
         query["status"] = status
     naive = [row for row in rows if not status or row.status in status.split(",")]
-    key = {"created_at": lambda row: row.created_at_ms, "updated_at": lambda row: row.updated_at_ms}.get(
-        sort_by, lambda row: row.amount
-    )
+    keys: dict[str, Callable[[Row], Any]] = {
+        "created_at": lambda row: row.created_at_ms,
+        "updated_at": lambda row: row.updated_at_ms,
+        "amount": lambda row: row.amount,
+    }
+    key = keys[sort_by]
     naive.sort(key=lambda row: (key(row), row.sequence), reverse=order == "desc")
     assert shown(AMOUNTS, table_of(*rows), **query) == [row.id for row in naive[(page - 1) * size : page * size]]

@@ -202,7 +202,8 @@ def test_gates_come_before_everything_and_a_refusal_changes_nothing() -> None:
 
 def test_a_whole_call_is_one_change_with_its_cause_and_origin() -> None:
     asked = call()
-    world, commits = asked.world, []
+    world = asked.world
+    commits: list[Any] = []
     world.store.listen(commits.append)
 
     def act(asked: Call) -> Any:

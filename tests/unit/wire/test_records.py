@@ -84,7 +84,7 @@ def test_what_belongs_to_another_user_makes_no_noise_and_lies_apart(when: str) -
     heard = Heard()
     world = make(heard)
     lamp = mount(world, when, owner="user_1")
-    assert heard.created == heard.events == []
+    assert (heard.created, heard.events) == ([], [])
     assert len(world.store[LAMP_ROWS.of("sandbox")]) == 0
     assert list(world.store[LAMP_ROWS.of("sandbox", "user_1")].values()) == [lamp]
     assert len(world.store[LAMP_ROWS.of("sandbox", "user_2")]) == 0

@@ -29,7 +29,7 @@ MAKING = (
     "should",
     "possible here",
 )
-ODD = (
+ODD: tuple[Any, ...] = (
     None,
     True,
     -1,
@@ -90,12 +90,11 @@ def test_every_finding_of_every_model_has_words(model: type[BaseModel]) -> None:
     ],
 )
 def test_a_type_is_named_as_json_names_it(kind: Any, value: Any, words: str | None) -> None:
+    found = None
     try:
         TypeAdapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
         found = in_words(error.errors(include_url=False)[0])
-    else:
-        found = None
     assert found == words
 
 

@@ -14,7 +14,7 @@ from simulator.resources.auth import credentials, token_holder
 from simulator.resources.auth.records import PERMISSIONS
 from simulator.resources.auth.states import KEY_PAIR
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.records import find, move, render
+from simulator.wire.records import find, move, present, render
 from tests.support import act, event_types, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, profile.ROOM, auth.ROOM)
@@ -28,8 +28,7 @@ def world() -> World:
 
 def created(world: World, environment: str = "sandbox", **values: Any) -> dict[str, Any]:
     resource = act(world, ROOMS, "create_key", environment=environment, **values).resource
-    assert resource is not None
-    return resource
+    return {**present(resource)}
 
 
 def exchange(world: World, pair: dict[str, Any], environment: str = "sandbox") -> str:

@@ -279,7 +279,8 @@ def test_under_a_scaled_clock_a_token_also_lives_for_an_hour_of_the_wall_clock(w
     world.clock.mode, began_ms = "scaled", 1_800_000_000_000
     call = Call(world, "sandbox", {}, body=SimpleNamespace(**TEST_PAIR), wall_ms=began_ms)
     with world.change(Cause("request", "exchange_token")):
-        token = EXCHANGE.action(call)["access_token"]
+        shown: Any = EXCHANGE.action(call)
+    token = shown["access_token"]
     advance(world, world.now_ms + 50 * HOUR_MS)
     exchange(world, TEST_PAIR)
     token_holder(world, "sandbox", token, began_ms + HOUR_MS - 1)

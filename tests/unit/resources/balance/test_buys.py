@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from simulator.resources.transactions.records import Transaction
 from simulator.wire.records import find
 from tests.unit.resources.balance.support import BTC, CUSD, PAYER, XLM, WalletWorld, refusal
 
@@ -53,7 +54,7 @@ def test_a_bank_transfer_goes_to_an_account_of_the_service(payer: dict[str, Any]
     made = wallets.post("/wallet/buy", quote_id=quote["id"], **payer)
     assert list(made["payment_instructions"]) == ["method", "account_number", "bank_name", "reference"]
     row = find(wallets.world, made["id"])
-    assert row is not None
+    assert isinstance(row, Transaction)
     assert row.account_number == payer.get("payer", {}).get("account_number")
 
 

@@ -10,6 +10,7 @@ import pytest
 from simulator.resources.fees.catalogue import products
 from simulator.resources.profile import platform_user, profile_of
 from simulator.resources.transactions import transactions
+from simulator.resources.transactions.records import Transaction
 from simulator.wire.records import find
 from tests.support import CELO, UNUSUAL_PHONES
 from tests.unit.resources.balance.support import BTC, CUSD, TO_AMINA, TO_CELO, XLM, WalletWorld, refusal
@@ -260,7 +261,7 @@ def test_the_memo_goes_along() -> None:
     to = {"type": "address", "address": "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ", "memo": "4711"}
     made = wallets.post("/wallet/send", **XLM, amount="5", destination=to)
     row = find(wallets.world, made["id"])
-    assert row is not None
+    assert isinstance(row, Transaction)
     assert (row.memo, row.recipient_address) == ("4711", to["address"])
 
 

@@ -11,12 +11,13 @@ from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
 from simulator.resources import beneficiaries, reference
 from simulator.resources.beneficiaries import beneficiary
+from simulator.resources.beneficiaries.records import Beneficiary
 from simulator.resources.beneficiaries.states import BENEFICIARY
 from simulator.wire.errors import ApiError
 from simulator.wire.json import loads
 from simulator.wire.records import find, move
-from tests.support import advance, event_types, find_operation, invoke, make_world
-from tests.unit.resources.beneficiaries.test_saving import BANK, PHONE, STELLAR, WALLET
+from tests.support import STELLAR, advance, event_types, find_operation, invoke, make_world
+from tests.unit.resources.beneficiaries.test_saving import BANK, PHONE, WALLET
 
 ROOMS = (reference.ROOM, beneficiaries.ROOM)
 CREATE = find_operation(ROOMS, "POST", "/beneficiaries")
@@ -78,7 +79,7 @@ def test_a_deleted_beneficiary_is_gone_but_for_past_transactions(world: World, s
         beneficiary(world, "sandbox", identifier)
     assert types(world) == ["wallet_address", "bank_account"]
     kept = find(world, identifier)
-    assert kept is not None
+    assert isinstance(kept, Beneficiary)
     assert kept.method == "mobile_money"
     event = next(world.journal.events_newest_first())
     assert event.type == "beneficiary.deleted"

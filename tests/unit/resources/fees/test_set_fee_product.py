@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.kernel.machine import IllegalMove
+from simulator.resources.fees.records import FeeProduct
 from simulator.resources.fees.states import FEE_PRODUCT, STATUSES
 from simulator.wire.errors import ControlError
 from simulator.wire.records import find
@@ -154,8 +155,10 @@ def test_an_unknown_target_is_not_found_and_none_at_all_is_missing() -> None:
 
 def test_a_product_is_found_by_id_like_any_resource() -> None:
     world = fresh()
-    assert find(world, OFFRAMP).kind == "fee_product"
+    assert isinstance(find(world, OFFRAMP), FeeProduct)
     change(world, OFFRAMP, percentage="3")
-    assert find(world, OFFRAMP).percentage == 3
+    product = find(world, OFFRAMP)
+    assert isinstance(product, FeeProduct)
+    assert product.percentage == 3
     assert find(world, "fee_nothing") is None
     assert [step.state for step in world.journal.history(OFFRAMP)] == ["active"]

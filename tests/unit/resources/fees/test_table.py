@@ -61,7 +61,7 @@ def test_a_send_costs_its_network_fee_within_the_limits_of_the_currency_listing(
     assert product.network_fee is not None
     assert product.network_fee.currency == product.asset
     assert product.network_fee.amount < listing.min_withdraw
-    assert (product.percentage, product.fixed, product.min_fee) == (0, 0, 0)
+    assert product.percentage == product.fixed == product.min_fee == 0
     assert (product.limits.min_amount, product.limits.max_amount) == (listing.min_withdraw, listing.max_withdraw)
 
 

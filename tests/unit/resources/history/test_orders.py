@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulator.resources.history.shapes import Order, OrderLeg
+from simulator.resources.history.legs import OrderLeg
+from simulator.resources.history.shapes import Order
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from tests.support import act

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -137,7 +138,7 @@ def test_action_required_says_what_is_needed_even_when_nobody_does() -> None:
         ({"status": "approved", "required_actions": ["x"]}, "invalid_parameter", "required_actions"),
     ],
 )
-def test_wrong_parameters_of_set_kyc_change_nothing(values: dict[str, object], code: str, param: str) -> None:
+def test_wrong_parameters_of_set_kyc_change_nothing(values: dict[str, Any], code: str, param: str) -> None:
     world = fresh()
     before = get(world, "/profile/kyc")
     with pytest.raises(ControlError) as refused:
@@ -147,7 +148,7 @@ def test_wrong_parameters_of_set_kyc_change_nothing(values: dict[str, object], c
 
 
 @pytest.mark.parametrize("values", [{}, {"status": "open"}])
-def test_wrong_parameters_of_set_profile(values: dict[str, object]) -> None:
+def test_wrong_parameters_of_set_profile(values: dict[str, Any]) -> None:
     with pytest.raises(ControlError) as refused:
         act(fresh(), "set_profile", **values)
     assert (refused.value.status, refused.value.param) == (400, "status")

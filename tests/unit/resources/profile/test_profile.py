@@ -127,8 +127,8 @@ def test_there_must_be_a_number_to_verify() -> None:
     with pytest.raises(ControlError) as refused:
         act(world, "verify_phone")
     assert (refused.value.status, refused.value.code) == (409, "invalid_transition")
-    assert "set_kyc" in refused.value.members["allowed"]
-    assert "verify_phone" not in refused.value.members["allowed"]
+    assert "set_kyc" in refused.value.envelope()["error"]["allowed"]
+    assert "verify_phone" not in refused.value.envelope()["error"]["allowed"]
 
 
 def test_sending_the_present_number_drops_the_waiting_one() -> None:

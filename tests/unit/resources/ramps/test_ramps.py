@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -42,7 +43,7 @@ def quote(world: World, **changes: Any) -> dict[str, Any]:
 def confirm(world: World, quoted: dict[str, Any], **changes: Any) -> dict[str, Any]:
     address = STELLAR if quoted["network"] == "stellar" else CELO
     if quoted["type"] == "offramp":
-        body = {"beneficiary_id": beneficiary(world, quoted), "refund_address": address}
+        body: dict[str, Any] = {"beneficiary_id": beneficiary(world, quoted), "refund_address": address}
     elif quoted["method"] == "mobile_money":
         body = {"wallet_address": address, "payer": {"phone_number": "+254712345678"}}
     else:
@@ -192,7 +193,8 @@ def test_a_missing_field_is_named_before_a_malformed_one(world: World) -> None:
 def test_a_network_that_is_down_refuses_quotes_and_confirmations(world: World) -> None:
     quoted = quote(world)
     act(world, ROOMS, "set_network", network="celo", status="down")
-    for attempt in (lambda: quote(world), lambda: confirm(world, quoted)):
+    attempts: tuple[Callable[[], Any], ...] = (lambda: quote(world), lambda: confirm(world, quoted))
+    for attempt in attempts:
         with pytest.raises(ApiError) as refused:
             attempt()
         assert (refused.value.status, refused.value.code) == (503, "network_unavailable")
@@ -381,7 +383,7 @@ def test_every_cell_of_the_state_tables(world: World, kind: str, state: str, act
         assert render(world, find(world, identifier)) == shown_before  # type: ignore[arg-type]
         assert world.journal.event_count == events_before
         allowed = {cell[2] for cell in _LEGAL if cell[:2] == (kind, state)}
-        assert set(refused.value.members["allowed"]) == allowed
+        assert set(refused.value.envelope()["error"]["allowed"]) == allowed
     else:
         done = act(world, ROOMS, action, identifier)
         assert (status(world, identifier), [event.type for event in done.events]) == (legal[0], [legal[1]])

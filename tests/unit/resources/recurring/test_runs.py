@@ -11,10 +11,11 @@ from simulator.kernel.ledger import available, held
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import Origin, World
 from simulator.resources.transactions import holder
+from simulator.resources.transactions.records import Transaction
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
 from simulator.wire.pipeline import perform
-from simulator.wire.records import find, origin_of
+from simulator.wire.records import find, origin_of, present
 from simulator.wire.texts import json_text
 from tests.support import STELLAR, act, find_operation
 from tests.unit.resources.recurring.world import (
@@ -34,6 +35,13 @@ from tests.unit.resources.recurring.world import (
     shown,
     withdraw_body,
 )
+
+
+def kept(world: World, shown: dict[str, Any]) -> Transaction:
+    """The record of a transaction that an answer shows."""
+    record = find(world, shown["id"])
+    assert isinstance(record, Transaction)
+    return record
 
 
 def started(world: World, body: dict[str, Any], schedule: dict[str, Any] = DAILY) -> str:
@@ -57,7 +65,7 @@ def test_a_run_withdraws_at_exactly_its_time_and_tells() -> None:
     assert transaction["created_at"] == "2026-01-06T06:00:00.000Z"
     assert (transaction["type"], transaction["status"], transaction["amount"]) == ("withdraw", "processing", "20.00")
     assert transaction["reference"] == "rent-1"
-    record = find(world, transaction["id"])
+    record = kept(world, transaction)
     assert (record.recurring_payment_id, record.run_number) == (payment_id, 1)
     assert world.ledger.balance(held(holder("sandbox")), "USDC.stellar") == 20
     (told,) = objects(world, "recurring_payment.run_succeeded")
@@ -78,8 +86,8 @@ def test_a_run_quotes_and_uses_the_quote() -> None:
     go(world, "2026-01-06T07:00:00Z")
     (transaction,) = call(world, "GET", f"{ITEM}/transactions", id=payment_id)["data"]
     assert transaction["destination_amount"] == "2000.00"
-    quote = find(world, find(world, transaction["id"]).quote_id)
-    assert quote.status == "confirmed"
+    quote = find(world, present(kept(world, transaction).quote_id))
+    assert present(quote).status == "confirmed"
     assert "quote.expired" not in events(world, "")
 
 
@@ -89,7 +97,7 @@ def test_an_internal_send_completes_at_the_instant_of_its_run() -> None:
     go(world, "2026-01-06T06:00:00Z")
     (transaction,) = call(world, "GET", f"{ITEM}/transactions", id=payment_id)["data"]
     assert (transaction["status"], transaction["reference"]) == ("completed", "save-1")
-    assert find(world, transaction["id"]).description == "for Amina"
+    assert kept(world, transaction).description == "for Amina"
     told = events(world, "")[-4:]
     assert [name for name in told if name.startswith("transaction.")] == [
         "transaction.processing",
@@ -115,8 +123,8 @@ def test_the_transactions_of_runs_carry_the_request_and_scenario_of_their_paymen
     operation = find_operation(ROOMS, "POST", "/recurring-payments")
     body = withdraw_body(save_beneficiary(world))
     request = Call(world, "sandbox", {})
-    made = perform(operation, request, body, cause=Cause("request", operation.name), scenario="slow")
-    payment_id = made["id"]  # type: ignore[index,call-overload]
+    made: Any = perform(operation, request, body, cause=Cause("request", operation.name), scenario="slow")
+    payment_id = made["id"]
     call(world, "PUT", f"{ITEM}/schedule", DAILY, id=payment_id)
     call(world, "GET", f"{ITEM}/review", id=payment_id)
     call(world, "POST", f"{ITEM}/activate", id=payment_id)

@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simulator.kernel.clock import format_timestamp, parse_timestamp
-from simulator.resources.recurring.schedule import Schedule, today, zone, zone_names
+from simulator.resources.recurring.schedule import Frequency, Schedule, today, zone, zone_names
 from simulator.wire.records import present
 
 
-def plan(frequency: str, start_date: str, **members: Any) -> Schedule:
+def plan(frequency: Frequency, start_date: str, **members: Any) -> Schedule:
     return Schedule(
         frequency=frequency,
         start_date=start_date,

@@ -10,7 +10,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
 from simulator.resources.recurring.states import RECURRING_PAYMENT
-from simulator.wire.records import find, move, remove
+from simulator.wire.records import find, move, present, remove
 from tests.unit.resources.recurring.world import active, draft, events, fresh
 
 LEGAL = {
@@ -35,7 +35,7 @@ STATES = ("draft", "active", "paused", "completed", "deleted")
 
 def in_state(state: str) -> tuple[World, Any]:
     world = fresh()
-    payment = find(world, draft(world) if state == "draft" else active(world))
+    payment = present(find(world, draft(world) if state == "draft" else active(world)))
     way = {"paused": "pause", "completed": "finish", "deleted": "delete"}.get(state)
     if way:
         with world.change(Cause("start", "test")):

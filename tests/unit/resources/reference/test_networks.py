@@ -105,7 +105,7 @@ def test_a_degraded_network_still_works(world: World) -> None:
 )
 def test_the_action_refuses_what_it_does_not_know(world: World, values: dict[str, str], code: str, param: str) -> None:
     with pytest.raises(ControlError) as refusal:
-        act(world, ROOMS, "set_network", **values)  # type: ignore[arg-type]
+        act(world, ROOMS, "set_network", **values)
     assert (refusal.value.status, refusal.value.code, refusal.value.param) == (400, code, param)
 
 

@@ -90,5 +90,5 @@ def status_of(world: World, endpoint_id: str) -> str:
 def add_fault(world: World, **fault: Any) -> None:
     with world.change(_CAUSE):
         number = world.next_sequence("fault")
-        row = {"id": f"flt_{number}", "webhook": {}, "times_left": fault.pop("times", None), "hits": 0, **fault}
+        row: Any = {"id": f"flt_{number}", "webhook": {}, "times_left": fault.pop("times", None), "hits": 0, **fault}
         world.store[FAULTS].put(row["id"], row)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from simulator.assembly import ROOMS
 from simulator.resources import webhooks
 from simulator.resources.webhooks import webhook_key
 from simulator.resources.webhooks.deliveries import deliveries_of
@@ -13,10 +14,10 @@ from simulator.resources.webhooks.shapes import WebhookEndpoint
 from simulator.wire.errors import ApiError
 from simulator.wire.json import loads
 from simulator.wire.operation import Probe
+from simulator.wire.records import present
 from tests.support import act, event_types, make_world
 from tests.unit.resources.webhooks.support import (
     BROKEN,
-    ROOMS,
     URL,
     call,
     drain,
@@ -335,7 +336,7 @@ def test_deleting_drops_every_retry_but_no_first_attempt() -> None:
     (flying,) = take(world)
     call(world, "DELETE", "/webhooks/{id}", id=endpoint)
     with world.change(world.cause):
-        assert webhooks.report(world, flying, BROKEN).next_attempt_at_ms is None
+        assert present(webhooks.report(world, flying, BROKEN)).next_attempt_at_ms is None
     assert len(drain(world, BROKEN)) == 1
     assert len(world.agenda) == 0
     made = deliveries_of(world, endpoint).values()

@@ -9,7 +9,7 @@ from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Attempt
 from simulator.resources.webhooks.shapes import render_recorded_delivery
-from simulator.wire.in_force import FAULTS
+from simulator.wire.in_force import FAULTS, FaultEntry
 from tests.unit.resources.webhooks.support import (
     BROKEN,
     OK,
@@ -29,10 +29,9 @@ def events_of(attempts: list[Attempt]) -> list[str]:
     return [attempt.event_id for attempt in attempts]
 
 
-def fault(world: World) -> dict[str, object]:
+def fault(world: World) -> FaultEntry:
     (row,) = world.store[FAULTS].values()
-    found: dict[str, object] = row
-    return found
+    return row
 
 
 def test_copies_follow_one_another_and_only_the_first_is_retried() -> None:
@@ -253,7 +252,14 @@ def test_faults_of_interface_calls_are_left_alone() -> None:
     world = webhook_world()
     register(world)
     with world.change(world.cause):
-        row = {"id": "flt_x", "match": {}, "respond": {"status": 503}, "times_left": None, "hits": 0}
+        row: FaultEntry = {
+            "id": "flt_x",
+            "match": {},
+            "respond": {"status": 503},
+            "times_left": None,
+            "hits": 0,
+            "scenario": None,
+        }
         world.store[FAULTS].put("flt_x", row)
     happen(world)
     assert len(drain(world)) == 1

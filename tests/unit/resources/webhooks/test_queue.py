@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -245,7 +246,7 @@ def test_a_resend_leaves_planned_retries_alone() -> None:
     assert [attempt.number for attempt in made] == [3]
 
 
-FAULTS = {
+FAULTS: dict[str, dict[str, Any]] = {
     "none": {},
     "copies": {"deliver": {"copies": 2}},
     "held": {"webhook": {"event": "kyc.approved"}, "deliver": {"reorder": True}},

@@ -7,6 +7,7 @@ import hmac
 
 import pytest
 
+from simulator.assembly import ROOMS
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -16,7 +17,6 @@ from simulator.resources.webhooks.records import IN_FLIGHT, QUEUES, SignedReques
 from tests.support import act
 from tests.unit.resources.webhooks.support import (
     BROKEN,
-    ROOMS,
     add_fault,
     happen,
     register,

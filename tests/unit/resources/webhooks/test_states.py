@@ -7,7 +7,7 @@ import pytest
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.resources.webhooks.states import WEBHOOK
-from simulator.wire.records import find, move
+from simulator.wire.records import find, move, present
 from tests.unit.resources.webhooks.support import register, webhook_world
 
 LEGAL = {
@@ -29,7 +29,7 @@ def test_an_endpoint_begins_enabled() -> None:
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_every_cell(state: str, trigger: str) -> None:
     world = webhook_world()
-    endpoint = find(world, register(world))
+    endpoint = present(find(world, register(world)))
     with world.change(Cause("action", "test")):
         for step in PATHS[state]:
             endpoint = move(world, endpoint, step)
