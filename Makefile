@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean
+.PHONY: help run test t changed dev long check lint format types imports conform contract contracts clients judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -20,16 +20,33 @@ help:  ## Show the targets
 run: $(VENV)/.run  ## Serve the simulator; ARGS="--port 9000 --clock manual" for flags
 	@exec $(BIN)/python -m simulator serve $(ARGS)
 
-test: $(VENV)/.dev  ## Run all tests with their coverage; PYTEST_ARGS for pytest
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+# `make test` leaves out what starts farms of processes and what takes minutes; `make test WHOLE=1` runs everything.
+ifdef WHOLE
+TESTS := tests
+CHOSEN := -m "not judges and not browser" --cov --cov-report=term:skip-covered --durations=50
+else
+TESTS := tests/unit tests/service tests/tools
+CHOSEN := -m "not judges and not browser and not farm"
+endif
 
-quick: $(VENV)/.dev  ## The tests that take less than a quarter of a second each
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not judges and not browser and not slow" $(PYTEST_ARGS)
+test: $(VENV)/.dev  ## The tests, three minutes on two cores; WHOLE=1 for all of them with their coverage, PYTEST_ARGS for pytest
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(CHOSEN) $(TESTS) $(PYTEST_ARGS)
 
-long: $(VENV)/.dev  ## The campaigns in their whole length that `make test` runs in a short form; see also hostile
+t: $(VENV)/.dev  ## One test or a few, in seconds, without workers: make t K=quote, make t K=tests/unit/wire
+	@$(BIN)/python -m tests.one "$(K)" $(PYTEST_ARGS)
+
+changed: $(VENV)/.dev  ## Tests of what depends on your changes, under a minute for most; SINCE=main for those of a branch
+	@$(BIN)/python -m tests.changed --since $(or $(SINCE),HEAD) -n auto --dist loadgroup $(CHOSEN) $(PYTEST_ARGS)
+
+dev: $(VENV)/.dev  ## Serve with a manual clock and seed 1, anew after every change of the code or a scenario, within two seconds
+	@exec $(BIN)/watchfiles --sigint-timeout 10 \
+	  '$(BIN)/python -m simulator serve --clock manual --seed 1 $(ARGS)' simulator scenarios
+
+long: $(VENV)/.dev  ## The campaigns in their whole length that the tests run in a short form; see also hostile
 	LONG=1 $(BIN)/python -m pytest -n 2 -m long $(PYTEST_ARGS)
 
-check: lint types imports judges browser conform wheel-check clone-check smoke test  ## All that CI runs
+check: $(VENV)/.judges  ## All that CI runs, two things at a time: a quarter of an hour
+	@bash .ci/check
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .

@@ -54,13 +54,12 @@ def main() -> int:
         first, last = (0, None) if given.episode is None else (given.episode, given.episode + 1)
         report = run_campaign(CAMPAIGNS[name], seed=given.seed, first=first, last=last, scale=given.scale)
         print(f"{name}: {report.inputs} inputs in {report.seconds:.0f} s, {report.findings.total} failures", flush=True)  # noqa: T201
+        if report.findings.groups:
+            print(details(report), flush=True)  # noqa: T201
         return report
 
     with ThreadPoolExecutor(given.jobs) as pool:
         reports = list(pool.map(run, names))
-    for report in reports:
-        if report.findings.groups:
-            print(details(report))  # noqa: T201
     print("\n" + table(reports))  # noqa: T201
     if given.json is not None:
         given.json.write_text(json.dumps([report.as_json() for report in reports], indent=2))

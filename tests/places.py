@@ -1,0 +1,8 @@
+"""Where things are in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+"""The top of the checkout."""
