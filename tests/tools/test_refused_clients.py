@@ -18,6 +18,7 @@ from simulator import live_keys, trusted_hosts
 from simulator.agents import toolbox
 from simulator.agents.session import Session
 from simulator.certification import running as certifying
+from simulator.certification.application import Unusable
 from simulator.cli import COMMANDS, main
 from simulator.client import ControlClient, Unreachable
 from simulator.conformance.fuzzing import Unusable as NotConformable
@@ -89,7 +90,7 @@ LIBRARY: Mapping[str, tuple[Call, type[Exception]]] = {
     "client of scenarios": (lambda: HttpClient(FOREIGN), ConnectionError),
     "session of an agent": (lambda: Session(FOREIGN), Unreachable),
     "conform, a real key": (lambda: _conform("https://sandbox.ramp.example", REAL), NotConformable),
-    "certify, a real key": (lambda: _certify(REAL.replace("sk_", "whk_")), certifying.Unusable),
+    "certify, a real key": (lambda: _certify(REAL.replace("sk_", "whk_")), Unusable),
 }
 
 

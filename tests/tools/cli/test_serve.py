@@ -266,7 +266,7 @@ def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.
             await startup(sockets=sockets)
             asyncio.get_running_loop().call_later(0.2, setattr, server, "should_exit", True)
 
-        server.startup = start
+        monkeypatch.setattr(server, "startup", start)
         return server
 
     monkeypatch.setattr(module, "server_of", short_lived)

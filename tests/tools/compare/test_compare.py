@@ -304,7 +304,9 @@ def test_the_command_says_in_one_line_what_is_wrong(recording: dict[str, Any], t
     assert len(result.stderr.splitlines()) == 1
 
 
-ODD = st.none() | st.booleans() | st.integers(-1, 2**63) | st.text("a\x00/[é", max_size=4) | st.just({})
+ODD: st.SearchStrategy[Any] = (
+    st.none() | st.booleans() | st.integers(-1, 2**63) | st.text("a\x00/[é", max_size=4) | st.just({})
+)
 DEEP = '{"a_id":' * 500 + "1" + "}" * 500
 
 

@@ -98,7 +98,8 @@ def test_a_read_only_run_writes_nothing_but_asks_for_tokens(origin: str) -> None
 def _answer(document: dict[str, Any]) -> dict[str, Any]:
     """The schema of an answer of GET /profile, as a part of the document that can be changed."""
     schema = document["paths"]["/profile"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
-    return document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    found: dict[str, Any] = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return found
 
 
 def _remove_a_field(document: dict[str, Any]) -> None:

@@ -34,14 +34,14 @@ def bench(tally: Tally, *, writes: bool = True) -> Bench:
     return Bench(Service("http://127.0.0.1:9/v1", "pk_test_1", SECRET), tally, None, writes=writes)
 
 
-def played(work: Callable[[Bench], None], *needs: str, writes: bool = True) -> Tally:
+def played(work: Callable[[Bench], object], *needs: str, writes: bool = True) -> Tally:
     tally = Tally(secret=SECRET)
     play(bench(tally, writes=writes), [Law(RULE, needs, work)])  # type: ignore[arg-type]
     return tally
 
 
 def test_a_law_that_holds_is_counted_and_finds_nothing() -> None:
-    tally = played(lambda bench: bench.equal(answer(), "id", "x") and None)
+    tally = played(lambda bench: bench.equal(answer(), "id", "x"))
     assert (tally.judged, tally.findings, tally.unjudged) == ({"thing.made": 1}, {}, {})
     assert tally.holding(promises=True) == 1
 
@@ -70,7 +70,7 @@ def test_a_law_without_its_means_is_not_judged_and_says_why(need: str, why: str)
 
 
 def test_an_answer_without_what_a_law_reads_breaks_it_at_that_place() -> None:
-    tally = played(lambda bench: bench.holds(answer().text("fee.total") == "1", answer(), "") and None)
+    tally = played(lambda bench: bench.holds(answer().text("fee.total") == "1", answer(), ""))
     assert [(one.rule, one.place) for one in tally.findings.values()] == [("thing.made", "fee.total")]
 
 

@@ -55,7 +55,12 @@ def test_there_are_at_least_thirty_and_each_says_what_is_wrong_and_what_is_to_fi
 
 
 def test_what_is_to_find_them_are_rules_that_there_are() -> None:
-    rules = {row.rule.name for row in (*LAWS, *ALWAYS)} | {rule.name for rule in RULES.values()} | {FLOOR}
+    rules = (
+        {row.rule.name for row in LAWS}
+        | {row.rule.name for row in ALWAYS}
+        | {rule.name for rule in RULES.values()}
+        | {FLOOR}
+    )
     assert {name for mutant in MUTANTS.values() for name in mutant.found_by} <= rules
 
 

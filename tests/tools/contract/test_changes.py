@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from simulator.cli.comparing import compare as compare_command
 from simulator.contract.changes import Change, changes, unnamed
 
-Edit = Callable[[dict[str, Any]], None]
+Edit = Callable[[dict[str, Any]], object]
 
 _PROMISED = {"x-provenance": "specified", "x-basis": "Things"}
 _GUESSED = {"x-provenance": "assumed", "x-basis": "H1"}
@@ -116,6 +116,10 @@ def _set(schema: str, name: str, **keywords: Any) -> Edit:
     return lambda document: document["s"][schema]["properties"][name].update(keywords)
 
 
+def _add(schema: str, name: str) -> Edit:
+    return lambda document: document["s"][schema]["properties"].update({name: {"type": "string", **_PROMISED}})
+
+
 def _require(schema: str, *names: str) -> Edit:
     return lambda document: document["s"][schema].update(required=list(names))
 
@@ -162,7 +166,7 @@ BREAKING: dict[str, tuple[Edit, str, str]] = {
     ),
     "a form is asked for": (_set("Make", "amount", pattern="^[0-9]+$"), "make request /amount", "pattern tightened"),
     "a new field is required": (
-        lambda d: (_set_new(d, "Make", "more"), _require("Make", "amount", "more")(d)),
+        lambda d: (_add("Make", "more")(d), _require("Make", "amount", "more")(d)),
         "make request /more",
         "required tightened",
     ),
@@ -225,10 +229,6 @@ def _guess(document: dict[str, Any]) -> dict[str, Any]:
     return get
 
 
-def _set_new(document: dict[str, Any], schema: str, name: str) -> None:
-    document["s"][schema]["properties"][name] = {"type": "string", **_PROMISED}
-
-
 HARMLESS: dict[str, tuple[Edit, str, str]] = {
     "an operation comes": (
         lambda d: d["paths"].update({"/new": {"get": {"operationId": "new", "responses": {}}}}),
@@ -238,8 +238,8 @@ HARMLESS: dict[str, tuple[Edit, str, str]] = {
     "a guessed operation goes": (lambda d: d["paths"].pop("/guess"), "guess", "operation removed"),
     "a guessed code goes": (lambda d: _post(d)["responses"]["409"]["x-codes"].pop("odd"), "make 409", "code removed"),
     "a guessed field goes": (_drop("Thing", "guessed"), "make 201 /guessed", "field removed"),
-    "a field comes": (lambda d: _set_new(d, "Thing", "more"), "make 201 /more", "field added"),
-    "a field that may be sent comes": (lambda d: _set_new(d, "Make", "more"), "make request /more", "field added"),
+    "a field comes": (_add("Thing", "more"), "make 201 /more", "field added"),
+    "a field that may be sent comes": (_add("Make", "more"), "make request /more", "field added"),
     "a state comes": (
         _set("Thing", "state", **{"x-extensible-enum": ["new", "old", "odd"]}),
         "make 201 /state",

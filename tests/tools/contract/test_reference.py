@@ -160,8 +160,8 @@ def test_every_operation_and_event_has_its_anchor(document: Mapping[str, Any], p
         wanted = (f"{method} {path}", _spoken(operation["summary"]), _spoken(operation["description"]))
         missing += [text for text in wanted if text not in told]
     for name, item in document["webhooks"].items():
-        wanted = _spoken(item["post"]["description"].rpartition(". ")[0])
-        missing += [wanted] if not wanted or wanted not in places[f"event-{name}"].text else []
+        promised = _spoken(item["post"]["description"].rpartition(". ")[0])
+        missing += [promised] if not promised or promised not in places[f"event-{name}"].text else []
     assert missing == []
 
 

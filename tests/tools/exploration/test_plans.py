@@ -96,7 +96,7 @@ def explored(*found: tuple[str, str]) -> Explored:
     for fault, verdict in found:
         run = without_fault("test") if fault == "none" else Run(fault, "test", fault, "POST /quotes #1", {})
         judged.append(Judged(run, Verdict(verdict, Decimal(0), Decimal(0), "", "why"), "passed"))
-    evidence = {"calls": [], "deliveries": [], "transactions": [], "timeline": []}
+    evidence: dict[str, Any] = {"calls": [], "deliveries": [], "transactions": [], "timeline": []}
     baseline = Baseline(evidence, "", 0.1, limit=15.0)
     return Explored(Settings(("pytest",)), {"test": baseline}, judged, 0)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
-import httpx
 from starlette.testclient import TestClient
 
 from simulator.testing import Receiver, World
@@ -20,6 +19,18 @@ from tests.tools.integrators.shop.settings import Settings, books_of
 
 PHONE = "+254722000000"
 WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+
+class Answer(Protocol):
+    """What the shop answers a customer, whichever client starlette's is made of."""
+
+    @property
+    def status_code(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+    def json(self) -> Any: ...
 
 
 class Rig:
@@ -50,19 +61,19 @@ class Rig:
 
     # What customers do.
 
-    def onramp(self, reference: str, amount: str = "5000", currency: str = "KES") -> httpx.Response:
+    def onramp(self, reference: str, amount: str = "5000", currency: str = "KES") -> Answer:
         """A customer buys USDC."""
         return self._order(reference, "onramp", amount, currency)
 
-    def offramp(self, reference: str, amount: str = "30", currency: str = "USDC") -> httpx.Response:
+    def offramp(self, reference: str, amount: str = "30", currency: str = "USDC") -> Answer:
         """A customer sells USDC for mobile money."""
         return self._order(reference, "offramp", amount, currency)
 
-    def _order(self, reference: str, kind: str, amount: str, currency: str) -> httpx.Response:
+    def _order(self, reference: str, kind: str, amount: str, currency: str) -> Answer:
         wanted = {**self._recipient(reference, amount, currency), "kind": kind, "wallet_address": WALLET}
         return self._post("/orders", wanted)
 
-    def standing_payout(self, reference: str, amount: str = "20", times: int = 1) -> httpx.Response:
+    def standing_payout(self, reference: str, amount: str = "20", times: int = 1) -> Answer:
         """The shop pays somebody on the sixth of every month."""
         when = {"day_of_month": 6, "start_date": f"{self.world.now:%Y-%m-%d}", "times": times}
         return self._post("/payouts", {**self._recipient(reference, amount, "USDC"), **when})
@@ -78,11 +89,11 @@ class Rig:
             "phone_number": PHONE,
         }
 
-    def try_again(self, reference: str) -> httpx.Response:
+    def try_again(self, reference: str) -> Answer:
         return self._post(f"/orders/{reference}/attempts")
 
-    def _post(self, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
-        answer: httpx.Response = self.customer.post(path, json=body)
+    def _post(self, path: str, body: Mapping[str, Any] | None = None) -> Answer:
+        answer: Answer = self.customer.post(path, json=body)
         self.world.settle()
         return answer
 

@@ -188,8 +188,13 @@ def test_a_refusal_is_told_to_the_customer(shop: Rig) -> None:
 
 def test_a_delivery_that_is_not_genuine_is_refused(shop: Rig) -> None:
     body, now_ms = b'{"id": "evt_1"}', shop.settings.now() * 1000
-    for headers in ({}, {"X-Timestamp": f"{now_ms:.0f}"}, {"X-Timestamp": "soon", "X-Signature": "é"}):
-        raw = {name: value.encode() for name, value in headers.items()}
+    wrong: tuple[dict[str, str], ...] = (
+        {},
+        {"X-Timestamp": f"{now_ms:.0f}"},
+        {"X-Timestamp": "soon", "X-Signature": "é"},
+    )
+    for headers in wrong:
+        raw = {name.encode(): value.encode() for name, value in headers.items()}
         assert shop.customer.post("/webhooks", content=body, headers=raw).status_code == 401
     assert shop.books.waiting_events() == []
 

@@ -142,7 +142,7 @@ def play(contract: Path, log: Path, names: Iterable[str]) -> Passage:
             client = ThroughProxy(upstream, before, http, ContractJudge(document), found)
             for name in names:
                 result = await run(simulator.library[name], client, seed=3)
-                assert result.passed, (name, [check for check in result.checks if check.error])
+                assert result.passed, (name, [check for check in result.checks if not check.passed])
 
     asyncio.run(go())
     # The header is cut when it is long; the log is not.

@@ -24,7 +24,7 @@ NAMES = [path.relative_to(tools.ROOT).as_posix() for path in FILES]
 
 
 def judge(schema: str, path: Path) -> tuple[int, str]:
-    words = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, path)
+    words: tuple[str | Path, ...] = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, path)
     if schema == "vendor.gitlab-ci":
         words = (*words, "--data-transform", "gitlab-ci")
     done = tools.run(*words)

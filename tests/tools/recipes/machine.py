@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -79,7 +79,7 @@ class Machine:
         }
         self.environment = {**kept, **here, **self.environment}
 
-    def __enter__(self) -> Machine:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -142,7 +142,7 @@ class GitHub(Machine):
             return [Step(row["uses"], passed=False, output=f"Can't find 'action.yml' under {row['uses']}")]
         action = yaml.safe_load(path.read_text("utf-8"))
         assert action["runs"]["using"] == "composite"
-        given = {name: filled(str(value), known) for name, value in row.get("with", {}).items()} | self.given
+        given = {name: filled(str(value), known) for name, value in row.get("with", {}).items()} | {**self.given}
         assert row.get("with", {}).keys() <= action["inputs"].keys()
         taken = {name: given.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
         return self._steps(action["runs"]["steps"], taken)

@@ -45,7 +45,7 @@ def test_the_sums_are_those_of_the_entries_and_zero_in_each_currency(busy: World
         assert {(row["currency"], row["account"]): row["amount"] for row in ledger.accounts} == summed(ledger)
         assert len(ledger.entries) > 7
         for entry in ledger.entries:
-            balanced = Ledger([{**posting} for posting in entry["postings"]], [])  # type: ignore[typeddict-item]
+            balanced = Ledger([{**posting} for posting in entry["postings"]], [])
             assert set(totals(balanced).values()) == {Decimal(0)}
         assert set(totals(ledger).values()) == {Decimal(0)}
 

@@ -79,6 +79,7 @@ def test_an_application_gets_every_byte_and_its_answer_is_the_answer(
     rows = kit.deliveries()
     assert [row["request_body"].encode() for row in rows] == app.bodies
     assert {(row["response_status"], row["response_body"]) for row in rows} == {(202, "thanks")}
+    assert rows[0]["response_headers"] is not None
     assert {name.lower(): value for name, value in rows[0]["response_headers"].items()}["x-seen"] == "1"
     assert [delivery.status for delivery in webhooks.received] == [202] * len(rows)
 

@@ -16,6 +16,7 @@ import pytest
 
 from simulator.resources.webhooks import sign
 from simulator.testing import Delivery, Receiver, SimulatorError, World, receiver, world
+from simulator.testing.freezing import Library
 
 EVENT = "beneficiary.created"
 START = datetime(2026, 1, 5, 8, tzinfo=UTC)
@@ -28,8 +29,8 @@ def a_world(request: pytest.FixtureRequest) -> Iterator[World]:
 
 
 @pytest.fixture(params=["freezegun", "time-machine"])
-def using(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
+def using(request: pytest.FixtureRequest) -> Library:
+    name: Library = request.param
     return name
 
 
@@ -40,7 +41,7 @@ def verifies(key: str, delivery: Delivery) -> bool:
     return is_fresh and delivery.headers["X-Signature"] == sign(key, stamp, delivery.body)
 
 
-def test_time_stands_at_the_simulated_time_and_goes_with_it(a_world: World, using: str) -> None:
+def test_time_stands_at_the_simulated_time_and_goes_with_it(a_world: World, using: Library) -> None:
     with a_world.freeze(using=using):
         assert datetime.now(UTC) == START == a_world.now
         a_world.advance("31m")
@@ -51,7 +52,7 @@ def test_time_stands_at_the_simulated_time_and_goes_with_it(a_world: World, usin
 
 
 @pytest.mark.parametrize("end", ["the world", "end"])
-def test_freeze_without_a_block_holds_until_it_ends(end: str, using: str) -> None:
+def test_freeze_without_a_block_holds_until_it_ends(end: str, using: Library) -> None:
     with world(in_process=True) as made:
         frozen = made.freeze(using=using)
         made.advance("31m")
@@ -66,10 +67,10 @@ def test_freeze_without_a_block_holds_until_it_ends(end: str, using: str) -> Non
 
 def test_freeze_without_a_block_names_a_wrong_library(a_world: World) -> None:
     with pytest.raises(ValueError, match="'freezegun' or 'time-machine', not 'freezer'"):
-        a_world.freeze(using="freezer")  # type: ignore[arg-type]
+        a_world.freeze(using="freezer")  # type: ignore[arg-type]  # a wrong name, as somebody without a type checker has it
 
 
-def test_a_verifier_that_asks_for_the_time_accepts_what_comes(a_world: World, using: str) -> None:
+def test_a_verifier_that_asks_for_the_time_accepts_what_comes(a_world: World, using: Library) -> None:
     with receiver(a_world) as webhooks, a_world.freeze(using=using):
         verdicts = []
 
@@ -93,7 +94,7 @@ ONRAMP = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency":
 
 
 @pytest.mark.parametrize("kind", ["function", "wsgi", "asgi"])
-def test_freeze_during_a_delivery_on_the_way_is_its_moment(a_world: World, using: str, kind: str) -> None:
+def test_freeze_during_a_delivery_on_the_way_is_its_moment(a_world: World, using: Library, kind: str) -> None:
     seen: list[float] = []
 
     def function(delivery: Delivery) -> int:
@@ -132,7 +133,7 @@ def test_freeze_during_a_delivery_on_the_way_is_its_moment(a_world: World, using
     assert [row["kind"] for row in a_world.advice(severity="error")] == []
 
 
-def test_freeze_with_a_stale_delivery_lets_it_be_refused(a_world: World, using: str) -> None:
+def test_freeze_with_a_stale_delivery_lets_it_be_refused(a_world: World, using: Library) -> None:
     with receiver(a_world) as webhooks, a_world.freeze(using=using):
         webhooks.respond_with(lambda delivery: 200 if verifies(a_world.keys.webhook_key, delivery) else 401)
         a_world.fault(webhook={"event": "quote.expired"}, deliver={"stale_timestamp": True}, times=1)
@@ -143,7 +144,7 @@ def test_freeze_with_a_stale_delivery_lets_it_be_refused(a_world: World, using: 
 
 
 @pytest.mark.parametrize("kind", ["wsgi", "asgi"])
-def test_an_application_has_the_frozen_time(a_world: World, using: str, kind: str) -> None:
+def test_an_application_has_the_frozen_time(a_world: World, using: Library, kind: str) -> None:
     seen: list[float] = []
 
     def wsgi(environ, start_response):  # type: ignore[no-untyped-def]
@@ -165,7 +166,7 @@ def test_an_application_has_the_frozen_time(a_world: World, using: str, kind: st
     assert seen == [START.timestamp()]
 
 
-def test_the_setting_is_afterwards_what_it_was(a_world: World, using: str) -> None:
+def test_the_setting_is_afterwards_what_it_was(a_world: World, using: Library) -> None:
     with a_world.freeze(using=using):
         assert a_world.control("GET", "/settings")["webhook_timestamp"] == "simulated"
     assert a_world.control("GET", "/settings")["webhook_timestamp"] == "wall"
@@ -176,7 +177,7 @@ def test_the_setting_is_afterwards_what_it_was(a_world: World, using: str) -> No
     assert a_world.on_advance == []
 
 
-def test_whatever_moves_the_clock_moves_the_time(a_world: World, using: str) -> None:
+def test_whatever_moves_the_clock_moves_the_time(a_world: World, using: Library) -> None:
     with a_world.freeze(using=using):
         snapshot = a_world.snapshot()
         a_world.trigger("quote.expired")
@@ -194,7 +195,7 @@ def test_a_world_may_end_while_it_is_frozen(a_world: World) -> None:
         a_world.delete()
 
 
-def test_nothing_hangs_that_waits_for_real_time(a_world: World, using: str) -> None:
+def test_nothing_hangs_that_waits_for_real_time(a_world: World, using: Library) -> None:
     with receiver(a_world) as webhooks, a_world.freeze(using=using):
         webhooks.respond(200, times=1, delay=0.01)
         a_world.act("emit", type=EVENT)
@@ -209,7 +210,7 @@ def test_nothing_hangs_that_waits_for_real_time(a_world: World, using: str) -> N
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_async_tests_go_on(a_world: World, using: str, backend: str) -> None:
+def test_async_tests_go_on(a_world: World, using: Library, backend: str) -> None:
     async def shop() -> None:
         with a_world.freeze(using=using):
             await anyio.sleep(0.001)
@@ -232,7 +233,7 @@ def test_a_loop_of_asyncio_that_runs_already_goes_on(a_world: World) -> None:
     asyncio.run(shop())
 
 
-def test_a_loop_in_another_thread_goes_on(a_world: World, using: str) -> None:
+def test_a_loop_in_another_thread_goes_on(a_world: World, using: Library) -> None:
     """Such as that of a server which a test has started in its process."""
     ticked, done = threading.Event(), threading.Event()
 
@@ -255,7 +256,7 @@ def test_a_loop_in_another_thread_goes_on(a_world: World, using: str) -> None:
 
 
 def test_loops_go_on_after_others_have_frozen_the_time(
-    a_world: World, using: str, monkeypatch: pytest.MonkeyPatch
+    a_world: World, using: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What freezegun leaves behind when it was told `real_asyncio`.
     monkeypatch.setattr(asyncio.SelectorEventLoop, "time", asyncio.BaseEventLoop.time)
@@ -277,7 +278,7 @@ def test_a_clock_that_runs_cannot_be_held() -> None:
 def test_a_wrong_library_is_named(a_world: World) -> None:
     with (
         pytest.raises(ValueError, match="'freezegun' or 'time-machine', not 'freezer'"),
-        a_world.freeze(using="freezer"),
+        a_world.freeze(using="freezer"),  # type: ignore[arg-type]  # the same
     ):
         pass
 

@@ -41,7 +41,7 @@ def story(seed: int) -> list[Any]:
         kept = ("id", "event_id", "url", "status", "response_status", "request_body", "next_attempt_at", "error")
         return [
             [delivery.body for delivery in webhooks.received],
-            [{name: row[name] for name in kept} for row in made.deliveries()],
+            [{name: value for name, value in row.items() if name in kept} for row in made.deliveries()],
             [(row["id"], row["path"], row["status"]) for row in made.requests()],
             webhooks.url,
             made.client.get("/wallet/assets").content,

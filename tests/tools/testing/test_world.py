@@ -201,7 +201,9 @@ def test_whoever_listens_hears_where_the_clock_goes(kit: World) -> None:
 
 def test_an_action_takes_a_resource_or_its_id(kit: World) -> None:
     ramp = onramp(kit)
-    assert kit.act("payment_arrives", ramp)["resource"]["status"] == "processing"
+    shown = kit.act("payment_arrives", ramp)["resource"]
+    assert shown is not None
+    assert shown["status"] == "processing"
     assert kit.act("complete", target=ramp["id"])["events"][0]["type"] == "transaction.completed"
 
 
@@ -246,12 +248,15 @@ def test_a_world_walks_to_an_event(kit: World) -> None:
 def test_exactly_the_scenarios_that_are_named_are_active(kit: World, tmp_path: Any) -> None:
     path = tmp_path / "hasty.yaml"
     path.write_text("name: hasty\nrules:\n  - on: transaction.awaiting_payment\n    do: [{action: payment_arrives}]\n")
-    active = lambda: [row["name"] for row in kit.control("GET", "/scenarios")["data"] if row["active"]]  # noqa: E731
+
+    def active() -> list[str]:
+        return sorted(row["name"] for row in kit.control("GET", "/scenarios")["data"] if row["active"])
+
     kit.scenario("autopilot")
     kit.scenario("test-values", path)
-    assert sorted(active()) == ["hasty", "test-values"]
+    assert active() == ["hasty", "test-values"]
     kit.scenario(str(path), {"name": "calm"})
-    assert sorted(active()) == ["calm", "hasty"]
+    assert active() == ["calm", "hasty"]
     assert kit.resource(onramp(kit))["state"] == "processing"
     kit.scenario()
     assert active() == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container
 
 from tests.tools.conformance.mutants.service import Answer, Call, Service, service
 
@@ -18,7 +18,7 @@ def refusal(status: int, code: str, found: Answer) -> Answer:
     return Answer(status, {"error": error}, {"content-type": "application/json", "x-request-id": identity})
 
 
-async def last_good(call: Call, ask: Service, codes: Iterable[str]) -> Answer:
+async def last_good(call: Call, ask: Service, codes: Container[str | None]) -> Answer:
     """What the operation answered when it last accepted, in the place of a refusal with one of the codes."""
     found = await ask(call)
     if 200 <= found.status < 300:

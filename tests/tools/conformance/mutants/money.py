@@ -43,7 +43,7 @@ def fee_without_clamp(body: Any, call: Call) -> None:
 @answer("The fee of a quote is a tenth more than the calculator says, and taken.", *RAMP_QUOTE,
         found_by="fee.calculator")  # fmt: skip
 def fee_unlike_calculator(body: Any, call: Call) -> None:
-    places = D(body["fee"]["total"]).as_tuple().exponent
+    places = int(D(body["fee"]["total"]).as_tuple().exponent)
     fee = body["fee"]
     fee["processing_fee"] = str((D(fee["processing_fee"]) * D("1.1")).quantize(D(1).scaleb(places), ROUND_UP))
     fee["total"] = str(D(fee["processing_fee"]) + D(fee["network_fee"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
@@ -105,7 +106,7 @@ async def _judge(name: str, laws: Sequence[Law]) -> Verdict:
         await asyncio.to_thread(play_laws, report, _shapes(), laws)
     rules = {finding.rule: report.tally.rules[finding.rule].promise for finding in (*report.broken, *report.differ)}
     for operation in MUTANTS[name].on if name else ():
-        answers = report.answers.get(operation, {})
+        answers = report.answers.get(operation, Counter())
         if answers and not any(answer.startswith("2") for answer in answers):
             rules[FLOOR] = True
     return Verdict(name, tally.hits, rules, tuple(tally.slips), perf_counter() - started)

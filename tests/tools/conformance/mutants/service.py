@@ -22,7 +22,8 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from simulator.assembly import Simulator
-from simulator.courier.transport import Headers, Transport
+from simulator.courier.exchange import Headers
+from simulator.courier.transport import Transport
 from simulator.resources.webhooks import Outcome, webhook_key
 
 BASES = ("/production/v1", "/v1")
@@ -223,7 +224,7 @@ async def _body(receive: Receive) -> bytes:
     raw = b""
     while True:
         message = await receive()
-        raw += message.get("body", b"")
+        raw += bytes(message.get("body", b""))
         if not message.get("more_body"):
             return raw
 
