@@ -188,13 +188,22 @@ def _written(path: Path, asked: str | None) -> tuple[str, ...]:
 # --- making it so -------------------------------------------------------------------------------------------------
 
 
+_SURELY_64_BITS = 18
+"""So many characters an integer may have for it to fit into 64 bits, whatever its digits and sign."""
+
+
+def _as_written(digits: str) -> int | Decimal:
+    """An integer, or the decimal of the same digits: `dumps` writes integers of at most 64 bits."""
+    return int(digits) if len(digits) <= _SURELY_64_BITS else Decimal(digits)
+
+
 def surprised(raw: bytes, places: Places, surprise: Surprise) -> bytes | None:
     """The body with what nobody expects in it; None where nothing of it can be there.
 
     Deterministic: the same body and surprise give the same bytes. Numbers stay as they are written.
     """
     try:
-        body = json.loads(raw, parse_float=Decimal)
+        body = json.loads(raw, parse_float=Decimal, parse_int=_as_written)
     except ValueError:
         return None
     if not isinstance(body, dict):

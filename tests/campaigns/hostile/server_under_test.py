@@ -217,6 +217,7 @@ class ServerUnderTest:
         self.begin(told)
         hits, watch = self._hits(), Stopwatch()
         live = any(row.get("times_left") != 0 for row in hits.values())
+        live = live or any(request.path.startswith("/_simulator/faults") for request in requests)
         exchanges = await asyncio.gather(*(self._exchange(request, None) for request in requests))
         seconds = watch.seconds
         hit = [row for key, row in self._hits().items() if key not in hits]

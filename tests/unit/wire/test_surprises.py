@@ -59,6 +59,12 @@ def test_nothing_is_changed_at_a_place_that_is_not_there(path: str) -> None:
     assert changed(missing_field=path) is None
 
 
+@pytest.mark.parametrize("number", [2**63 - 1, 2**64, -(2**63), -(2**63) - 1, 99999999999999999999])
+def test_an_integer_of_any_size_stays_as_written(number: int) -> None:
+    raw = b'{"status":"done","page":%d}' % number
+    assert surprised(raw, places_of(Payment), Surprise(extra_field="")) == raw[:-1] + b',"added_later":"something_new"}'
+
+
 def test_what_may_be_left_out_is_what_may_be_absent_or_null() -> None:
     known = list(impossible([places_of(Payment)], Surprise(missing_field="rate")))
     assert known == [("missing_field", "rate is none that may be absent or null; such are note, legs.*.memo")]
