@@ -22,6 +22,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the groups of `--dist loadgroup` together: xdist 3.8 writes them where pytest 9.2 does not read them."""
+    if not getattr(config.option, "loadgroup", False):
+        return
+    for item in items:
+        groups = sorted({str(mark.args[0]) for mark in item.iter_markers("xdist_group")})
+        grouped = f"{item.nodeid}@{'_'.join(groups)}"
+        if groups and "@" not in item.nodeid.rpartition("]")[2]:
+            item._id = type(item.id).parse(grouped)
+
+
 @pytest.fixture(scope="session")
 def origin() -> Iterator[str]:
     """The origin of a server that runs for the whole session, in a thread of this process."""
