@@ -42,22 +42,28 @@ class Hit(TypedDict):
 
 
 @cache
+def _passages() -> tuple[tuple[Page, str, tuple[Passage, ...]], ...]:
+    """Every page, its title and its passages, kept: to make them takes half a second."""
+    rendered = ((page, render(page)) for page in all_pages())
+    return tuple((page, made.title, made.passages) for page, made in rendered)
+
+
+@cache
 def _index() -> sqlite3.Connection:
     index = sqlite3.connect(":memory:", check_same_thread=False)
     index.execute(
         "CREATE VIRTUAL TABLE passages USING fts5(path UNINDEXED, weight UNINDEXED, title, heading, words, text, "
         "tokenize='porter unicode61')"
     )
-    for page in all_pages():
-        rendered = render(page)
+    for page, title, passages in _passages():
         weight = next((number for start, number in _WEIGHTS.items() if page.path.startswith(start)), 1.0)
-        for one in rendered.passages:
+        for one in passages:
             path = f"{page.path}#{one.anchor}" if one.anchor else page.path
             # The page as a whole is found by the words of its path and by its synonyms, its chapters by what they say.
             words = "" if one.anchor else f"{page.path} {page.search}"
             index.execute(
                 "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?)",
-                (path, weight, rendered.title, one.heading, words, " ".join(one.text.split())),
+                (path, weight, title, one.heading, words, " ".join(one.text.split())),
             )
     return index
 
@@ -85,5 +91,5 @@ def _found(query: str, name: str, most: int) -> list[Hit]:
 
 def passage(name: str) -> Iterator[tuple[Page, Passage]]:
     """The passages that an anchor of this name leads to: a rule, a decision, an error code, a command."""
-    for page in all_pages():
-        yield from ((page, one) for one in render(page).passages if name in one.anchors)
+    for page, _, passages in _passages():
+        yield from ((page, one) for one in passages if name in one.anchors)
