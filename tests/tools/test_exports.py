@@ -11,7 +11,6 @@ import tomllib
 from pathlib import Path
 from typing import assert_type
 
-import pytest
 from starlette.applications import Starlette
 
 import simulator
@@ -29,7 +28,6 @@ def test_the_public_names_are_these() -> None:
     assert all(taken[name] is getattr(simulator, name) for name in PUBLIC)
 
 
-@pytest.mark.slow
 def test_a_type_checker_sees_every_public_name() -> None:
     assert_type(Config(), Config)
     assert_type(ConfigError(["wrong"]).problems, list[str])

@@ -45,7 +45,7 @@ needs_a_shell = pytest.mark.skipif(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.farm
 @needs_a_shell
 def test_every_command_does_what_the_readme_says_on_any_port_and_again_much_later(
     origin: str, environment: dict[str, str], tmp_path: Path

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from simulator.resources import ORDER
 
 ROOT = Path(__file__).parent.parent.parent
@@ -79,7 +77,6 @@ EMPTY = {"simulator.control", "simulator.contract", "simulator.durable"}
 """Packages that have nothing but a sentence themselves."""
 
 
-@pytest.mark.slow
 def test_the_first_quote_loads_nothing_that_it_does_not_need() -> None:
     done = subprocess.run([sys.executable, "-c", FIRST_QUOTE], cwd=ROOT, capture_output=True, text=True, check=True)
     ran = done.stdout.split()

@@ -15,7 +15,6 @@ mcp = pytest.importorskip("mcp")
 
 from tests.tools.agents.conftest import BENEFICIARY, QUOTE, REFUND_ADDRESS  # noqa: E402
 
-pytestmark = pytest.mark.slow
 Use = Callable[..., Awaitable[tuple[bool, Any]]]
 
 

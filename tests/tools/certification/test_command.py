@@ -41,7 +41,6 @@ def at(receiver: Any) -> tuple[str, ...]:
     return (receiver.url, "--webhook-key", receiver.key, "--simulator", receiver.world.origin)
 
 
-@pytest.mark.slow
 def test_it_says_what_it_does_and_what_holds(start: Start) -> None:
     receiver = start()
     result = certify(*at(receiver))
@@ -192,7 +191,6 @@ def test_the_books_of_a_command_that_finds_the_simulator(start: Start, tmp_path:
     assert given["SIMULATOR_WEBHOOK_KEY"] == receiver.key
 
 
-@pytest.mark.slow
 def test_books_that_know_no_order_of_the_examination_are_no_judge(start: Start, tmp_path: Path) -> None:
     books = tmp_path / "books"
     books.write_text('{"order": "A-17", "state": "completed", "amount": 12, "currency": "USDC"}\n')
@@ -302,7 +300,6 @@ print("ordered", made["id"])
 """
 
 
-@pytest.mark.slow
 def test_an_application_that_knows_only_its_own_orders_makes_them(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,7 +41,6 @@ def test_a_timestamp_that_only_looks_like_a_number_is_refused(timestamp: str) ->
     assert is_genuine("key", timestamp, signature, b"x", NOW_MS) is False
 
 
-@pytest.mark.slow
 def test_the_receiver_of_the_page_starts_and_is_certified(world: Remote) -> None:
     keys: dict[str, Any] = world.world["credentials"]["sandbox"]
     given_words = ("--port", "0", "--key", keys["webhook_key"], "--base-url", keys["base_url"])

@@ -14,8 +14,6 @@ from simulator.certification.rules import NAMES
 from tests.tools.certification.conftest import Start
 from tests.tools.certification.wrong import WRONG, Wrong
 
-pytestmark = pytest.mark.slow
-
 
 def test_the_reference_receiver_is_certified(start: Start) -> None:
     report = start().examined(books_seconds=5)

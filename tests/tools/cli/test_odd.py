@@ -80,7 +80,6 @@ def test_advice_from_no_simulator_says_so(odd: tuple[str, list[bytes]]) -> None:
     assert result.output.startswith(f"rampsim: what answers at {url} is not a simulator of this version")
 
 
-@pytest.mark.slow
 def test_certify_with_odd_answers_ends_in_a_line(odd: tuple[str, list[bytes]]) -> None:
     url, answers = odd
     for shape in SHAPES:

@@ -92,7 +92,6 @@ def test_refusal_of_a_hostile_server_is_shown_escaped(hostile: str, words: str) 
     assert "\n::error::" not in result.output
 
 
-@pytest.mark.slow
 def test_planted_texts_are_shown_escaped(rampsim: Command, tmp_path: Path) -> None:
     keys = rampsim.client.get(f"/worlds/{rampsim.world}")["credentials"]["sandbox"]
     rampsim.client.post("/inbox/demo", {"note": ODD, "type": ODD, "data": {"object": {"id": ODD}}})
@@ -119,7 +118,6 @@ def test_validate_shows_texts_of_a_file_escaped(tmp_path: Path) -> None:
     assert STEERS.search(result.output) is None
 
 
-@pytest.mark.slow
 def test_compare_shows_texts_of_a_recording_escaped(tmp_path: Path) -> None:
     call = {
         "request": {"method": "GET", "url": f"https://api.example.com/v1/{ODD}", "headers": []},

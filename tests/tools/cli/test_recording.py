@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.tools.cli.conftest import Command
 
 
@@ -15,7 +13,6 @@ def test_an_event_is_triggered_for_an_own_object(rampsim: Command, offramp: str)
     assert rampsim("trigger", "transaction.refunded", "--target", offramp).exit_code == 1
 
 
-@pytest.mark.slow
 def test_what_was_done_is_written_to_a_file_that_is_valid_and_runs(
     rampsim: Command, offramp: str, tmp_path: Path
 ) -> None:

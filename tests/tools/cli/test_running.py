@@ -181,7 +181,6 @@ def serving(*words: str, directory: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", [[], ["--store", "sqlite:///worlds.db"]])
 def test_a_server_that_is_terminated_ends_with_code_0_and_takes_its_note_along(words: list[str], here: Path) -> None:
     (here / "rampsim.toml").write_text('clock = "manual"\nseed = 11\n')
@@ -196,7 +195,6 @@ def test_a_server_that_is_terminated_ends_with_code_0_and_takes_its_note_along(w
     assert list((here / running.DIRECTORY).glob("*.json")) == []
 
 
-@pytest.mark.slow
 def test_the_server_of_another_program_is_not_found(here: Path) -> None:
     with serving("--end-with-stdin", directory=here) as server:
         assert server.stdout is not None

@@ -82,12 +82,10 @@ def test_what_is_wrong_hides_no_warning(here: Path) -> None:
     assert [line.partition(": ")[0] for line in lines] == ["a.yaml:3:44", "a.yaml:3:66"]
 
 
-@pytest.mark.slow
 def test_shipped_scenarios_are_listed() -> None:
     assert "autopilot" in scenario("list").stdout
 
 
-@pytest.mark.slow
 def test_a_new_scenario_is_valid_and_runs(here: Path) -> None:
     written = scenario("new", "my-first")
     assert (written.exit_code, "Wrote my-first.yaml" in written.stdout) == (0, True)
@@ -108,7 +106,6 @@ def test_a_new_scenario_overwrites_nothing_unasked(here: Path) -> None:
     assert "cannot write" in scenario("new", "nowhere/kept").stderr
 
 
-@pytest.mark.slow
 def test_an_expectation_that_fails_is_code_1_and_stands_in_the_report(here: Path) -> None:
     Path("never.yaml").write_text(FAILS.format(name="never"))
     result = scenario("run", "never.yaml", "deposit-arrives", "--junit", "report.xml")
@@ -122,13 +119,11 @@ def test_an_expectation_that_fails_is_code_1_and_stands_in_the_report(here: Path
     ]
 
 
-@pytest.mark.slow
 def test_a_report_that_cannot_be_written_is_told(here: Path) -> None:
     result = scenario("run", "deposit-arrives", "--junit", "nowhere/report.xml")
     assert (result.exit_code, "cannot write nowhere/report.xml" in result.stderr) == (2, True)
 
 
-@pytest.mark.slow
 def test_what_is_neither_file_nor_name_is_wrong_usage(here: Path) -> None:
     result = scenario("run", "sunshine")
     assert result.exit_code == 2
@@ -137,21 +132,18 @@ def test_what_is_neither_file_nor_name_is_wrong_usage(here: Path) -> None:
     assert "did you mean 'deposit-arrives'" in near.stderr
 
 
-@pytest.mark.slow
 def test_a_file_with_errors_is_not_run(here: Path) -> None:
     Path("rain.yaml").write_text(WRONG)
     result = scenario("run", "rain.yaml")
     assert (result.exit_code, "rain.yaml:5:30" in result.stderr) == (1, True)
 
 
-@pytest.mark.slow
 def test_a_scenario_runs_on_a_server_that_is_there(here: Path, origin: str, guarded: str) -> None:
     assert scenario("run", "deposit-arrives", "--url", origin).exit_code == 0
     assert scenario("run", "deposit-arrives", "--url", guarded, "--control-token", "sesame").exit_code == 0
     assert scenario("run", "deposit-arrives", "--url", guarded).exit_code == 1
 
 
-@pytest.mark.slow
 def test_a_server_that_is_not_there_is_code_3() -> None:
     result = scenario("run", "deposit-arrives", "--url", "http://127.0.0.1:1")
     assert (result.exit_code, result.stderr) == (3, "rampsim: no simulator answers at http://127.0.0.1:1\n")

@@ -56,7 +56,6 @@ def world_of(lines: list[str], token: str | None = None) -> Any:
     return ControlClient(lines[-1].removeprefix("Ready on "), token=token).get("/worlds/default")
 
 
-@pytest.mark.slow
 def test_it_prints_the_keys_and_then_that_it_is_ready() -> None:
     """Decision W1: the start banner shows the webhook keys of the default world."""
     with process("--port", "0", "--clock", "manual", "--seed", "7", "--scenario", "none") as (server, lines):
@@ -73,7 +72,6 @@ def test_it_prints_the_keys_and_then_that_it_is_ready() -> None:
         assert server.wait(10) == 0
 
 
-@pytest.mark.slow
 def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
     (tmp_path / "rain.yaml").write_text("name: rain\n")
     variables = {
@@ -126,7 +124,6 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.slow
 def test_it_begins_with_a_world_from_a_file(tmp_path: Path) -> None:
     """It stands in place of the default one, with its own keys, time and resources."""
     with process("--port", "0", "--clock", "manual", "--seed", "7", "--now", "2026-04-01T00:00:00Z") as (_, lines):
@@ -160,7 +157,6 @@ def test_a_file_of_tokens_is_asked_for_on_loopback_too(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
 def test_a_file_that_holds_no_world_is_said(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no world")
     for path, why in (("nowhere", "cannot be read: No such file or directory"), ("text", "not valid JSON")):
@@ -181,7 +177,6 @@ def test_it_does_not_listen_to_other_machines_without_a_token(token: str | None)
     )
 
 
-@pytest.mark.slow
 def test_every_problem_is_named_at_once() -> None:
     words = {
         "--host": "0.0.0.0",
@@ -219,7 +214,6 @@ def test_serve_with_a_number_of_5000_digits_is_refused(flag: str) -> None:
     assert len(result.stderr) < 300
 
 
-@pytest.mark.slow
 def test_a_scenario_with_errors_is_told_with_its_places(tmp_path: Path) -> None:
     path = tmp_path / "rain.yaml"
     path.write_text("name: rain\nrules:\n  - on: transaction.complete\n    do: []\n")
@@ -227,7 +221,6 @@ def test_a_scenario_with_errors_is_told_with_its_places(tmp_path: Path) -> None:
     assert (result.exit_code, f"{path}:3:" in result.stderr) == (2, True)
 
 
-@pytest.mark.slow
 def test_a_taken_port_is_told_with_the_way_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = serve("--port", str(taken.getsockname()[1]), "--clock", "manual")
@@ -236,13 +229,11 @@ def test_a_taken_port_is_told_with_the_way_out() -> None:
     assert "let --port 0 pick a free one" in result.stderr
 
 
-@pytest.mark.slow
 def test_an_address_of_another_machine_is_told() -> None:
     result = serve("--host", "192.0.2.1", "--control-token", "sesame")
     assert (result.exit_code, "cannot listen on 192.0.2.1:8642" in result.stderr) == (2, True)
 
 
-@pytest.mark.slow
 def test_a_port_for_the_administrator_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(host: str, port: int) -> socket.socket:
         raise PermissionError(13, "Permission denied")
@@ -251,7 +242,6 @@ def test_a_port_for_the_administrator_is_told(monkeypatch: pytest.MonkeyPatch) -
     assert "choose one above 1023" in serve("--port", "80").stderr
 
 
-@pytest.mark.slow
 def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     """The body of the command itself, with a server that stops as soon as it has started."""
     from simulator.server import process as module
@@ -294,7 +284,6 @@ def test_help_loads_neither_models_nor_rooms() -> None:
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
-@pytest.mark.slow
 def test_scenarios_are_taken_by_name_and_by_file(tmp_path: Path) -> None:
     (tmp_path / "rain.yaml").write_text("name: rain\n")
     application = create_app(Config(clock="manual", scenarios=("autopilot", str(tmp_path / "rain.yaml"))))
@@ -302,7 +291,6 @@ def test_scenarios_are_taken_by_name_and_by_file(tmp_path: Path) -> None:
     assert simulator.engine.active(simulator.default) == ["autopilot", "rain"]
 
 
-@pytest.mark.slow
 def test_an_unknown_scenario_stops_the_start() -> None:
     with pytest.raises(ConfigError, match="neither a file nor a known scenario"):
         create_app(Config(scenarios=("rain",)))

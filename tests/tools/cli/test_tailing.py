@@ -125,7 +125,6 @@ def test_a_server_that_was_never_there_is_not_waited_for(rampsim: Command) -> No
     assert rampsim("tail", "--world", "nowhere").exit_code == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_follows_a_world_and_ends_quietly(rampsim: Command, number: signal.Signals) -> None:
     words = ["tail", "--json", "--url", rampsim.origin, "--world", rampsim.world]

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import click
-import pytest
 from click.testing import CliRunner
 
 from simulator import live_keys
 from simulator.cli import COMMANDS, main
+from tests.tools.testing.suites import Suite
 
 FOLDER = Path(__file__).parents[3] / "simulator" / "docs" / "recipes" / "agents"
 TEXT = (FOLDER / "AGENTS.md").read_text("utf-8")
@@ -24,13 +22,12 @@ def _blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.slow
 def test_the_test_that_it_shows_passes(tmp_path: Path) -> None:
-    (tmp_path / "test_shown.py").write_text(_blocks("python")[0], "utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--simulator=inprocess", str(tmp_path)]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "1 passed" in ended.stdout
+    suite = Suite(tmp_path)
+    (suite.directory / "test_shown.py").write_text(_blocks("python")[0], "utf-8")
+    outcome = suite.run_here("--simulator=inprocess")
+    assert outcome.code == 0, outcome.text
+    assert list(outcome.tests.values()) == ["passed"]
 
 
 def test_every_command_and_option_that_it_names_is_there() -> None:

@@ -15,8 +15,6 @@ OWN = Path(".github/workflows/tests.yml")
 """The workflow that the project has."""
 WORKFLOW = Path(".github/workflows/rampsim.yml")
 
-pytestmark = pytest.mark.slow
-
 
 def take(recipe: str, directory: Path, *options: str) -> None:
     done = CliRunner().invoke(main, ["recipe", "write", recipe, "--to", str(directory), *options])
@@ -27,6 +25,7 @@ def failed(steps: list[Step]) -> list[str]:
     return [step.name for step in steps if not step.passed]
 
 
+@pytest.mark.farm
 def test_a_red_workflow_of_github_is_green_with_the_recipe(tmp_path: Path) -> None:
     workspace = project(tmp_path)
     with GitHub(workspace, tmp_path / "red") as machine:
@@ -44,6 +43,7 @@ def test_a_red_workflow_of_github_is_green_with_the_recipe(tmp_path: Path) -> No
     assert "Operations" in machine.summary
 
 
+@pytest.mark.farm
 def test_the_report_speaks_after_a_failed_test_and_fails_on_advice(tmp_path: Path) -> None:
     workspace = project(tmp_path)
     take("github-action", workspace)
@@ -76,6 +76,7 @@ def refusal(tmp_path: Path, inputs: dict[str, str]) -> str:
     return output
 
 
+@pytest.mark.farm
 def test_github_action_takes_a_name_from_an_index(tmp_path: Path) -> None:
     workspace = project(tmp_path)
     take("github-action", workspace)
@@ -112,6 +113,7 @@ def test_a_server_that_does_not_start_says_why_in_the_log(tmp_path: Path) -> Non
     assert "::error title=rampsim::The simulator did not start" in output
 
 
+@pytest.mark.farm
 def test_a_red_job_of_gitlab_is_green_with_the_recipe(tmp_path: Path) -> None:
     workspace, port = project(tmp_path), free_port()
     here = {"SIMULATOR_PORT": port, "SIMULATOR_URL": f"http://127.0.0.1:{port}"}

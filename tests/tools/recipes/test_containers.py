@@ -60,7 +60,6 @@ def rampsim(*words: str) -> list[str]:
     return [sys.executable, "-m", "simulator", *words]
 
 
-@pytest.mark.slow
 def test_the_application_of_compose_hears_of_its_payments() -> None:
     services: dict[str, Any] = yaml.safe_load(text("compose", "compose.yaml"))["services"]
     server, app = services["rampsim"]["environment"], services["app"]["environment"]
@@ -80,7 +79,6 @@ def test_the_application_of_compose_hears_of_its_payments() -> None:
     assert heard == "transaction.completed\n"
 
 
-@pytest.mark.slow
 def test_the_application_of_compose_says_what_is_missing_where_names_are_refused() -> None:
     services: dict[str, Any] = yaml.safe_load(text("compose", "compose.yaml"))["services"]
     server = {**services["rampsim"]["environment"], "SIMULATOR_WEBHOOK_URLS": "local", "SIMULATOR_PORT": free_port()}
@@ -95,7 +93,6 @@ def test_the_application_of_compose_says_what_is_missing_where_names_are_refused
     assert "SIMULATOR_WEBHOOK_URLS=any" in done.stderr
 
 
-@pytest.mark.slow
 def test_the_simulator_runs_when_a_development_container_has_started(tmp_path: Path) -> None:
     row = json.loads(text("devcontainer", "devcontainer.json"))
     port = free_port()
@@ -154,7 +151,7 @@ class HttpWaitStrategy:
 '''
 
 
-@pytest.mark.slow
+@pytest.mark.farm
 def test_a_run_of_pytest_has_a_container_and_ends_it(tmp_path: Path) -> None:
     core = tmp_path / "testcontainers" / "core"
     core.mkdir(parents=True)
@@ -196,7 +193,6 @@ def test_what_the_image_is_made_of_is_sent_to_the_builder() -> None:
     assert all((ROOT / source).exists() for source in copied)
 
 
-@pytest.mark.slow
 def test_the_health_check_of_the_image_tells_ready_from_away() -> None:
     [check] = re.findall(r"^HEALTHCHECK .* CMD +(\[.*\])$", DOCKERFILE, re.MULTILINE)
     _, *words = json.loads(check)

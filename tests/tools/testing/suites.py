@@ -74,14 +74,20 @@ class Suite:
             text, _ = process.communicate(timeout=180)
         return Outcome(process.returncode, text)
 
-    def run_here(self, *arguments: str) -> Outcome:
-        """The same in this process, where the coverage of the plugin is measured."""
+    def run_here(self, *arguments: str, variables: Mapping[str, str] | None = None) -> Outcome:
+        """The same in this process: a second less, and the coverage of the plugin is measured."""
         text = io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(text):
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.redirect_stdout(text),
+            contextlib.redirect_stderr(text),
+        ):
             for name in [name for name in os.environ if name.startswith(("SIMULATOR_", "PYTEST_"))]:
                 patch.delenv(name)
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
             patch.setenv("COLUMNS", "120")
+            for name, value in (variables or {}).items():
+                patch.setenv(name, value)
             patch.setattr(tempfile, "tempdir", str(self.temporary))
             patch.chdir(self.directory)
             patch.setattr(sys, "path", [*sys.path])

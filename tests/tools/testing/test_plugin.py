@@ -9,7 +9,7 @@ import pytest
 
 from tests.tools.testing.suites import Outcome, Suite
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
+pytestmark = pytest.mark.xdist_group("plugin")
 
 SUITE = '''
     import urllib.request
@@ -169,11 +169,11 @@ def test_pytest_finds_the_plugin_and_shows_its_options_under_one_heading(tmp_pat
     [found] = [point for point in entry_points(group="pytest11") if point.name == "rampsim"]
     assert found.value == "simulator.testing.plugin"
     suite = Suite(tmp_path)
-    text = suite.run("--help").text
+    text = suite.run_here("--help").text
     group = text.partition("rampsim: a simulator of the ramp service for your tests:")[2].partition("\n\n")[0]
     for option in ("-url=URL", "={process,inprocess}", "-keep={failed,always,never}", "-coverage",
                    "-fail-on-advice={info,warning,error}"):  # fmt: skip
         assert f"--simulator{option}" in group.replace("\n", "")
-    text = suite.run("--markers").text
+    text = suite.run_here("--markers").text
     for marker in ("scenario(*names_or_paths)", "clock(now)", "seed(number)", "world(**body)"):
         assert f"@pytest.mark.{marker}" in text

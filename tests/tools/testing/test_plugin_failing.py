@@ -16,7 +16,7 @@ from simulator.testing import World
 from simulator.testing.plugin_report import Keeper
 from tests.tools.testing.suites import Outcome, Suite, worlds_at
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin-failing")]
+pytestmark = pytest.mark.xdist_group("plugin-failing")
 
 FAILING = """
     import pytest
@@ -105,7 +105,7 @@ def in_two_workers(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return Ran(tmp_path_factory.mktemp("workers"), "-n2")
 
 
-@pytest.fixture(params=["alone", "in_two_workers"])
+@pytest.fixture(params=["alone", pytest.param("in_two_workers", marks=pytest.mark.farm)])
 def ran(request: pytest.FixtureRequest) -> Ran:
     found: Ran = request.getfixturevalue(request.param)
     return found
@@ -215,7 +215,11 @@ SHORT = """
 
 @pytest.mark.parametrize(
     ("keep", "kept"),
-    [(None, {"test_that_fails"}), ("always", {"test_that_fails", "test_that_passes"}), ("never", set())],
+    [
+        pytest.param(None, {"test_that_fails"}, marks=pytest.mark.farm),
+        ("always", {"test_that_fails", "test_that_passes"}),
+        ("never", set()),
+    ],
 )
 def test_in_a_server_that_runs_worlds_are_kept_as_wanted(
     tmp_path: Path, origin: str, keep: str | None, kept: set[str]
@@ -227,10 +231,10 @@ def test_in_a_server_that_runs_worlds_are_kept_as_wanted(
     if keep is None:
         outcome = suite.run("-n2", variables={"SIMULATOR_URL": origin})
     elif keep == "always":
-        outcome = suite.run("--simulator-url", origin, "--simulator-keep=always")
+        outcome = suite.run_here("--simulator-url", origin, "--simulator-keep=always")
     else:
         suite.write("pytest.ini", f"[pytest]\nsimulator_url = {origin}\nsimulator_keep = never\n")
-        outcome = suite.run()
+        outcome = suite.run_here()
     left = worlds_at(origin) - before
     assert {name.partition("-")[0] for name in left} == kept, outcome.text
     for name in left:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tools.testing.suites import Outcome, Suite
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin-kinds")]
+pytestmark = pytest.mark.xdist_group("plugin-kinds")
 
 NO_SOCKETS = """
     import socket
@@ -71,7 +71,7 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     suite = Suite(tmp_path_factory.mktemp("inprocess"))
     suite.write("conftest.py", NO_SOCKETS)
     suite.write("test_it.py", IN_PROCESS)
-    return suite.run("-p", "anyio", "--simulator=inprocess")
+    return suite.run_here("-p", "anyio", "--simulator=inprocess")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_over_http_they_serve_async_tests_and_unittest_too(tmp_path: Path) -> No
                 self.assertEqual(self.world.client.get("/profile").status_code, 200)
         """,
     )
-    outcome = suite.run("-p", "anyio", "--deselect", "test_it.py::test_that_fails")
+    outcome = suite.run_here("-p", "anyio", "--deselect", "test_it.py::test_that_fails")
     assert set(outcome.tests.values()) == {"passed"}, outcome.text
     assert {"test_async[asyncio]", "test_async[trio]", "TestCase::test_of_unittest"} <= set(outcome.tests)
 
@@ -138,7 +138,7 @@ def test_fixtures_of_the_same_name_that_the_tests_have_themselves_win(tmp_path: 
             assert (world, simulator) == ("of my own", "of my own too")
         """,
     )
-    assert suite.run().tests == {"test_it": "passed"}
+    assert suite.run_here().tests == {"test_it": "passed"}
 
 
 def test_a_server_that_the_tests_start_themselves_serves_the_fixtures(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_server_that_the_tests_start_themselves_serves_the_fixtures(tmp_path: 
             raise ValueError("my own failure")
         """,
     )
-    outcome = suite.run()
+    outcome = suite.run_here()
     assert outcome.tests == {"test_that_passes": "passed", "test_that_fails": "failed"}
     assert outcome.has("GET /v1/profile", "rampsim serve --state", "as long as this run lasts: http://127.0.0.1")
 

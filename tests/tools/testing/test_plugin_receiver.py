@@ -8,6 +8,8 @@ import pytest
 
 from tests.tools.testing.suites import Outcome, Suite
 
+pytestmark = pytest.mark.xdist_group("plugin-receiver")
+
 SUITE = """
     import hmac, time
     from datetime import datetime, timezone
@@ -112,7 +114,7 @@ SUITE = """
 def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     suite = Suite(tmp_path_factory.mktemp("receiver"))
     suite.write("test_it.py", SUITE)
-    return suite.run("-p", "anyio", "--durations=0", f"--simulator={request.param}")
+    return suite.run_here("-p", "anyio", "--durations=0", f"--simulator={request.param}")
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,6 @@ import pytest
 from simulator.testing.run_server import RunServer
 from tests.tools.testing.suites import Outcome, Suite, worlds_at
 
-pytestmark = pytest.mark.slow
-
 
 def servers_of(suite: Suite) -> list[int]:
     """The servers that runs of this suite have started, and that live."""
@@ -78,6 +76,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Outcome]:
     return suite, suite.run("-n8")
 
 
+@pytest.mark.farm
 @pytest.mark.xdist_group("plugin-crowd")
 def test_eight_workers_share_one_server_and_never_see_each_others_data(crowd: tuple[Suite, Outcome]) -> None:
     suite, outcome = crowd
@@ -87,6 +86,7 @@ def test_eight_workers_share_one_server_and_never_see_each_others_data(crowd: tu
     assert len(set(noted)) == 1
 
 
+@pytest.mark.farm
 @pytest.mark.xdist_group("plugin-crowd")
 def test_a_worker_that_is_killed_leaves_nothing_running(crowd: tuple[Suite, Outcome]) -> None:
     suite, outcome = crowd
@@ -95,6 +95,7 @@ def test_a_worker_that_is_killed_leaves_nothing_running(crowd: tuple[Suite, Outc
     assert not is_left(suite)
 
 
+@pytest.mark.farm
 @pytest.mark.parametrize("keep", ["failed", "never"])
 def test_the_world_of_a_test_that_kills_its_worker_is_that_of_a_failed_test(
     tmp_path: Path, origin: str, keep: str
@@ -135,6 +136,7 @@ WAITING = """
 """
 
 
+@pytest.mark.farm
 @pytest.mark.parametrize(
     ("workers", "kind", "whom"),
     [
@@ -212,11 +214,11 @@ def test_a_server_that_dies_is_said(tmp_path: Path) -> None:
 def test_a_server_that_does_not_answer_is_said_in_one_line(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.write("test_it.py", "def test_it(world): ...")
-    outcome = suite.run("--simulator-url=http://127.0.0.1:9")
+    outcome = suite.run_here("--simulator-url=http://127.0.0.1:9")
     assert outcome.tests == {"test_it": "error"}
     assert "No simulator answers at http://127.0.0.1:9" in outcome.text
     assert ".py:" not in outcome.text.partition("ERROR at setup")[2].partition("short test summary")[0]
-    outcome = suite.run("--simulator-url=localhost", "--simulator=inprocess")
+    outcome = suite.run_here("--simulator-url=localhost", "--simulator=inprocess")
     assert outcome.code == 4
     assert "say one of the two" in outcome.text
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.tools.testing.suites import Outcome, Suite
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin-summary")]
+pytestmark = pytest.mark.xdist_group("plugin-summary")
 
 SUITE = """
     import pytest
@@ -58,6 +58,7 @@ SUITE = """
     def test_network(world):
         world.act("set_network", network="celo", status="down")
 """
+WORKERS = pytest.param("workers", marks=pytest.mark.farm)
 SEEN = {"get_profile", "get_limits", "get_kyc", "list_currencies", "list_fees", "list_orders", "list_transactions"}
 
 
@@ -107,7 +108,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, origin: str) -> Ran:
     return Ran(tmp_path_factory.mktemp("summary"), origin)
 
 
-@pytest.mark.parametrize("where", ["alone", "workers", "inprocess", "url"])
+@pytest.mark.parametrize("where", ["alone", WORKERS, "inprocess", pytest.param("url", marks=pytest.mark.farm)])
 def test_the_coverage_is_that_of_all_worlds_of_all_workers(ran: Ran, where: str) -> None:
     outcome = ran.outcome(where)
     assert set(outcome.tests.values()) == {"passed"}, outcome.text
@@ -125,7 +126,7 @@ def test_the_coverage_is_that_of_all_worlds_of_all_workers(ran: Ran, where: str)
     assert "  no   list_beneficiaries\n" in operations
 
 
-@pytest.mark.parametrize("where", ["alone", "workers"])
+@pytest.mark.parametrize("where", ["alone", WORKERS])
 def test_advice_fails_the_run_and_says_where_and_what_to_do(ran: Ran, where: str) -> None:
     outcome = ran.outcome(where)
     assert outcome.code == 1
@@ -153,10 +154,10 @@ def test_the_coverage_of_a_run_without_worlds_is_said(tmp_path: Path) -> None:
 
 def test_advice_below_the_severity_fails_nothing(tmp_path: Path) -> None:
     made = suite(tmp_path)
-    outcome = made.run_here("--simulator-fail-on-advice=error", "-k", "polling")
+    outcome = made.run_here("--simulator=inprocess", "--simulator-fail-on-advice=error", "-k", "polling")
     assert outcome.code == 0
     assert outcome.has("advice of severity error and above", "None.")
-    outcome = made.run_here("--simulator-fail-on-advice=warning", "-k", "polling")
+    outcome = made.run_here("--simulator=inprocess", "--simulator-fail-on-advice=warning", "-k", "polling")
     assert outcome.code == 1
     assert outcome.has("warning  fast_polling", "In: test_it.py::test_polling")
 
@@ -164,7 +165,7 @@ def test_advice_below_the_severity_fails_nothing(tmp_path: Path) -> None:
 def test_a_run_that_fails_anyway_keeps_its_exit_code(tmp_path: Path) -> None:
     made = suite(tmp_path)
     made.write("test_other.py", "def test_it(world): world.client.get('/profile'); raise KeyboardInterrupt")
-    outcome = made.run("--simulator-fail-on-advice=error", "-k", "amounts or test_other")
+    outcome = made.run_here("--simulator=inprocess", "--simulator-fail-on-advice=error", "-k", "amounts or test_other")
     assert outcome.code == 2
     assert "amount_as_number" in outcome.text
 
@@ -172,7 +173,7 @@ def test_a_run_that_fails_anyway_keeps_its_exit_code(tmp_path: Path) -> None:
 def test_a_wrong_setting_is_said(tmp_path: Path) -> None:
     made = Suite(tmp_path)
     made.write("pytest.ini", "[pytest]\nsimulator_keep = often\n")
-    outcome = made.run()
+    outcome = made.run_here()
     assert outcome.code == 4
     assert "simulator_keep is 'often'; it is one of failed, always, never" in outcome.text
     assert "Traceback" not in outcome.text

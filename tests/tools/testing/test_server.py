@@ -56,7 +56,6 @@ def refuses(url: str) -> bool:
     return False
 
 
-@pytest.mark.slow
 def test_a_server_of_ones_own_serves_and_ends_with_its_block() -> None:
     with serve(strict=True, rate_limit="1000/60", scenario=["autopilot"]) as server:
         assert server.control_url == f"{server.url}/_simulator"
@@ -70,7 +69,6 @@ def test_a_server_of_ones_own_serves_and_ends_with_its_block() -> None:
     assert refuses(server.url)
 
 
-@pytest.mark.slow
 def test_a_server_ends_with_a_process_that_is_killed() -> None:
     program = (
         "from simulator.testing.server import start_process; p = start_process(); print(p.url, flush=True); input()"
@@ -86,7 +84,6 @@ def test_a_server_ends_with_a_process_that_is_killed() -> None:
     assert refuses(url)
 
 
-@pytest.mark.slow
 def test_a_server_that_does_not_start_says_why_in_its_own_words() -> None:
     with pytest.raises(SimulatorError) as caught, serve(rate="fast", port=99999999):
         pass
@@ -96,7 +93,6 @@ def test_a_server_that_does_not_start_says_why_in_its_own_words() -> None:
     assert "--port" in text
 
 
-@pytest.mark.slow
 def test_a_directory_called_simulator_beside_the_tests_is_not_in_the_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,6 @@ QUICK = settings(
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "operation_id"), WITH_BODY, ids=[row[2] for row in WITH_BODY])
 def test_every_body_fits_its_schema(method: str, path: str, operation_id: str) -> None:
     @QUICK
@@ -49,7 +48,6 @@ def test_every_body_fits_its_schema(method: str, path: str, operation_id: str) -
     check()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("event_type", list(EVENT_TYPES))
 def test_every_envelope_fits_its_schema(event_type: str) -> None:
     @QUICK
@@ -61,7 +59,6 @@ def test_every_envelope_fits_its_schema(event_type: str) -> None:
     check()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("room", "method", "path", "operation_id"),
     [

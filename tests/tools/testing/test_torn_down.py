@@ -59,13 +59,12 @@ def webhooks(kit: World) -> Iterator[Receiver]:
         yield made
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["process", "inprocess"])
 def test_forward_to_ends_before_the_fixtures_of_its_test(tmp_path_factory: pytest.TempPathFactory, mode: str) -> None:
     suite = Suite(tmp_path_factory.mktemp("torn"))
     suite.write("conftest.py", CONFTEST)
     suite.write("test_shop.py", SUITE)
-    outcome = suite.run(f"--simulator={mode}")
+    outcome = suite.run_here(f"--simulator={mode}")
 
     assert (outcome.code, set(outcome.tests.values())) == (0, {"passed"}), outcome.text
 
