@@ -10,6 +10,8 @@ SEEDS ?= 1 $(shell date -u +%Y%m%d)
 # The lock also pins what pip fetches to build the project.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
+# Tests start many processes. Where this is set, as in many images, each of them would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
 .PHONY: help run test t changed dev long check lint format types imports conform contract contracts clients judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean

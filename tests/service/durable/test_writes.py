@@ -19,7 +19,7 @@ from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.world import World
 from simulator.wire.records import INDEX
 from simulator.wire.row_text import RowTexts
-from tests.unit.test_saved_world import SAVED
+from tests.service.test_saved_world import SAVED
 
 SIMULATOR = Simulator()
 CONTENTS = contents_of(SIMULATOR.tables)
