@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import TypeVar, cast
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "simulator"
@@ -42,10 +44,37 @@ def sources() -> list[Path]:
 
 
 @cache
+def text_of(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """What a module says; whoever asks again gets the same tree."""
+    return ast.parse(text_of(path), str(path))
+
+
+@cache
+def _nodes_by_kind(path: Path) -> dict[type[ast.AST], list[ast.AST]]:
+    found = defaultdict[type[ast.AST], list[ast.AST]](list)
+    for node in ast.walk(tree_of(path)):
+        found[type(node)].append(node)
+    return dict(found)
+
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+def nodes_of(path: Path, kind: type[Node]) -> list[Node]:
+    """All nodes of one kind in a module, the outer before the inner; a module is walked through once."""
+    return cast("list[Node]", _nodes_by_kind(path).get(kind, []))
+
+
+@cache
 def measured() -> Measures:
-    texts = [path.read_text("utf-8") for path in sources()]
+    texts = [text_of(path) for path in sources()]
     lengths = [text.count("\n") for text in texts]
-    names = [name for text in texts for name in _names(text)]
+    names = [name for path in sources() for name in _names(path)]
     return Measures(
         files=len(texts),
         lines=sum(lengths),
@@ -57,13 +86,11 @@ def measured() -> Measures:
     )
 
 
-def _names(text: str) -> Iterator[str]:
+def _names(path: Path) -> Iterator[str]:
     """Every name in use: those of import statements are left out, those in quoted annotations are not."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "[" in node.value:
+    yield from (node.id for node in nodes_of(path, ast.Name))
+    for node in nodes_of(path, ast.Constant):
+        if isinstance(node.value, str) and "[" in node.value:
             try:
                 yield from (inner.id for inner in ast.walk(ast.parse(node.value)) if isinstance(inner, ast.Name))
             except SyntaxError:
@@ -75,6 +102,7 @@ def _comments(text: str) -> int:
     return len(re.findall(r"^ *# (?!type:|noqa)", text, re.MULTILINE))
 
 
+@cache
 def circle() -> list[str] | None:
     """Modules that import each other in a circle, wherever in a file the import stands; None when there is none."""
     modules = {_name(path): path for path in sources()}
@@ -92,12 +120,12 @@ def _name(path: Path) -> str:
 
 
 def _imports(name: str, path: Path, modules: dict[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
+    found = {alias.name for node in nodes_of(path, ast.Import) for alias in node.names}
+    for node in nodes_of(path, ast.ImportFrom):
+        if node.module:
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
-            found += [one if one in modules else node.module for one in inner]
-        yield from (one for one in found if one in modules and one != name)
+            found |= {one if one in modules else node.module for one in inner}
+    yield from (one for one in sorted(found) if one in modules and one != name)
 
 
 def main() -> None:

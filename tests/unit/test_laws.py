@@ -19,7 +19,9 @@ from simulator.resources import ORDER
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.records import Record
-from tests.measures import sources
+from tests.measures import nodes_of, sources, text_of, tree_of
+
+pytestmark = pytest.mark.xdist_group("source")  # one worker parses the modules, once
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "simulator"
@@ -44,33 +46,27 @@ UNIVERSAL = {
 }
 
 
-@cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"), str(path))
-
-
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def imports(path: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+@cache
+def imports(path: Path) -> list[tuple[int, str, tuple[str, ...]]]:
     """Every import of a file, wherever it stands: line, module, imported names."""
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name, ()
-        elif isinstance(node, ast.ImportFrom):
-            yield node.lineno, node.module or "", tuple(alias.name for alias in node.names)
+    found = [(node.lineno, alias.name, ()) for node in nodes_of(path, ast.Import) for alias in node.names]
+    return found + [
+        (node.lineno, node.module or "", tuple(alias.name for alias in node.names))
+        for node in nodes_of(path, ast.ImportFrom)
+    ]
 
 
 def calls(path: Path, *names: str) -> Iterator[ast.Call]:
     """Every call of a function by one of these names (the last part of a dotted one)."""
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Call):
-            function = node.func
-            called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-            if called in names:
-                yield node
+    for node in nodes_of(path, ast.Call):
+        function = node.func
+        called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if called in names:
+            yield node
 
 
 def importers(*modules: str) -> set[str]:
@@ -101,19 +97,18 @@ def test_the_kernel_imports_the_standard_library_only() -> None:
     assert wrong == []
 
 
-@pytest.mark.slow
 def test_the_product_knows_neither_its_tests_nor_what_makes_its_contract() -> None:
     assert importers("tests", "contracts") == set()
 
 
-@pytest.mark.slow
 def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_line() -> None:
     wall = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.time_ns"}
+    last = {name.partition(".")[2] for name in wall}
     readers = {
         name_of(path)
         for path in SOURCES
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.Attribute) and ".".join(ast.unparse(node).split(".")[-2:]) in wall
+        for node in nodes_of(path, ast.Attribute)
+        if node.attr in last and ".".join(ast.unparse(node).split(".")[-2:]) in wall
     }
     from_time = {
         name_of(path)
@@ -133,7 +128,6 @@ def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_l
     assert outside(readers | from_time, *allowed) == set()
 
 
-@pytest.mark.slow
 def test_a_world_changes_under_a_cause_only() -> None:
     """`World.change(cause)` opens the changes of the store; whoever changes a world goes through it."""
     openers = {
@@ -145,7 +139,6 @@ def test_a_world_changes_under_a_cause_only() -> None:
     assert openers == {"simulator/kernel/world.py"}
 
 
-@pytest.mark.slow
 def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
     unseeded = {"SystemRandom", "urandom", "uuid4", "uuid1", "token_hex", "token_bytes", "token_urlsafe"}
     drawers = {name_of(path) for path in SOURCES for _ in calls(path, *unseeded)}
@@ -157,7 +150,6 @@ def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
     assert outside(seeded, "simulator/kernel/ids.py") == set()
 
 
-@pytest.mark.slow
 def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
     servers = importers("starlette", "sse_starlette", "uvicorn")
     before_a_replica = ("simulator/durable/front.py", "simulator/durable/hop.py", "simulator/durable/proof.py")
@@ -175,7 +167,6 @@ def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
     )
 
 
-@pytest.mark.slow
 def test_yaml_is_read_where_scenarios_contracts_tokens_and_contents_are() -> None:
     scenarios = ("simulator/scenario/document.py", "simulator/scenario/loader.py")
     readers = (
@@ -187,7 +178,6 @@ def test_yaml_is_read_where_scenarios_contracts_tokens_and_contents_are() -> Non
     assert outside(importers("ruamel", "yaml"), *readers) == set()
 
 
-@pytest.mark.slow
 def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
     speakers = importers("aiohttp", "httpx", "requests", "urllib.request", "http.client")
     clients = (
@@ -210,7 +200,6 @@ def test_the_order_of_the_rooms_is_one_and_the_same_everywhere() -> None:
     assert layers == [f"simulator.resources.{name}" for name in reversed(ORDER)]
 
 
-@pytest.mark.slow
 def test_a_room_is_entered_by_its_front_door() -> None:
     """Whoever is not of the room imports from its `__init__`, and only what that exports."""
     wrong = []
@@ -251,7 +240,9 @@ def _is_target(path: Path, value: ast.expr) -> bool:
     if isinstance(value, ast.Constant) and value.value == "":
         return True
     if isinstance(value, ast.Name):
-        made = [node.value for node in tree(path).body if isinstance(node, ast.Assign) and value.id in names_in(node)]
+        made = [
+            node.value for node in tree_of(path).body if isinstance(node, ast.Assign) and value.id in names_in(node)
+        ]
         return bool(made) and all(_is_target(path, one) for one in made if not isinstance(one, ast.Name))
     return isinstance(value, ast.Attribute) and value.attr == "target"
 
@@ -260,7 +251,6 @@ def names_in(node: ast.Assign) -> set[str]:
     return {target.id for target in node.targets if isinstance(target, ast.Name)}
 
 
-@pytest.mark.slow
 def test_every_status_given_to_a_record_is_the_target_of_a_state_table() -> None:
     """Where a status goes into `replace` or the constructor of a record, it comes out of a move.
 
@@ -282,7 +272,6 @@ def test_every_status_given_to_a_record_is_the_target_of_a_state_table() -> None
     ]
 
 
-@pytest.mark.slow
 def test_every_status_that_can_be_written_is_a_state_of_its_table() -> None:
     for kind in Simulator().wiring.kinds.values():
         machine = kind.machine
@@ -291,7 +280,6 @@ def test_every_status_that_can_be_written_is_a_state_of_its_table() -> None:
         assert targets <= set(machine.rows), kind.name
 
 
-@pytest.mark.slow
 def test_every_event_that_a_state_table_or_a_room_emits_is_in_the_catalogue() -> None:
     from_tables = {
         event
@@ -318,7 +306,6 @@ def _codes_raised(path: Path) -> Iterator[tuple[int, str]]:
             yield call.lineno, code.value
 
 
-@pytest.mark.slow
 def test_every_error_code_is_in_the_catalogue() -> None:
     raised = {code for path in SOURCES for _, code in _codes_raised(path)}
     declared = {code for room in ROOMS for operation in room.operations for code in operation.errors}
@@ -340,13 +327,13 @@ def test_every_error_code_a_room_raises_is_declared_by_an_operation(room) -> Non
 
 
 def test_no_file_is_so_long_that_a_newcomer_gets_lost() -> None:
-    lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
+    lengths = {name_of(path): len(text_of(path).splitlines()) for path in SOURCES}
     too_long = {path: length for path, length in lengths.items() if length > LONGEST_FILE}
     assert too_long == {}
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    assert [name_of(path) for path in SOURCES if tree(path).body and ast.get_docstring(tree(path)) is None] == []
+    assert [name_of(path) for path in SOURCES if tree_of(path).body and ast.get_docstring(tree_of(path)) is None] == []
 
 
 def test_no_function_keeps_what_belongs_to_a_world() -> None:
@@ -354,8 +341,8 @@ def test_no_function_keeps_what_belongs_to_a_world() -> None:
     kept = {"World", "Store", "Table", "Simulator", "Record", "Event"}
     found = []
     for path in SOURCES:
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.FunctionDef) and any("cache" in ast.unparse(one) for one in node.decorator_list):
+        for node in nodes_of(path, ast.FunctionDef):
+            if any("cache" in ast.unparse(one) for one in node.decorator_list):
                 given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
                 named = {
                     name.id

@@ -9,6 +9,8 @@ import pytest
 from tests.measures import PACKAGE, Measures, circle, measured
 from tests.unit.test_places import places
 
+pytestmark = pytest.mark.xdist_group("source")  # its modules are parsed once
+
 _ROW = re.compile(r"^\| ([^|]+?) \| ([0-9.,]+) \| ([0-9.,]+) \|$", re.MULTILINE)
 
 
@@ -36,12 +38,10 @@ def _found(measures: Measures) -> dict[str, float]:
     }
 
 
-@pytest.mark.slow
 def test_modules_import_each_other_in_no_circle() -> None:
     assert circle() is None
 
 
-@pytest.mark.slow
 def test_the_page_states_the_measures_and_they_keep_their_bounds() -> None:
     stated, found = _stated(), _found(measured())
     assert stated.keys() == found.keys()

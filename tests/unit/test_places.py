@@ -41,7 +41,7 @@ from simulator.wire.operation import Call, Operation
 from simulator.wire.records import Kind, Record, create, existing, find, move, new_fields, present
 from simulator.wire.room import Room
 from simulator.wire.subjects import subjects_of
-from tests.measures import sources
+from tests.measures import nodes_of, sources
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "simulator"
@@ -168,10 +168,9 @@ def test_what_is_derived_from_tables_knows_a_new_event(simulator: Simulator) -> 
 
 def _names(path: Path) -> Iterator[str]:
     """Every attribute, annotated field and text in a source: whatever can name a row or a member of a model."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        match node:
-            case ast.Attribute(attr=name) | ast.AnnAssign(target=ast.Name(id=name)) | ast.Constant(value=str(name)):
-                yield name
+    yield from (node.attr for node in nodes_of(path, ast.Attribute))
+    yield from (node.target.id for node in nodes_of(path, ast.AnnAssign) if isinstance(node.target, ast.Name))
+    yield from (node.value for node in nodes_of(path, ast.Constant) if isinstance(node.value, str))
 
 
 @cache
@@ -221,7 +220,7 @@ def places() -> dict[str, int]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.xdist_group("source")
 def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -> None:
     found = places()
     with capsys.disabled():
