@@ -127,7 +127,6 @@ def test_every_table_has_a_known_kind_of_rows(morning: Morning) -> None:
     assert {base_name(name) for name in morning.state.tables} <= TABLES.keys()
 
 
-@pytest.mark.slow
 def test_every_row_comes_back_as_it_was(morning: Morning) -> None:
     read = read_document(morning.simulator, morning.raw)
     assert read.tables == morning.state.tables
@@ -138,7 +137,6 @@ def test_every_row_comes_back_as_it_was(morning: Morning) -> None:
             assert repr(read.tables[name][key]) == repr(row)
 
 
-@pytest.mark.slow
 def test_the_frame_comes_back_as_it_was(morning: Morning) -> None:
     read, state = read_document(morning.simulator, morning.raw), morning.state
     for name in ("world_id", "keys_of", "seed", "mode", "now_ms", "rate", "started_at_ms"):
@@ -147,7 +145,6 @@ def test_the_frame_comes_back_as_it_was(morning: Morning) -> None:
         assert getattr(read.blueprint, name) == getattr(state.blueprint, name), name
 
 
-@pytest.mark.slow
 def test_the_second_document_is_the_first(morning: Morning) -> None:
     world = morning.simulator.from_state(read_document(morning.simulator, morning.raw), "default")
     again = Simulator()
@@ -156,7 +153,6 @@ def test_the_second_document_is_the_first(morning: Morning) -> None:
     assert document_text(again, again.state_of(world)) == morning.raw
 
 
-@pytest.mark.slow
 def test_reading_a_document_changes_nothing(morning: Morning) -> None:
     before = document_text(morning.simulator, morning.simulator.state_of(morning.world))
     directory = dict(morning.simulator.directory)
@@ -428,7 +424,6 @@ CONTROLLED = {
 }
 
 
-@pytest.mark.slow
 def test_a_document_of_a_version_with_fewer_settings_gets_their_defaults(morning: Morning) -> None:
     def forget(document: Any) -> None:
         for settings in (document["blueprint"]["settings"], document["tables"]["settings"][0][1]):
@@ -552,7 +547,6 @@ def first_step(document: Any) -> Any:
     return next(timer for _, timer in document["tables"]["timers"] if timer["kind"].startswith("scenario."))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(EDITS)))
 def test_a_document_that_is_wrong_somewhere_is_refused_and_says_where(morning: Morning, number: int) -> None:
     change, param = EDITS[number]
@@ -588,7 +582,6 @@ JOURNAL_EDITS: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(JOURNAL_EDITS)))
 def test_document_with_an_unreadable_journal_row_drops_it(morning: Morning, number: int) -> None:
     change, journal = JOURNAL_EDITS[number]
@@ -637,13 +630,11 @@ def test_rows_on_which_a_step_breaks_are_refused(morning: Morning) -> None:
     assert param.startswith("tables.timers.")
 
 
-@pytest.mark.slow
 def test_a_table_from_elsewhere_is_kept(morning: Morning) -> None:
     raw = edited(morning, lambda d: d["tables"].update(tomorrow=[["a", {"b": 1}]]))
     assert read_document(morning.simulator, raw).tables["tomorrow"] == {"a": {"b": 1}}
 
 
-@pytest.mark.slow
 def test_a_slow_clock_goes_into_a_document_and_back() -> None:
     inside = Inside()
     assert inside.control("PUT", "/clock", {"rate": 1e-150}).refusal == (400, "invalid_parameter", "rate")
@@ -663,7 +654,6 @@ def test_a_document_holds_every_row_in_its_order(morning: Morning) -> None:
     assert [row["id"] for row in document["requests"]] == [row.id for row in morning.state.requests]
 
 
-@pytest.mark.slow
 def test_a_document_may_have_been_formatted_by_another_tool(morning: Morning) -> None:
     raw = json.dumps(json.loads(morning.raw), indent=2, sort_keys=True).encode()
     encode = contents_of(morning.simulator.tables).codec.encode

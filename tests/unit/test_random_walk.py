@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Any
 
 import orjson
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -366,5 +365,5 @@ class RandomWalk(RuleBasedStateMachine):
         assert not self.mismatches
 
 
-TestRandomWalk = pytest.mark.slow(RandomWalk.TestCase)
+TestRandomWalk = RandomWalk.TestCase
 TestRandomWalk.settings = settings(max_examples=40, stateful_step_count=40, suppress_health_check=list(HealthCheck))

@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable
 from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
 
-import pytest
-
 from simulator import Config, create_app
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient
@@ -124,16 +122,13 @@ async def nothing(session: Session, number: int) -> None:
     await session.control("GET", f"/resources/{own}")
 
 
-@pytest.mark.slow
 def test_a_completed_ramp_keeps_little() -> None:
     assert growth(ramp, 80, 240) < 7_000
 
 
-@pytest.mark.slow
 def test_a_run_of_a_recurring_payment_keeps_little() -> None:
     assert growth(week, 20, 30) / 20 < 5_000
 
 
-@pytest.mark.slow
 def test_calls_that_make_nothing_leave_nothing_once_the_journals_are_full() -> None:
     assert abs(growth(nothing, 60, 160)) < 100

@@ -154,7 +154,6 @@ def twin() -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.slow
 def test_the_load_sends_what_it_is_told_and_counts_what_is_answered(twin: Server) -> None:
     with signed_in(twin) as client:
         quote = client.call("POST", "/v1/quotes", QUOTE)
@@ -165,7 +164,6 @@ def test_the_load_sends_what_it_is_told_and_counts_what_is_answered(twin: Server
     assert run_here(Load(twin.origin, "GET", f"/v1/quotes/{quote['id']}", headers), 0.05, connections=4) > 0
 
 
-@pytest.mark.slow
 def test_a_load_that_is_answered_otherwise_ends_with_what_was_answered(twin: Server) -> None:
     nobody = Load(twin.origin, "GET", "/v1/quotes/qt_1")
     with pytest.raises(Refused, match="unauthorized"):
@@ -173,7 +171,6 @@ def test_a_load_that_is_answered_otherwise_ends_with_what_was_answered(twin: Ser
     run_times(Load(twin.origin, "GET", "/v1/quotes/qt_1", refused=True), 3, connections=1)
 
 
-@pytest.mark.slow
 def test_processor_time_of_a_process_goes_up_with_what_it_does(twin: Server) -> None:
     with signed_in(twin) as client:
         before = cpu_seconds(twin.pid)
@@ -206,7 +203,6 @@ def test_a_scene_that_fails_is_told_of_and_the_others_go_on(monkeypatch: pytest.
     assert any("no quote" in text for text in said)
 
 
-@pytest.mark.slow
 def test_the_smoke_of_a_row_measures_it_and_writes_its_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,7 +15,6 @@ EPISODES = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CAMPAIGNS)
 def test_nothing_breaks_the_server(name: str) -> None:
     if CAMPAIGNS[name].shared:

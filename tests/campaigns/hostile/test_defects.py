@@ -144,7 +144,6 @@ def test_a_delivery_delayed_beyond_the_last_year_leaves_the_world_readable(world
     readable(world, "/deliveries")
 
 
-@pytest.mark.slow
 def test_a_running_clock_ends_with_the_last_year(default: Remote) -> None:
     clock = {"mode": "scaled", "now": "9998-12-31T23:59:00Z", "rate": 1_000_000}
     world = default.another(scenarios=[], clock=clock)
@@ -211,7 +210,6 @@ def test_what_never_comes_is_waited_for_until_the_horizon(default: Remote) -> No
     assert receipt["fired"] >= 4
 
 
-@pytest.mark.slow
 def test_an_advance_ends_with_its_client(default: Remote) -> None:
     world = default.another(scenarios=["autopilot"])
     payment = endless_payment(world)
@@ -227,7 +225,6 @@ def test_an_advance_ends_with_its_client(default: Remote) -> None:
     assert reset.status == 200
 
 
-@pytest.mark.slow
 def test_the_next_timer_is_the_same_however_fast_a_receiver_is(default: Remote) -> None:
     def now(seconds: float) -> str:
         world = default.another(seed=1, scenarios=[])
@@ -246,7 +243,6 @@ def test_the_next_timer_is_the_same_however_fast_a_receiver_is(default: Remote) 
     assert now(0.3) == now(0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/clock/advance", "/settle", "/snapshots"])
 def test_a_receiver_that_waits_for_its_own_delivery_is_answered_at_once(world: Remote, path: str) -> None:
     seen: list[tuple[int, str, float]] = []
@@ -309,7 +305,6 @@ def test_a_scenario_of_more_than_256_kilobytes_is_refused_at_once(world: Remote,
     assert watch.seconds < 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -326,7 +321,6 @@ def test_reading_a_scenario_holds_nobody_up(server: Server, world: Remote, text:
     assert prober.worst < 0.5
 
 
-@pytest.mark.slow
 def test_making_a_recording_holds_nobody_up(server: Server, world: Remote) -> None:
     body = {"name": "Wanjiru Otieno", "country": "KE", "fiat_currency": "KES", "type": "phone_number"}
     for number in range(500):
@@ -401,7 +395,6 @@ def test_a_state_with_a_request_id_of_two_lines_is_refused(world: Remote) -> Non
     assert answer.status == 400
 
 
-@pytest.mark.slow
 def test_a_state_of_more_than_64_megabytes_is_refused(world: Remote) -> None:
     document = orjson.dumps(ok(world.control("GET", "/state")))
     answer = world.control("PUT", "/state", content=document + b" " * (65 * MEGABYTE))
@@ -566,7 +559,6 @@ def wait_for_ever(server: Server, count: int) -> list[socket.socket]:
     return links
 
 
-@pytest.mark.slow
 def test_a_server_ends_cleanly_while_clients_wait() -> None:
     with own_server() as server:
         links = wait_for_ever(server, 3)
@@ -581,7 +573,6 @@ def test_a_server_ends_cleanly_while_clients_wait() -> None:
         assert (code, seconds < 3) == (0, True)
 
 
-@pytest.mark.slow
 def test_waits_end_with_their_clients() -> None:
     with own_server() as server:
         for link in wait_for_ever(server, 300):
@@ -607,7 +598,6 @@ def grown(server: Server, work: Callable[[httpx.Client], None]) -> int:
         return (resident_bytes(server.pid) - before) // MEGABYTE
 
 
-@pytest.mark.slow
 def test_an_inbox_keeps_no_more_than_a_bounded_number_of_bytes() -> None:
     with own_server() as server:
         body = bytes(10 * MEGABYTE)
@@ -618,7 +608,6 @@ def test_an_inbox_keeps_no_more_than_a_bounded_number_of_bytes() -> None:
         assert grown(server, post) < 45
 
 
-@pytest.mark.slow
 def test_the_journal_keeps_no_more_than_a_bounded_number_of_bytes() -> None:
     with own_server() as server:
         body = bytes(MEGABYTE - 1)
@@ -630,7 +619,6 @@ def test_the_journal_keeps_no_more_than_a_bounded_number_of_bytes() -> None:
         assert grown(server, post) < 45
 
 
-@pytest.mark.slow
 def test_without_the_control_token_no_body_is_read() -> None:
     async def ask() -> tuple[int, int]:
         application = create_app(Config(host="0.0.0.0", control_token="secret", clock="manual"))
@@ -657,7 +645,6 @@ def test_without_the_control_token_no_body_is_read() -> None:
     assert pieces < 4
 
 
-@pytest.mark.slow
 def test_nothing_is_left_of_a_world_that_was_deleted() -> None:
     async def come_and_go() -> tuple[int, int, int]:
         application = create_app(Config(clock="manual"))
@@ -704,7 +691,6 @@ def test_nothing_is_left_of_a_world_that_was_deleted() -> None:
 # --- what is acknowledged -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("end", ["reset", "delete", "restore"])
 def test_a_call_delayed_into_a_world_that_is_gone_is_refused(world: Remote, end: str) -> None:
     token = world.token()
@@ -776,7 +762,6 @@ def test_pages_tell_browsers_what_they_may_do(default: Remote, page: str) -> Non
     assert headers.get("x-content-type-options") == "nosniff"
 
 
-@pytest.mark.slow
 def test_the_history_of_a_resource_costs_the_same_however_long_it_is() -> None:
     application = create_app(Config(clock="manual", scenarios=()))
     simulator = application.runtime.simulator

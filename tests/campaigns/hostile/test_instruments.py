@@ -64,7 +64,6 @@ def test_answers_are_judged(tmp_path: Path, status: int, body: bytes, found: dic
     assert kinds(house_with(tmp_path, answering(status, body))) == found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "body", "found"), [(200, b'{"surprise":[]}', {"contract"}), (418, b"{}", {"contract", "envelope"})]
 )
@@ -74,7 +73,6 @@ def test_answers_are_held_against_the_contract(tmp_path: Path, status: int, body
     assert kinds(subject, Request("GET", "/v1/network/stats", "", [("host", "127.0.0.1")])).keys() == found
 
 
-@pytest.mark.slow
 def test_what_raises_and_what_never_answers_is_found(tmp_path: Path) -> None:
     async def raises(self: Any, scope: Any, receive: Any, send: Any) -> None:
         raise KeyError("x")

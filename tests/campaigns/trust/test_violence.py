@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.campaigns.trust.postgres import PostgresCampaign
 from tests.campaigns.trust.sqlite import SqliteCampaign
 from tests.service.durable.postgres_server import require
 
 
-@pytest.mark.slow
 def test_what_was_answered_outlives_kills() -> None:
     outcome = SqliteCampaign(7, 2).run()
     assert outcome.findings.told == []
@@ -18,7 +15,6 @@ def test_what_was_answered_outlives_kills() -> None:
     assert outcome.webhooks > 0
 
 
-@pytest.mark.slow
 def test_what_was_answered_outlives_a_replica() -> None:
     require()
     outcome = PostgresCampaign(2, 1).run()
@@ -27,7 +23,6 @@ def test_what_was_answered_outlives_a_replica() -> None:
     assert outcome.acknowledged > 20
 
 
-@pytest.mark.slow
 def test_a_store_that_lies_is_found_out() -> None:
     """Answers leave before what they tell of is kept; `make trust ARGS=--self-check` has all lies."""
     outcome = SqliteCampaign(7, 12, lie="answers-early").run()

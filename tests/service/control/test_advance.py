@@ -63,7 +63,6 @@ def test_an_event_of_an_object_counts_when_it_was_emitted_already_any_other_is_t
     assert world.control("POST", "/clock/advance", {"until": created}).code == "not_reached"
 
 
-@pytest.mark.slow
 def test_waiting_looks_ten_years_ahead_and_no_further(world: Remote) -> None:
     receipt = endless(world).advance(**NEVER, partial=True)
     assert receipt["now"][:4] in ("2035", "2036")
@@ -111,7 +110,6 @@ def test_an_advance_ends_when_its_caller_has_gone(world: Remote) -> None:
         assert time.monotonic() < ends, "the advance goes on without its caller"
 
 
-@pytest.mark.slow
 def test_waiting_for_a_receiver_is_called_off_too(world: Remote) -> None:
     entered, leave = Event(), Event()
 
@@ -130,7 +128,6 @@ def test_waiting_for_a_receiver_is_called_off_too(world: Remote) -> None:
         leave.set()
 
 
-@pytest.mark.slow
 def test_while_one_world_advances_far_everybody_else_is_answered_soon(world: Remote, autopilot_world: Remote) -> None:
     endless(world)
     waits: list[float] = []
@@ -158,7 +155,6 @@ BY_RECEIVER = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "body"), BY_RECEIVER)
 def test_a_receiver_that_waits_for_its_own_delivery_is_told_so(
     world: Remote, method: str, path: str, body: Any
@@ -183,7 +179,6 @@ def test_a_receiver_that_waits_for_its_own_delivery_is_told_so(
         assert (delivery["status"], delivery["response_status"]) == ("succeeded", 200)
 
 
-@pytest.mark.slow
 def test_a_receiver_that_answers_soon_is_waited_for(world: Remote) -> None:
     with Receiver(lambda _: 200).listening() as receiver:
         register(world, receiver.url, "transaction.created")
@@ -192,7 +187,6 @@ def test_a_receiver_that_answers_soon_is_waited_for(world: Remote) -> None:
         assert (answer.status, answer.body["deliveries"]) == (200, 1)
 
 
-@pytest.mark.slow
 def test_a_slow_receiver_is_waited_for_where_the_caller_says_so(world: Remote) -> None:
     leave = Event()
 
@@ -220,7 +214,6 @@ def test_a_wait_that_is_no_boolean_is_refused_before_anything_is_done(world: Rem
     assert world.event_types() == before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("hold", [True, False])
 def test_the_next_timer_is_the_same_however_fast_a_receiver_refuses(world: Remote, hold: bool) -> None:
     leave = Event()

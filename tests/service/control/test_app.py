@@ -7,7 +7,6 @@ import pytest
 from tests.remote import Remote
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "limit"),
     [("PUT", "/state", 64 * 1024 * 1024), ("POST", "/faults", 1024 * 1024)],

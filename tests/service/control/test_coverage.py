@@ -225,7 +225,6 @@ def test_a_journal_that_forgets_does_not_lower_the_coverage(world: Remote) -> No
     assert set(covered(coverage(small), "operations")) == {"create_token", "create_quote", "get_profile"}
 
 
-@pytest.mark.slow
 def test_the_server_knows_what_worlds_had_that_have_ended(world: Remote) -> None:
     other = world.another(seed=1, scenarios=[])
     before = item(coverage(world, world="*"), "operations", "create_quote")["succeeded"]

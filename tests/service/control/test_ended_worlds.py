@@ -14,7 +14,6 @@ from tests.support import eventually
 WALLET = {"network": "stellar", "label": "late"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ENDINGS)
 @pytest.mark.parametrize("key", [{}, {"Idempotency-Key": "late"}], ids=["once", "with a key"])
 def test_a_call_whose_world_ended_while_it_was_delayed_is_not_acknowledged(

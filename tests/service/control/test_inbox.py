@@ -70,7 +70,6 @@ def test_of_a_large_message_the_beginning_is_kept(world: Remote) -> None:
     assert [(len(row["body"]), row["truncated"]) for row in kept] == [(1024 * 1024, True), (1, False)]
 
 
-@pytest.mark.slow
 def test_an_inbox_is_bounded_in_bytes(world: Remote) -> None:
     path = f"/inbox/full-{world.world['id']}"
     for _ in range(40):

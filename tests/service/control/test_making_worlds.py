@@ -187,7 +187,6 @@ def test_a_fork_that_is_refused_makes_no_world(world: Remote) -> None:
     assert world.control("GET", "/worlds/stillborn").status == 404
 
 
-@pytest.mark.slow
 def test_the_default_world_may_be_replaced_and_keeps_its_keys(http: httpx.Client) -> None:
     with running(Config()) as (origin, _):
         server = Remote(origin, http)
@@ -198,7 +197,6 @@ def test_the_default_world_may_be_replaced_and_keeps_its_keys(http: httpx.Client
         assert server.control("GET", "/health").body["worlds"] == 1
 
 
-@pytest.mark.slow
 def test_a_scenario_runs_alike_whatever_the_flags_of_the_server(flagged: Remote) -> None:
     words = ["scenario", "run", "payout-fails-and-refunds"]
     alone = CliRunner().invoke(main, words)
@@ -278,7 +276,6 @@ def test_a_world_that_holds_the_keys_elsewhere_is_named(world: Remote) -> None:
     assert f"The world {other.world['id']} holds the keys" in answer.body["error"]["message"]
 
 
-@pytest.mark.slow
 def test_a_server_whose_scenario_can_set_up_no_such_world_says_where(tmp_path: Path) -> None:
     file = tmp_path / "poor.json"
     file.write_text(json.dumps(POOR))

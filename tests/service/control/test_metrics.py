@@ -165,7 +165,6 @@ def test_it_is_not_ready_while_its_store_keeps_nothing(server: tuple[Remote, App
     assert told == 0
 
 
-@pytest.mark.slow
 def test_nothing_of_the_library_is_loaded_before_somebody_asks() -> None:
     program = (
         "import sys, asyncio\n"

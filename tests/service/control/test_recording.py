@@ -45,7 +45,6 @@ def replayed(world: Remote, text: str, seed: int = 1) -> RunResult:
     return result
 
 
-@pytest.mark.slow
 def test_nothing_done_is_an_empty_scenario_that_runs(world: Remote) -> None:
     text = recorded(world)
     assert text.startswith("# yaml-language-server: $schema=../contracts/scenario.schema.json\n")
@@ -54,7 +53,6 @@ def test_nothing_done_is_an_empty_scenario_that_runs(world: Remote) -> None:
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_calls_actions_and_time_come_back_in_their_order(world: Remote) -> None:
     mine = offramp(world)
     world.advance(by="20s")
@@ -90,7 +88,6 @@ def test_calls_actions_and_time_come_back_in_their_order(world: Remote) -> None:
     assert len(result.checks) == 1 + len(expected)
 
 
-@pytest.mark.slow
 def test_weather_that_was_active_is_active_again(autopilot_world: Remote) -> None:
     onramp(autopilot_world)
     autopilot_world.advance(by="10m")
@@ -100,7 +97,6 @@ def test_weather_that_was_active_is_active_again(autopilot_world: Remote) -> Non
     replayed(autopilot_world, text)
 
 
-@pytest.mark.slow
 def test_refusals_keep_their_status_and_code(world: Remote) -> None:
     assert world.api("POST", "/quotes", {}).status == 400
     assert world.api("GET", "/transactions/txn_nothing").status == 404
@@ -124,7 +120,6 @@ def test_refusals_keep_their_status_and_code(world: Remote) -> None:
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_objects_made_by_actions_are_referred_to(world: Remote) -> None:
     wallet = world.api("POST", "/wallets", {"network": "bitcoin", "lightning": True}).body
     deposit = world.act("deposit_arrives", wallet["id"], asset="BTC", amount="0.01").body["resource"]
@@ -136,7 +131,6 @@ def test_objects_made_by_actions_are_referred_to(world: Remote) -> None:
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_objects_that_no_answer_named_are_found_by_their_place(world: Remote) -> None:
     wallet = world.api("POST", "/wallets", {"network": "bitcoin"}).body
     body = {"type": "invoice", "amount_sats": 500}
@@ -149,7 +143,6 @@ def test_objects_that_no_answer_named_are_found_by_their_place(world: Remote) ->
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_settings_faults_and_the_choice_of_weather_are_repeated(world: Remote) -> None:
     world.control("PATCH", "/settings", {"strict": True, "webhook_urls": "any"})
     world.control("PATCH", "/settings", {"webhook_timestamp": "simulated"})
@@ -168,7 +161,6 @@ def test_settings_faults_and_the_choice_of_weather_are_repeated(world: Remote) -
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_a_fault_of_one_endpoint_is_left_out_and_it_is_said(world: Remote) -> None:
     world.control("POST", "/faults", {"webhook": {"endpoint_id": "wh_1"}, "deliver": {"copies": 2}})
     world.control("POST", "/faults", {"webhook": {"event": "transaction.created"}, "deliver": {"copies": 3}})
@@ -179,7 +171,6 @@ def test_a_fault_of_one_endpoint_is_left_out_and_it_is_said(world: Remote) -> No
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_an_uploaded_scenario_is_carried_along(world: Remote) -> None:
     rule = {"on": "transaction.awaiting_payment", "do": [{"after": "7s", "action": "payment_declined"}]}
     assert world.control("POST", "/scenarios", {"name": "declines", "rules": [rule]}).status == 201
@@ -192,7 +183,6 @@ def test_an_uploaded_scenario_is_carried_along(world: Remote) -> None:
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_a_scenario_that_the_server_was_started_with_is_carried_along(world: Remote, tmp_path: Path) -> None:
     own = tmp_path / "declines.yaml"
     own.write_text("name: own\nrules:\n  - {on: transaction.awaiting_payment, do: [{action: payment_declined}]}\n")
@@ -212,7 +202,6 @@ def test_a_scenario_that_the_server_was_started_with_is_carried_along(world: Rem
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_headers_that_matter_are_kept(world: Remote) -> None:
     headers = {"Idempotency-Key": "first-try", "X-Simulator-Scenario": "payment-declined"}
     made = quote(world)
@@ -227,7 +216,6 @@ def test_headers_that_matter_are_kept(world: Remote) -> None:
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_a_triggered_event_is_triggered_again(world: Remote) -> None:
     for event in ("transaction.expired", "recurring_payment.run_failed", "kyc.rejected"):
         assert trigger(world, event).status == 200
@@ -238,7 +226,6 @@ def test_a_triggered_event_is_triggered_again(world: Remote) -> None:
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_dates_mean_the_same_in_a_run_that_began_elsewhere(origin: str, http: Any) -> None:
     start = {"mode": "manual", "now": "2026-02-27T23:59:30.250Z"}
     world = Remote(origin, http).another(seed=3, clock=start, scenarios=["autopilot"], settings={"strict": True})
@@ -252,7 +239,6 @@ def test_dates_mean_the_same_in_a_run_that_began_elsewhere(origin: str, http: An
     replayed(world, text, seed=3)
 
 
-@pytest.mark.slow
 def test_a_world_that_began_before_a_run_does_says_so(origin: str, http: Any) -> None:
     world = Remote(origin, http).another(seed=1, clock={"now": "2020-01-01T00:00:00Z"}, scenarios=["autopilot"])
     onramp(world)
@@ -262,7 +248,6 @@ def test_a_world_that_began_before_a_run_does_says_so(origin: str, http: Any) ->
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_time_of_a_running_clock_is_recorded_to_the_millisecond(origin: str, http: Any) -> None:
     clock = {"mode": "scaled", "rate": 1000, "now": "2026-01-05T08:00:00Z"}
     world = Remote(origin, http).another(seed=1, clock=clock)
@@ -272,7 +257,6 @@ def test_time_of_a_running_clock_is_recorded_to_the_millisecond(origin: str, htt
     replayed(world, recorded(world))
 
 
-@pytest.mark.slow
 def test_both_environments_are_recorded(world: Remote) -> None:
     saved = world.api("POST", "/beneficiaries", BENEFICIARY, environment="production").body
     world.api("DELETE", f"/beneficiaries/{saved['id']}", environment="production")
@@ -284,7 +268,6 @@ def test_both_environments_are_recorded(world: Remote) -> None:
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_secrets_and_receivers_never_appear(world: Remote, origin: str) -> None:
     url = f"{origin}/_simulator/inbox/hidden-token-abc"
     endpoint = world.api("POST", "/webhooks", {"url": url, "events": ["*"]}).body
@@ -303,7 +286,6 @@ def test_secrets_and_receivers_never_appear(world: Remote, origin: str) -> None:
     replayed(world, text)
 
 
-@pytest.mark.slow
 def test_what_another_key_pair_was_refused_is_left_out(world: Remote) -> None:
     pair = world.act("create_key", permissions=["read"]).body["resource"]
     keys = {"public_key": pair["public_key"], "secret_key": pair["secret_key"]}
@@ -324,7 +306,6 @@ def test_polls_without_a_change_are_recorded_once(world: Remote) -> None:
     assert recorded(world).count("get: /transactions/${onramp.id}") == 2
 
 
-@pytest.mark.slow
 def test_since_begins_later(world: Remote) -> None:
     onramp(world)
     world.advance(by="1h")
@@ -381,7 +362,6 @@ def test_control_calls_are_kept_in_order_and_refused_ones_are_not(world: Remote)
     assert (rows[1]["at"], rows[1]["ended_at"]) == ("2026-01-05T08:00:00.000Z", "2026-01-05T08:00:05.000Z")
 
 
-@pytest.mark.slow
 def test_reset_begins_anew(world: Remote) -> None:
     onramp(world)
     world.control("POST", "/reset")
@@ -393,7 +373,6 @@ def test_a_recording_cannot_have_a_name_that_no_scenario_may_have(world: Remote)
         assert world.control("GET", "/recording", params={"name": name}).refusal == (400, "invalid_parameter", "name")
 
 
-@pytest.mark.slow
 def test_recording_too_large_to_upload_says_so(world: Remote, tmp_path: Path) -> None:
     """It still is a valid scenario file, and a smaller one says nothing."""
     long, said = {"note": "x" * 3_000}, b"# Too large to upload: POST /_simulator/scenarios takes 256 KB"
@@ -410,7 +389,6 @@ def test_recording_too_large_to_upload_says_so(world: Remote, tmp_path: Path) ->
     assert CliRunner().invoke(main, ["scenario", "validate", str(tmp_path / "recording.yaml")]).exit_code == 0
 
 
-@pytest.mark.slow
 def test_recording_of_too_many_values_says_so(world: Remote) -> None:
     for _ in range(4):
         world.api("POST", "/beneficiaries", {"note": [1] * 6_000})

@@ -74,7 +74,6 @@ def recording(inside: Inside) -> bytes:
     return reply.raw
 
 
-@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(st.lists(CALLS | FAULT.map(lambda fault: ("POST", "/faults", fault)) | CONTROL, max_size=8))
 def test_a_recording_is_a_scenario_whatever_was_done(inside: Inside, done: list[Any]) -> None:
@@ -89,7 +88,6 @@ def test_a_recording_is_a_scenario_whatever_was_done(inside: Inside, done: list[
     loaded(inside, recording(inside))
 
 
-@pytest.mark.slow
 def test_a_recording_of_a_thousand_calls_is_written_quickly_and_can_be_read(inside: Inside) -> None:
     inside.control("POST", "/reset")
     inside.tokens.clear()

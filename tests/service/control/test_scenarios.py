@@ -23,7 +23,6 @@ def test_an_upload_without_doubts_has_no_warnings(world: Remote) -> None:
     assert "warnings" not in world.control("POST", "/scenarios", {"name": "x"}).body
 
 
-@pytest.mark.slow
 def test_an_upload_is_bounded(world: Remote) -> None:
     for text in (b"#" * (256 * 1024 + 1), b"[" * 2_000, b"name: x\nrules: [" + b"x," * 20_001 + b"]"):
         answer = world.control("POST", "/scenarios", content=text)

@@ -184,7 +184,6 @@ def test_a_snapshot_waits_for_webhooks_in_flight(world: Remote) -> None:
     assert "webhook_ready" not in document["tables"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("end", ["PUT /state", "POST /snapshots/{taken}/restore", "POST /reset", "DELETE /worlds/{id}"])
 def test_while_the_clock_is_advanced_a_world_is_not_kept_but_replaced_or_ended(world: Remote, end: str) -> None:
     taken, document = snapshot(world), state(world)
@@ -205,7 +204,6 @@ def test_while_the_clock_is_advanced_a_world_is_not_kept_but_replaced_or_ended(w
                 assert ok(beside.control("POST", "/clock/advance", {"by": "1s"}))["reached"] is True
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("call", ["GET /state", "POST /snapshots", "POST /settle"])
 def test_call_on_an_old_connection_gives_up_on_a_hanging_receiver(
     world: Remote, call: str, monkeypatch: pytest.MonkeyPatch
@@ -425,7 +423,6 @@ def test_a_document_that_is_refused_changes_nothing(autopilot_world: Remote) -> 
     )
 
 
-@pytest.mark.slow
 def test_a_fresh_process_goes_on_exactly_as_the_first(autopilot_world: Remote, http: httpx.Client) -> None:
     busy_morning(autopilot_world, *inboxes(autopilot_world))
     document = state(autopilot_world)
@@ -445,7 +442,6 @@ def test_a_fresh_process_goes_on_exactly_as_the_first(autopilot_world: Remote, h
 # --- many worlds --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_a_thousand_worlds_live_side_by_side(world: Remote) -> None:
     count = whole(1000, short=200)
@@ -463,7 +459,6 @@ def test_a_thousand_worlds_live_side_by_side(world: Remote) -> None:
     assert time.process_time() - began < 30
 
 
-@pytest.mark.slow
 def test_an_idle_world_is_small_and_quickly_made_again() -> None:
     simulator, count = Simulator(), 200
     simulator.create_world(Blueprint("default", 1, scenarios=DEFAULT_SCENARIOS))
@@ -489,7 +484,6 @@ def test_an_idle_world_is_small_and_quickly_made_again() -> None:
 # --- reset and running calls --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_nothing_of_the_old_world_is_delivered_after_a_reset(world: Remote) -> None:
     with slow_receiver(world) as receiver:
         assert receiver.entered.wait(10)

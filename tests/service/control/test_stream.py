@@ -249,7 +249,6 @@ def test_a_stream_outlives_reset_and_restore_and_ends_with_its_world(world: Remo
         assert list(stream.messages()) == []
 
 
-@pytest.mark.slow
 def test_the_server_stops_while_somebody_listens(http: httpx.Client) -> None:
     with another_process(http) as remote, listening(remote) as stream:
         stream.until("clock")
@@ -264,7 +263,6 @@ def test_the_server_stops_while_somebody_listens(http: httpx.Client) -> None:
 # --- listeners that are slow ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_listener_that_does_not_read_is_cut_off_and_nobody_waits_for_it(
     world: Remote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,7 +292,6 @@ def ends(connection: socket.socket) -> bool:
     return True
 
 
-@pytest.mark.slow
 def test_nothing_is_made_when_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "MESSAGES_KEPT", 5)
     inside = Inside()

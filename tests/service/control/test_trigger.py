@@ -387,7 +387,6 @@ class Slow(BaseHTTPRequestHandler):
         """Quiet."""
 
 
-@pytest.mark.slow
 def test_while_the_clock_is_advanced_only_walks_without_waiting_go(world: Remote) -> None:
     receiver = ThreadingHTTPServer(("127.0.0.1", 0), Slow)
     threading.Thread(target=receiver.serve_forever, daemon=True).start()

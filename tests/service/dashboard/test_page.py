@@ -66,7 +66,6 @@ def test_every_other_unknown_path_stays_the_interface_s(application: Application
     assert answer.headers["x-request-id"].startswith("req_")
 
 
-@pytest.mark.slow
 def test_the_page_comes_without_the_token_but_nothing_of_a_world_does() -> None:
     application = create_app(Config(host="0.0.0.0", control_token="hush"))
     assert asked(application, "GET", "/_simulator/dashboard", host="10.0.0.7").status_code == 200
@@ -181,7 +180,6 @@ def test_pages_have_no_inline_code_and_a_policy_that_forbids_it(application: App
         assert part.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.slow
 def test_the_parts_of_pages_come_without_the_token() -> None:
     application = create_app(Config(host="0.0.0.0", control_token="hush"))
     for part in (

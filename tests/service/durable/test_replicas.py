@@ -19,7 +19,7 @@ from tests.campaigns.benchmarks.client import QUOTE
 from tests.service.durable.replicas import Replica, replicas
 from tests.service.durable.test_postgres import end_sessions
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.farm
 
 
 def quote(replica: Replica, headers: dict[str, str], key: str | None = None) -> Any:

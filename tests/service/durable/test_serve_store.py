@@ -37,7 +37,6 @@ def refusal_of(*words: str) -> str:
     return done.output.strip()
 
 
-@pytest.mark.slow
 def test_a_server_that_is_killed_goes_on_where_it_was(path: Path) -> None:
     words = ("--port", "0", "--clock", "manual", "--seed", "7", "--store", url_of(path))
     with process(*words) as (server, lines), httpx.Client(trust_env=False) as client:
@@ -64,7 +63,6 @@ def test_a_server_that_is_killed_goes_on_where_it_was(path: Path) -> None:
         assert (world["seed"], world["clock"]["mode"]) == (7, "manual")
 
 
-@pytest.mark.slow
 def test_a_second_server_is_told_who_has_the_file(path: Path) -> None:
     with process("--port", "0", "--store", url_of(path)) as (server, _):
         told = refusal_of("--store", url_of(path))
@@ -72,7 +70,6 @@ def test_a_second_server_is_told_who_has_the_file(path: Path) -> None:
         assert "end it, or name another file" in told
 
 
-@pytest.mark.slow
 def test_who_asks_again_at_the_keyboard_waits_for_no_store(path: Path) -> None:
     change = b'POST /_simulator/clock/advance HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 11\r\n\r\n{"by":"1h"}'
     with process("--port", "0", "--store", url_of(path)) as (server, lines), httpx.Client(trust_env=False) as client:
@@ -221,7 +218,6 @@ def test_empty_store_is_refused() -> None:
     assert (done.exit_code, "it is empty" in done.output) == (2, True)
 
 
-@pytest.mark.slow
 def test_disk_holds_no_more_than_quotas_allow(path: Path) -> None:
     most = {"quota_objects": 30, "quota_journal_bytes": 100_000, "quota_events": 50, "quota_bytes": 1_000_000}
     most |= {"quota_snapshots": 20, "quota_scenarios": 20}
@@ -276,7 +272,6 @@ main(["serve", "--port", "0", "--clock", "manual", "--store", sys.argv[2]])
 """
 
 
-@pytest.mark.slow
 def test_a_disk_that_is_full_refuses_what_it_cannot_keep_and_says_why(path: Path) -> None:
     room = 1_000_000
     command = [sys.executable, "-c", FULL, str(room), url_of(path)]

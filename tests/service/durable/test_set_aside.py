@@ -153,7 +153,6 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(main, list(words), catch_exceptions=False)
 
 
-@pytest.mark.slow
 def test_worlds_list_names_an_unreadable_world(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with_odd(path, "odd")
     caplog.set_level(logging.CRITICAL)

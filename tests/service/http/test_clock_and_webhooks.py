@@ -70,7 +70,6 @@ def register(world: Remote, url: str, *events: str) -> Any:
     return answer.body
 
 
-@pytest.mark.slow
 def test_every_signature_verifies_over_the_raw_body(world: Remote) -> None:
     with Receiver().listening() as receiver:
         register(world, receiver.url)
@@ -99,7 +98,6 @@ def test_an_unpaid_onramp_expires_at_exactly_its_deadline(world: Remote) -> None
     assert expired[0]["data"]["object"]["id"] == ramp["id"]
 
 
-@pytest.mark.slow
 def test_a_dead_receiver_gets_eleven_attempts_at_exactly_the_scheduled_instants(world: Remote) -> None:
     with Receiver(lambda event: 500).listening() as receiver:
         endpoint = register(world, receiver.url, "transaction.created")
@@ -126,7 +124,6 @@ def test_a_dead_receiver_gets_eleven_attempts_at_exactly_the_scheduled_instants(
         assert [set(email) for email in emails] == [{"id", "at", "to", "subject", "body"}]
 
 
-@pytest.mark.slow
 def test_a_receiver_that_recovers_is_served_by_the_retry(world: Remote) -> None:
     statuses = iter([500, 200])
     with Receiver(lambda event: next(statuses)).listening() as receiver:
@@ -138,7 +135,6 @@ def test_a_receiver_that_recovers_is_served_by_the_retry(world: Remote) -> None:
         assert rows[0]["next_attempt_at"] == rows[1]["attempted_at"] == "2026-01-05T08:01:00.000Z"
 
 
-@pytest.mark.slow
 def test_a_receiver_that_calls_back_during_an_advance_is_served(world: Remote) -> None:
     seen: list[int] = []
     token = world.token()
@@ -279,7 +275,6 @@ def test_under_the_autopilot_an_onramp_completes_by_itself(autopilot_world: Remo
     ]
 
 
-@pytest.mark.slow
 def test_a_slow_delivery_takes_wall_time_and_no_simulated_time(world: Remote) -> None:
     with Receiver().listening() as receiver:
         register(world, receiver.url, "transaction.created")

@@ -165,7 +165,6 @@ SITUATIONS: tuple[Callable[[Scene], None], ...] = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("situation", "number"),
     [
@@ -184,7 +183,6 @@ def test_it_ends_cleanly(situation: Callable[[Scene], None], number: signal.Sign
     assert scene.end(number) == (0, "", True)
 
 
-@pytest.mark.slow
 def test_an_open_call_is_told_that_the_server_stops() -> None:
     scene = Scene()
     connection = scene.send("GET", "/_simulator/events/wait?timeout=600")

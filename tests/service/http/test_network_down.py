@@ -5,8 +5,6 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-import pytest
-
 from tests.remote import Remote
 from tests.support import CELO
 
@@ -364,7 +362,6 @@ def test_s22_a_recurring_payment_needs_its_network_in_the_listing(world: Remote)
     assert world.api("POST", "/recurring-payments", body).status == 201
 
 
-@pytest.mark.slow
 def test_s22_a_network_that_is_down_makes_planning_no_slower_however_much_is_pending(world: Remote) -> None:
     doubling = {"action": "emit", "type": "kyc.approved"}
     scenario = {"name": "doubling", "rules": [{"on": "kyc.approved", "do": [doubling, doubling]}]}

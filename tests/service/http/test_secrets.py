@@ -123,7 +123,6 @@ def test_a_secret_put_in_the_wrong_place_is_masked(world: Remote, which: int) ->
     assert_unseen(world, secrets)
 
 
-@pytest.mark.slow
 def test_a_secret_in_any_field_of_any_operation_is_masked(world: Remote) -> None:
     secrets = secrets_of(world)
     everywhere = {"secrets": secrets, "details": {str(place): one for place, one in enumerate(secrets)}}

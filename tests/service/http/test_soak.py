@@ -34,7 +34,6 @@ def objects() -> int:
     return len(gc.get_objects())
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_thousands_of_calls_leave_nothing_behind(inside: Inside) -> None:
     ok(inside.control("PATCH", "/settings", {"journal_limit": 200, "rate_limit": "1000000/60"}))
@@ -57,7 +56,6 @@ def test_thousands_of_calls_leave_nothing_behind(inside: Inside) -> None:
     assert len(inside.simulator.default.journal.requests) == 200
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_worlds_that_come_and_go_leave_nothing_behind(inside: Inside) -> None:
     def some_worlds(number: int) -> None:

@@ -174,7 +174,6 @@ def test_what_cannot_be_is_said_and_the_server_works_without(
     assert told in message
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_asked", [True, False])
 def test_a_server_of_the_command_line_sends_them_and_loads_nothing_of_it_unasked(is_asked: bool) -> None:
     program = (

@@ -60,7 +60,6 @@ def test_an_advance_tells_what_was_stopped_on_its_way(echoing: Remote) -> None:
     assert echoing.control("GET", f"/worlds/{echoing.world['id']}").body["scenarios"] == ["later"]
 
 
-@pytest.mark.slow
 def test_a_stopped_scenario_is_part_of_the_state(echoing: Remote) -> None:
     echoing.act("set_network", network="celo", status="down")
     document = echoing.control("GET", "/state").body
@@ -68,7 +67,6 @@ def test_a_stopped_scenario_is_part_of_the_state(echoing: Remote) -> None:
     assert echoing.control("GET", "/state").body == document
 
 
-@pytest.mark.slow
 def test_the_server_answers_while_a_scenario_runs_into_its_bound(echoing: Remote) -> None:
     assert echoing.control("PATCH", "/settings", {"timers_per_instant": 3_000}).status == 200
     with httpx.Client(timeout=60, trust_env=False) as client, ThreadPoolExecutor(1) as pool:

@@ -20,8 +20,6 @@ from tests.raw import address_of, ask, connected, read_answer, request
 from tests.remote import EMPTY, Remote, running
 from tests.service.durable.stores import Kept, play
 
-pytestmark = pytest.mark.slow
-
 EVERY_BYTE = bytes(range(1, 256))
 LINE = EVERY_BYTE.replace(b"\r", b"").replace(b"\n", b"")
 """What may stand in a value, as far as sockets know."""

@@ -80,7 +80,6 @@ def test_a_scenario_that_answers_itself_is_stopped_with_all_that_is_its_own() ->
     assert stopped_since(world, last_entry(world)) == []
 
 
-@pytest.mark.slow
 def test_a_scenario_whose_steps_multiply_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stops, "MOST_PENDING", 1_000)
     step = "{action: set_network, network: celo, status: %s, after: 1ms}"

@@ -27,7 +27,6 @@ def signed_in(client: Any, base: str = "") -> dict[str, str]:
     return {"Authorization": f"Bearer {answer.json()['access_token']}"}
 
 
-@pytest.mark.slow
 def test_the_test_client_of_starlette_calls_both_interfaces() -> None:
     with TestClient(create_app(EMPTY)) as client:
         assert client.get("/v1/transactions", headers=signed_in(client)).status_code == 200
@@ -35,7 +34,6 @@ def test_the_test_client_of_starlette_calls_both_interfaces() -> None:
         assert client.get("/nowhere").json()["error"]["code"] == "not_found"
 
 
-@pytest.mark.slow
 def test_without_its_lifespan_it_works_all_the_same() -> None:
     """A running clock then runs from its first call on."""
 
@@ -53,7 +51,6 @@ def test_without_its_lifespan_it_works_all_the_same() -> None:
     asyncio.run(scenario())
 
 
-@pytest.mark.slow
 def test_a_name_by_which_the_server_was_not_reached_is_refused() -> None:
     """In process the name is the caller's choice; behind a socket the server knows only its address."""
     client = TestClient(create_app(EMPTY), base_url="http://partner.test")
@@ -99,7 +96,6 @@ def test_mounted_under_a_prefix_all_its_links_lead_there(mounted: TestClient) ->
     ]
 
 
-@pytest.mark.slow
 def test_a_route_that_is_added_is_found_and_the_interface_keeps_what_nobody_knows() -> None:
     async def extra(request: Request) -> PlainTextResponse:
         return PlainTextResponse("more")
@@ -112,7 +108,6 @@ def test_a_route_that_is_added_is_found_and_the_interface_keeps_what_nobody_know
     assert client.get("/other").headers["x-request-id"].startswith("req_")
 
 
-@pytest.mark.slow
 def test_a_websocket_is_closed() -> None:
     from starlette.websockets import WebSocketDisconnect
 
@@ -120,7 +115,6 @@ def test_a_websocket_is_closed() -> None:
         pass
 
 
-@pytest.mark.slow
 def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(caplog: pytest.LogCaptureFixture) -> None:
     secret = "sk_test_" + "a1" * 12
     with running(EMPTY) as (origin, application):
@@ -140,7 +134,6 @@ def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(caplog: 
     assert secret not in caplog.text
 
 
-@pytest.mark.slow
 def test_a_call_that_was_carried_out_is_acknowledged_whatever_follows_it(caplog: pytest.LogCaptureFixture) -> None:
     with running(EMPTY) as (origin, application), httpx.Client(trust_env=False) as client:
         remote = Remote(origin, client)
@@ -156,7 +149,6 @@ def test_a_call_that_was_carried_out_is_acknowledged_whatever_follows_it(caplog:
     assert "bicycle" in caplog.text
 
 
-@pytest.mark.slow
 def test_whatever_fails_in_the_application_the_answer_has_an_envelope(caplog: pytest.LogCaptureFixture) -> None:
     with running(EMPTY) as (origin, application):
 

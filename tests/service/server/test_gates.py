@@ -36,7 +36,6 @@ def codes(world: Remote) -> Iterator[tuple[str, str, str]]:
         yield method, path, answer.code if answer.status >= 400 else ""
 
 
-@pytest.mark.slow
 def test_what_moves_money_needs_kyc(world: Remote) -> None:
     """Decision H18: but neither an estimate nor the fee calculator does."""
     world.act("set_kyc", status="rejected")

@@ -73,7 +73,6 @@ def test_a_refused_name_is_told_with_the_way_out_and_has_a_request_id(origin: st
     assert "--allowed-host" in error["message"]
 
 
-@pytest.mark.slow
 def test_an_allowed_host_is_answered_by_both_interfaces() -> None:
     with running(replace(EMPTY, allowed_hosts=("host.docker.internal",))) as (origin, _):
         for path, status in (("/v1/profile", 401), ("/_simulator/worlds", 200)):
@@ -81,7 +80,6 @@ def test_an_allowed_host_is_answered_by_both_interfaces() -> None:
             assert ask(origin, request("GET", path, host="evil.com"))[0] == 403
 
 
-@pytest.mark.slow
 def test_bound_beyond_loopback_names_prove_nothing_and_the_token_counts() -> None:
     with running(replace(EMPTY, host="0.0.0.0", control_token="sesame")) as (origin, _):
         assert ask(origin, request("GET", "/v1/profile", host="anything.example"))[0] == 401
@@ -182,7 +180,6 @@ def test_api_refusing_a_page_reads_no_body(server: str) -> None:
     assert refusal(ask(server, unfinished)) == (403, "forbidden")
 
 
-@pytest.mark.slow
 def test_api_beyond_loopback_answers_pages_of_any_origin() -> None:
     with running(replace(EMPTY, host="0.0.0.0", control_token="sesame")) as (origin, _):
         for page in FOREIGN_PAGES:
@@ -202,7 +199,6 @@ def test_a_webhook_cannot_steer_the_simulator(world: Remote) -> None:
     assert world.api("GET", "/profile").status == 200, "the world was not reset"
 
 
-@pytest.mark.slow
 def test_a_stranger_is_refused_before_the_body_is_read() -> None:
     with running(replace(EMPTY, host="0.0.0.0", control_token="sesame")) as (origin, _):
         unfinished = request("PUT", "/_simulator/state", "Content-Length: 60000000", body=b"{")

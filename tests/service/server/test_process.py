@@ -65,7 +65,6 @@ def test_an_offer_to_speak_another_protocol_is_ignored(origin: str) -> None:
             assert read_answer(connection)[0] == 200
 
 
-@pytest.mark.slow
 def test_slow_requests_and_idle_connections_end() -> None:
     with running(replace(EMPTY, idle_seconds=0.3, request_seconds=0.3)) as (origin, _):
         for begun in (b"GET /v1/networks HT", request("POST", "/v1/auth/token", "Content-Length: 9", body=b"{")):
@@ -81,13 +80,11 @@ def test_slow_requests_and_idle_connections_end() -> None:
             assert ends(connection)
 
 
-@pytest.mark.slow
 def test_a_call_that_takes_longer_than_a_request_may_is_answered() -> None:
     with running(replace(EMPTY, idle_seconds=0.1, request_seconds=0.1)) as (origin, _):
         assert ask(origin, request("GET", "/_simulator/events/wait?timeout=0.5"))[0] == 408
 
 
-@pytest.mark.slow
 def test_waits_end_with_their_clients() -> None:
     with running(EMPTY) as (origin, application):
         for path in ("/_simulator/events/wait?timeout=600", "/_simulator/inbox/x/wait?timeout=600"):
@@ -101,7 +98,6 @@ def test_waits_end_with_their_clients() -> None:
         assert waiters(application) == 0
 
 
-@pytest.mark.slow
 def test_every_call_of_a_pipeline_ends_with_its_client() -> None:
     with running(EMPTY) as (origin, application):
         with connected(origin) as connection:
@@ -138,7 +134,6 @@ def test_an_address_that_is_taken_is_an_error() -> None:
             open_socket("127.0.0.1", listener.getsockname()[1])
 
 
-@pytest.mark.slow
 def test_a_server_gives_its_address_free_when_it_has_stopped() -> None:
     async def scenario() -> None:
         async with serving(create_app(EMPTY)) as origin:

@@ -17,8 +17,6 @@ from tests.raw import ask, connected, ends, request
 from tests.remote import EMPTY, running
 from tests.support import eventually
 
-pytestmark = pytest.mark.slow
-
 KEYS = json.dumps({"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}).encode()
 JSON = "Content-Type: application/json"
 TOKEN = request("POST", "/v1/auth/token", JSON, body=KEYS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from simulator.assembly import Blueprint, Simulator
 from simulator.control.journal import ControlJournal
 from simulator.control.rows import control_rows
@@ -16,21 +14,18 @@ def world() -> World:
     return Simulator().create_world(Blueprint("default", 1))
 
 
-@pytest.mark.slow
 def test_calls_under_way_at_once_get_numbers_of_their_own() -> None:
     journal, here = ControlJournal(), world()
     first, second = (journal.begin(here, ROWS["perform"]) for _ in range(2))
     assert (first, second) == ("ctl_000001", "ctl_000002")
 
 
-@pytest.mark.slow
 def test_a_number_that_was_not_used_is_given_again() -> None:
     journal, here = ControlJournal(), world()
     journal.end(here, journal.begin(here, ROWS["perform"]))
     assert journal.begin(here, ROWS["perform"]) == "ctl_000001"
 
 
-@pytest.mark.slow
 def test_calls_that_change_nothing_in_a_world_have_no_number() -> None:
     journal, here = ControlJournal(), world()
     assert [journal.begin(here, ROWS[name]) for name in ("get_clock", "reset", "settle", "create_world")] == [""] * 4

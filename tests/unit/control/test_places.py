@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
 from typing_extensions import TypedDict
 
 from contracts.generator import control
@@ -47,7 +46,6 @@ GREET = ControlOperation(
 )
 
 
-@pytest.mark.slow
 def test_a_row_alone_brings_a_call_into_the_contract() -> None:
     document = control.build(control_rows((GREET,)), Simulator(ROOMS).actions)
     shown = document["paths"]["/_simulator/greetings/{name}"]["post"]
@@ -61,7 +59,6 @@ def test_a_row_alone_brings_a_call_into_the_contract() -> None:
     assert named == ["name", "tone", "World"]
 
 
-@pytest.mark.slow
 def test_a_row_alone_brings_a_call_into_the_server_and_into_its_journal() -> None:
     async def go() -> list[Any]:
         simulator = Simulator(ROOMS)

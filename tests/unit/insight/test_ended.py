@@ -16,7 +16,6 @@ from simulator.kernel.table import Table
 from simulator.wire.advice import ADVICE, advise
 
 
-@pytest.mark.slow
 def test_the_newest_findings_of_ended_worlds_are_kept() -> None:
     simulator = Simulator()
     past = EndedWorlds(simulator.operations)
@@ -33,7 +32,6 @@ def test_the_newest_findings_of_ended_worlds_are_kept() -> None:
     assert {finding["world"] for finding in past.findings} == {"w1", "w2"}
 
 
-@pytest.mark.slow
 def test_a_world_that_cannot_be_taken_in_is_let_go() -> None:
     simulator = Simulator()
     past = EndedWorlds(simulator.operations)

@@ -328,4 +328,4 @@ class AgendaMachine(RuleBasedStateMachine):
 
 
 AgendaMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
-TestAgendaAgainstTheNaiveOne = pytest.mark.slow(AgendaMachine.TestCase)
+TestAgendaAgainstTheNaiveOne = AgendaMachine.TestCase

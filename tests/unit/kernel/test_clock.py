@@ -276,7 +276,6 @@ def test_a_shown_span_reads_back(span_ms: int) -> None:
     assert parse_duration(format_duration(span_ms)) == span_ms
 
 
-@pytest.mark.slow
 @given(st.timedeltas(timedelta(0), timedelta(days=10_000)))
 def test_iso_8601_spans_read_as_their_length(span: timedelta) -> None:
     text = (

@@ -26,7 +26,6 @@ def draws(seed: int, *names: str) -> list[bytes]:
         return [chance.draw(name) for name in names]
 
 
-@pytest.mark.slow
 @given(st.integers(), st.text())
 def test_the_same_seed_gives_the_same_draws(seed: int, name: str) -> None:
     assert draws(seed, name, name, name) == draws(seed, name, name, name)

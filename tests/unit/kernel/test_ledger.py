@@ -375,4 +375,4 @@ class LedgerMachine(RuleBasedStateMachine):
 
 
 LedgerMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=40)
-TestLedgerAgainstTheNaiveBook = pytest.mark.slow(LedgerMachine.TestCase)
+TestLedgerAgainstTheNaiveBook = LedgerMachine.TestCase

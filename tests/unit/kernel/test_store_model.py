@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
@@ -135,5 +134,5 @@ class Stores(RuleBasedStateMachine):
                 assert (len(table), table.get("a"), "b" in table) == (len(rows), rows.get("a"), "b" in rows)
 
 
-test_stores_are_as_their_models = pytest.mark.slow(Stores.TestCase)
+test_stores_are_as_their_models = Stores.TestCase
 Stores.TestCase.settings = settings(stateful_step_count=20)

@@ -78,7 +78,6 @@ def judge(text: str | bytes) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @settings(max_examples=whole(300, short=100), suppress_health_check=list(HealthCheck))
 @given(changed_scenarios())
 def test_any_change_of_a_scenario_is_taken_or_refused(document: Any) -> None:
@@ -86,7 +85,6 @@ def test_any_change_of_a_scenario_is_taken_or_refused(document: Any) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @settings(max_examples=whole(150, short=75))
 @given(changed_scenarios() | VALUES, st.data())
 def test_any_damage_to_a_text_is_taken_or_refused(document: Any, data: st.DataObject) -> None:

@@ -272,7 +272,6 @@ def test_depth_is_bounded_while_a_text_is_read(text: str) -> None:
     assert time.monotonic() - began < 1
 
 
-@pytest.mark.slow
 def test_values_are_counted_wherever_an_alias_stands() -> None:
     nine = ", ".join(["{}"] * 9)
     levels = ["[&a0 [x]"] + [f"&a{level} [{nine.format(*[f'*a{level - 1}'] * 9)}]" for level in range(1, 9)]
@@ -280,7 +279,6 @@ def test_values_are_counted_wherever_an_alias_stands() -> None:
     assert problems("name: x\nrules: [" + "x, " * 20_001 + "]")[0][3] == "the file has more than 20,000 values"
 
 
-@pytest.mark.slow
 def test_of_very_many_problems_the_first_hundred_are_told() -> None:
     found = problems("name: x\n" + "".join(f"descriptio{number}: 1\n" for number in range(5_000)))
     assert len(found) == 101

@@ -25,7 +25,6 @@ def break_off(world: World, timer: Timer) -> None:
 BROKEN = Room("broken", timers=(TimerRow("broken", break_off, "something breaks"),))
 
 
-@pytest.mark.slow
 def test_a_law_that_breaks_is_left_out_logged_and_shown_as_advice(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> list[Any]:
         simulator = Simulator((*ROOMS, BROKEN))

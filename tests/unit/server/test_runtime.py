@@ -56,7 +56,6 @@ def run(coroutine: Coroutine[Any, Any, object]) -> None:
     asyncio.run(coroutine)
 
 
-@pytest.mark.slow
 def test_what_a_call_planned_without_delay_fires_before_it_is_told() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -70,7 +69,6 @@ def test_what_a_call_planned_without_delay_fires_before_it_is_told() -> None:
     run(scenario())
 
 
-@pytest.mark.slow
 def test_a_world_that_was_made_anew_ends_and_the_new_one_begins() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -82,7 +80,6 @@ def test_a_world_that_was_made_anew_ends_and_the_new_one_begins() -> None:
     run(scenario())
 
 
-@pytest.mark.slow
 def test_nothing_starts_in_a_world_that_has_ended() -> None:
     """A call was still under way when its world was deleted."""
 
@@ -101,7 +98,6 @@ def test_nothing_starts_in_a_world_that_has_ended() -> None:
     run(scenario())
 
 
-@pytest.mark.slow
 def test_a_watcher_is_told_once_and_until_it_leaves() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -115,7 +111,6 @@ def test_a_watcher_is_told_once_and_until_it_leaves() -> None:
     run(scenario())
 
 
-@pytest.mark.slow
 def test_a_watcher_may_leave_while_all_are_told() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -136,7 +131,6 @@ def test_a_watcher_may_leave_while_all_are_told() -> None:
     run(scenario())
 
 
-@pytest.mark.slow
 def test_what_is_known_of_every_ended_world_is_remembered_in_the_end() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -153,7 +147,6 @@ def test_what_is_known_of_every_ended_world_is_remembered_in_the_end() -> None:
     run(scenario())
 
 
-@pytest.mark.slow
 def test_a_world_that_cannot_be_summed_up_is_logged_and_holds_up_no_other(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -180,7 +173,6 @@ def test_a_world_that_cannot_be_summed_up_is_logged_and_holds_up_no_other(
     assert "ZeroDivisionError: *** cannot be counted" in caplog.text
 
 
-@pytest.mark.slow
 def test_a_server_that_stops_ends_its_streams_and_its_connections() -> None:
     async def scenario() -> None:
         bench = Bench()

@@ -47,7 +47,6 @@ def parts_of(body: Content) -> tuple[bytes, ...]:
     return body.parts if isinstance(body, Pieces) else (body,)
 
 
-@pytest.mark.slow
 def test_others_have_their_turn_while_a_long_list_is_answered() -> None:
     async def answer() -> None:
         rows = [b'"tok_test_1"' + b" " * 1_000] * 20_000

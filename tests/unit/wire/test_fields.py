@@ -212,7 +212,6 @@ def test_anything_else_is_no_amount(amount: Any) -> None:
     assert refusal(Priced, {"amount": amount}) == ("invalid_parameter", "amount")
 
 
-@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=8), st.none() | st.text() | st.integers() | st.lists(st.none())))
 def test_no_body_does_anything_but_pass_or_be_refused(raw: dict[str, Any]) -> None:
     for model in (Order, Change, Priced, Nothing):

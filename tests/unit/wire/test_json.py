@@ -217,7 +217,6 @@ values = st.recursive(
 )
 
 
-@pytest.mark.slow
 @given(values)
 @example({"b": [1e300, 2**64 - 1, -(2**63), 2.0**64, 1.5], "a": "\x00"})
 def test_what_is_written_reads_back_and_compares_as_itself(value: Any) -> None:
@@ -226,7 +225,6 @@ def test_what_is_written_reads_back_and_compares_as_itself(value: Any) -> None:
     assert canonical(json.dumps(value, indent=1, ensure_ascii=True)) == canonical(dumps(value))
 
 
-@pytest.mark.slow
 @given(values, values)
 def test_canonical_bytes_agree_with_equality(left: Any, right: Any) -> None:
     assert (canonical(dumps(left)) == canonical(dumps(right))) == (tagged(left) == tagged(right))
@@ -253,7 +251,6 @@ def test_what_was_written_takes_no_more_memory_than_it_is_long() -> None:
     assert taken < 2 * sum(map(getsizeof, texts))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "raw", [b'"' + b'\\"' * 500_000, b"9" * 1_000_000, b"[" + b"1e999," * 170_000 + b"]", b"1e" * 500_000]
 )

@@ -26,7 +26,6 @@ def whole(value: Any) -> Any:
     return value.read() if isinstance(value, Piece) else value
 
 
-@pytest.mark.slow
 @settings(max_examples=300)
 @given(JSON, st.integers(1, 4), st.booleans())
 def test_the_pieces_make_up_the_whole(value: Any, depth: int, indented: bool) -> None:
@@ -38,7 +37,6 @@ def test_what_is_deep_stays_unread() -> None:
     assert read_down_to(b'{"a": [1, {"b": 2}], "c": 3}', 2) == {"a": Piece(b'[1, {"b": 2}]'), "c": 3}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "raw", [b"", b"{", b"]", b"[[}", b"[]]", b'["', b'["\\', b"[" * 1_000_000, b'"' + b"a" * 10**6]
 )
@@ -47,7 +45,6 @@ def test_what_is_no_json_is_a_value_error(raw: bytes) -> None:
         whole(read_down_to(raw, 2))
 
 
-@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.binary(max_size=12) | st.text('[]{}",:1\\', max_size=12).map(str.encode), st.integers(1, 3))
 def test_any_bytes_are_read_as_at_once_or_refused(raw: bytes, depth: int) -> None:

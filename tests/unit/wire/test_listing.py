@@ -478,7 +478,6 @@ def test_the_envelope_shows_the_rows_of_the_page() -> None:
     }
 
 
-@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["active", "gone"]), st.integers(0, 2)), max_size=30),
     st.sampled_from(["created_at", "updated_at", "amount"]),

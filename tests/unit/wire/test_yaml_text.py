@@ -71,7 +71,6 @@ _JSON = st.recursive(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.dictionaries(st.text("abz_$/", min_size=1, max_size=5), _JSON, min_size=1, max_size=4))
 def test_any_document_reads_back_as_it_was(document: dict[str, Any]) -> None:

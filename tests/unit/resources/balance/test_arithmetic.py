@@ -114,7 +114,6 @@ def check_conversion(
     assert less is None or floor(max(paid - unit - less, Fraction(0)) * factor, decimals) < received
 
 
-@pytest.mark.slow
 @pytest.mark.long
 @MANY
 @given(st.data(), assets, assets, st.booleans())
@@ -152,7 +151,6 @@ def test_swaps(data: st.DataObject, source: str, target: str, backwards: bool) -
     assert Fraction(made["minimum_received"]) == floor(minimum, DECIMALS[target])
 
 
-@pytest.mark.slow
 @pytest.mark.long
 @MANY
 @given(st.data(), assets, fiats, st.booleans())
@@ -185,7 +183,6 @@ def test_buys(data: st.DataObject, asset: str, fiat: str, backwards: bool) -> No
     )
 
 
-@pytest.mark.slow
 @pytest.mark.long
 @MANY
 @given(st.data(), dollars, fiats, st.booleans())
@@ -230,7 +227,6 @@ ADDRESSES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.long
 @MANY
 @given(st.data(), assets)
@@ -318,7 +314,6 @@ steps = st.tuples(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=150, derandomize=True, database=None)
 @given(st.lists(steps, max_size=25))
 def test_the_books_agree_with_the_answers(walk: list[tuple[str, str, bool, bool, bool]]) -> None:

@@ -70,7 +70,6 @@ def hash_field(tag: str = "p") -> list[int]:
 TIME = [1, 20, 0, 0, 0, 0, 0]
 
 
-@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     sats=st.integers(1, MAX_AMOUNT_SATS),
@@ -97,7 +96,6 @@ def test_every_invoice_says_what_was_asked(
     assert (theirs.payment_secret, theirs.payee) == (SECRET, ours.payee)
 
 
-@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     msat=st.none() | st.integers(1, 10**14 - 1),  # the library writes multiples of 1000 BTC wrong

@@ -19,7 +19,6 @@ COARSE = Currency("TOY", 1, "toy")
 WORLD = fresh()
 
 
-@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     wanted=st.integers(0, 400),

@@ -107,7 +107,6 @@ def test_an_offramp_delivers_fiat_with_two_decimals(world: World) -> None:
     assert len(shown["destination_amount"].partition(".")[2]) == 2
 
 
-@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     direction=st.sampled_from(["onramp", "offramp"]),

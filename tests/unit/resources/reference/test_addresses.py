@@ -142,7 +142,6 @@ def test_base58_addresses_are_those_of_the_two_main_net_versions(version: int, d
     assert is_address("bitcoin", text) == (version in (0, 5))
 
 
-@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.sampled_from(["stellar", "celo", "bitcoin"]), st.text(max_size=100))
 def test_no_text_at_all_makes_the_check_stumble(network: str, text: str) -> None:

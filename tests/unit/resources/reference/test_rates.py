@@ -297,7 +297,6 @@ class TestMoveRates:
             act(world, ROOMS, "move_rates")
         assert (refusal.value.code, refusal.value.param) == ("missing_parameter", "percent")
 
-    @pytest.mark.slow
     @given(st.lists(st.floats(-60, 200), max_size=12))
     def test_rates_stay_positive_and_printable_through_many_moves(self, percents: list[float]) -> None:
         world = make_world(ROOM)

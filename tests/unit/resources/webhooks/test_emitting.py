@@ -81,7 +81,6 @@ def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -
             assert TIMESTAMP.fullmatch(value), name
 
 
-@pytest.mark.slow
 def test_every_type_tells_of_a_kind_that_has_an_example() -> None:
     told = subjects_of(Simulator().wiring.kinds.values())
     assert list(told) == list(EVENT_TYPES)
