@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import changed, one
+from tests.places import ROOT
 
 
 class Imports:
@@ -64,10 +65,10 @@ def test_files_that_nothing_imports_choose_what_reads_them() -> None:
 
 def test_every_name_of_the_tables_is_there() -> None:
     for module in changed.WIRING:
-        path = changed.ROOT / module.replace(".", "/")
+        path = ROOT / module.replace(".", "/")
         assert path.is_dir() or path.with_suffix(".py").exists(), module
     for place, tests in changed.FOLDERS.items():
-        assert all((changed.ROOT / path).exists() for path in (place, *tests)), place
+        assert all((ROOT / path).exists() for path in (place, *tests)), place
 
 
 def test_new_changed_and_staged_files_are_found_and_deleted_ones_are_not(
@@ -88,7 +89,7 @@ def test_new_changed_and_staged_files_are_found_and_deleted_ones_are_not(
 
 
 def test_words_choose_files_by_path_and_text() -> None:
-    found = [str(path.relative_to(one.ROOT)) for path in one.files_with("RateLimit and not whatever_else_is_here")]
+    found = [str(path.relative_to(ROOT)) for path in one.files_with("RateLimit and not whatever_else_is_here")]
     assert "tests/unit/server/test_ratelimit.py" in found
     assert "tests/tools/test_loop.py" in found
     assert "tests/unit/kernel/test_clock.py" not in found

@@ -36,7 +36,7 @@ async def kept_by(ask: Ask, only: set[str] | None = None) -> Kept:
         if row["clock"]["mode"] != "manual" or (only is not None and row["id"] not in only):
             continue
         status, document = await ask(row["id"], "/state")
-        read = orjson.loads(document) if status == 200 else {"refused": document.decode("utf-8", "replace")[:500]}
+        read: Any = orjson.loads(document) if status == 200 else {"refused": document.decode("utf-8", "replace")[:500]}
         if only is not None or (status == 200 and not any(read["tables"].get(name) for name in _UNDER_WAY)):
             documents[row["id"]] = {"tables": read.get("tables"), "requests": read.get("requests"), **_refused(read)}
     return Kept([row["id"] for row in rows], documents)

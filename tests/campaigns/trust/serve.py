@@ -10,10 +10,13 @@ import asyncio
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from simulator.cli import main
-from simulator.durable import keeper, kept, sqlite
+from simulator.durable import gathering, keeper, kept, sqlite
+from simulator.durable.writes import ClockState, Entry, entry_bytes
+from simulator.wire.row_text import RowTexts
 
 FOLD_BYTES = 200_000
 
@@ -28,39 +31,33 @@ def answers_early() -> None:
     _slowly()
 
 
+def _entries_as(changed: Callable[[Entry], Entry]) -> None:
+    """What happens in a turn is written as `changed` has it."""
+
+    def written(texts: RowTexts, entry: Entry) -> bytes:
+        return entry_bytes(texts, changed(entry))
+
+    vars(gathering)["entry_bytes"] = written
+
+
 def keeps_half() -> None:
     """Of what happens in one turn three tables are written, and no more."""
-    whole = keeper.entry_bytes
-
-    def half(contents: Any, entry: Any) -> bytes:
-        for name in list(entry.writes)[3:]:
-            del entry.writes[name]
-        return whole(contents, entry)
-
-    keeper.entry_bytes = half
+    _entries_as(lambda entry: replace(entry, writes=dict(islice(entry.writes.items(), 3))))
 
 
 def forgets_keys() -> None:
     """Idempotency keys are not kept."""
-    whole = keeper.entry_bytes
-
-    def without(contents: Any, entry: Any) -> bytes:
-        for name in [name for name in entry.writes if "idempotency" in name]:
-            del entry.writes[name]
-        return whole(contents, entry)
-
-    keeper.entry_bytes = without
+    _entries_as(
+        lambda entry: replace(
+            entry, writes={name: rows for name, rows in entry.writes.items() if "idempotency" not in name}
+        )
+    )
 
 
 def stops_clocks() -> None:
     """The clocks that are kept stand where they stood first."""
-    whole, first = keeper.entry_bytes, {}
-
-    def stopped(contents: Any, entry: Any) -> bytes:
-        clock = first.setdefault(tuple(entry.tables), entry.clock)
-        return whole(contents, replace(entry, clock=clock))
-
-    keeper.entry_bytes = stopped
+    first: dict[tuple[str, ...], ClockState] = {}
+    _entries_as(lambda entry: replace(entry, clock=first.setdefault(tuple(entry.tables), entry.clock)))
 
 
 def sends_early() -> None:

@@ -51,7 +51,7 @@ class Shared:
         self._clock_ms = self._may_be_ms = 0
         self._token, self._token_until_ms = "", 0
         self._is_first_seen: set[str] = set()
-        self.actors = [*(Payer(self, number) for number in range(payers)), Mover(self)]
+        self.actors: list[Payer | Mover] = [*(Payer(self, number) for number in range(payers)), Mover(self)]
 
     async def begin(self, caller: Caller) -> None:
         made = await caller.surely("POST", "/worlds", {"id": self.world, "seed": self._seed, "scenarios": []})

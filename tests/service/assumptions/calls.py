@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.testing import World
-from tests.service.assumptions.cases import case, funded, get, onramp, post, refusal, send, sending
+from tests.service.assumptions.cases import after, case, funded, get, onramp, post, refusal, send, sending
 from tests.support import QUOTE
 
 
@@ -153,7 +153,7 @@ def hash_of_a_send(world: World) -> Any:
     sent = send(world)
     world.act("broadcast", sent)
     is_null = get(world, f"/transactions/{sent['id']}")["tx_hash"] is None
-    return [is_null, world.act("complete", sent)["resource"]["tx_hash"] is not None]
+    return [is_null, after(world, "complete", sent)["tx_hash"] is not None]
 
 
 @case("H12", usual=400, too_large_answers_413=413)

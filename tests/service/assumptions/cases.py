@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -122,6 +122,13 @@ def buy(world: World) -> Any:
     body = {**BALANCE, "fiat_currency": "KES", "amount": "5000", "amount_currency": "fiat", "method": "mobile_money"}
     offer = post(world, "/wallet/buy/quote", body)
     return post(world, "/wallet/buy", {"quote_id": offer["id"], "payer": {"phone_number": PHONE}})
+
+
+def after(world: World, action: str, one: Any, **parameters: Any) -> Mapping[str, Any]:
+    """A resource as an action leaves it."""
+    resource = world.act(action, one, **parameters)["resource"]
+    assert resource is not None
+    return resource
 
 
 def shown(world: World, one: Any) -> Any:

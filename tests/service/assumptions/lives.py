@@ -8,6 +8,7 @@ from simulator.testing import World
 from tests.service.assumptions.cases import (
     BALANCE,
     PHONE,
+    after,
     buy,
     case,
     funded,
@@ -65,7 +66,7 @@ def unknown_swap_quote(world: World) -> Any:
 @case("S3", usual="failed", payer_may_try_again="completed")
 def declined_and_then_paid(world: World) -> Any:
     ramp = onramp(world)
-    status = world.act("payment_declined", ramp)["resource"]["status"]
+    status = after(world, "payment_declined", ramp)["status"]
     if status == "awaiting_payment":
         world.act("payment_arrives", ramp)
         world.act("complete", ramp)
@@ -86,14 +87,14 @@ def failure_code_of_a_fresh_transaction(world: World) -> Any:
 def events_of_a_short_deposit(world: World) -> Any:
     ramp = offramp(world)
     before = len(told(world, ramp))
-    failed = world.act("deposit_arrives", ramp, amount="19")["resource"]
+    failed = after(world, "deposit_arrives", ramp, amount="19")
     assert (failed["status"], failed["failure_code"]) == ("failed", "insufficient_deposit")
     return told(world, ramp)[before:]
 
 
 @case("S7", usual="processing", completed_when_paid="completed")
 def buy_that_is_paid(world: World) -> Any:
-    return world.act("payment_arrives", buy(world))["resource"]["status"]
+    return after(world, "payment_arrives", buy(world))["status"]
 
 
 @case("S8", usual=("pending", True), completed_at_once=("completed", False))

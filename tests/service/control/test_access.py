@@ -131,7 +131,7 @@ def asked(row: ControlOperation, team: Bearer, ids: dict[str, str], world: str, 
     """A call of this row about a world, as it is named by a header, below its base, or in the query."""
     name = next(iter(row.path.partition("{")[2].partition("}")[:1]), "")
     path = row.path.replace(f"{{{name}}}", world if row.path == "/worlds/{id}" else ids.get(row.path, "x"))
-    body = BODIES.get(row.name, {}) if row.method in ("POST", "PUT", "PATCH") else None
+    body: Any = BODIES.get(row.name, {}) if row.method in ("POST", "PUT", "PATCH") else None
     if row.name == "create_world":
         body = {**body, "id": world}
     query = dict(QUERIES.get(row.name, {})) | ({"world": world} if way == "query" else {})

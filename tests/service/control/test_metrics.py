@@ -103,7 +103,7 @@ def test_an_attempt_that_nobody_answers_is_one(server: tuple[Remote, Application
         async def close(self) -> None:
             pass
 
-    application.runtime.courier._transport = Nobody()  # type: ignore[assignment]
+    application.runtime.courier._transport = Nobody()
     world.act("set_kyc", status="action_required")
     world.control("POST", "/settle")
     assert of(scraped(world), "rampsim_deliveries_total", outcome="unanswered") == 1

@@ -43,7 +43,7 @@ def is_genuine(world: Remote, attempt: dict[str, Any]) -> bool:
     sent = attempt["request_headers"]
     key = world.world["credentials"]["sandbox"]["webhook_key"]
     signed = f"{sent['X-Timestamp']}.{attempt['request_body']}".encode()
-    return hmac.new(key.encode(), signed, hashlib.sha256).hexdigest() == sent["X-Signature"]
+    return hmac.compare_digest(hmac.new(key.encode(), signed, hashlib.sha256).hexdigest(), sent["X-Signature"])
 
 
 def test_without_a_body_everybody_gets_it_as_it_should_go(world: Remote, event: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -194,8 +194,8 @@ def test_while_the_clock_is_advanced_a_world_is_not_kept_but_replaced_or_ended(w
         assert receiver.entered.wait(10)
         with httpx.Client(timeout=30, trust_env=False) as client:
             beside = Remote(world.origin, client, world.world)
-            for keeping in (("POST", "/snapshots", {}), ("GET", "/state", None)):
-                assert beside.control(*keeping).refusal[:2] == (409, "clock_busy")
+            for keeping in (beside.control("POST", "/snapshots", {}), beside.control("GET", "/state")):
+                assert keeping.refusal[:2] == (409, "clock_busy")
             ok(beside.control(method, path, document if method == "PUT" else None))
             cancelled = advancing.result(10)
             assert (cancelled.status, cancelled.code) == (409, "advance_cancelled")
@@ -402,11 +402,12 @@ def test_keys_that_live_on_in_an_imported_world_are_not_made_twice(world: Remote
 def test_a_document_that_is_refused_changes_nothing(autopilot_world: Remote) -> None:
     onramp(autopilot_world)
     before = state(autopilot_world)
-    for spoil in (
+    spoils: tuple[Callable[[Any], object], ...] = (
         lambda d: d.pop("format"),
         lambda d: d["tables"]["timers"][0][1].update({"$": "World"}),
         lambda d: d["tables"]["timers"][0][1].update({"due_at_ms": "soon"}),
-    ):
+    )
+    for spoil in spoils:
         document = state(autopilot_world)
         spoil(document)
         refused = autopilot_world.control("PUT", "/state", document)

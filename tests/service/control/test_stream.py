@@ -7,7 +7,7 @@ import json
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ import httpx
 import pytest
 
 from simulator.server import publisher
-from tests.remote import Remote
+from simulator.wire.records import present
+from tests.remote import Answer, Remote
 from tests.service.control.test_snapshots import FRIEND, another_process, restore, snapshot, state
 from tests.service.http.busy import ok, onramp, send
 from tests.service.test_documents import Inside
@@ -209,7 +210,7 @@ def test_a_listener_that_comes_back_gets_what_it_missed_once(world: Remote) -> N
         for path in ("/profile", "/fees"):
             world.api("GET", path)
         told = stream.until("request", path="/v1/fees")
-    numbers = [message.id for message in told[1:]]
+    numbers = [present(message.id) for message in told[1:]]
     assert numbers == sorted(set(numbers))
     send(world, FRIEND)
     with listening(world, {"Last-Event-ID": str(told[-2].id)}) as stream:
@@ -364,7 +365,11 @@ def test_waiting_answers_as_soon_as_the_event_is_there(world: Remote) -> None:
 def test_waiting_goes_on_in_a_world_that_was_reset_and_ends_with_it(world: Remote) -> None:
     with ThreadPoolExecutor(1) as pool, httpx.Client(timeout=30, trust_env=False) as client:
         beside = Remote(world.origin, client, world.world)
-        for end, status in ((lambda: world.act("emit", type="quote.expired"), 200), (None, 404)):
+        ends: tuple[tuple[Callable[[], Answer] | None, int], ...] = (
+            (lambda: world.act("emit", type="quote.expired"), 200),
+            (None, 404),
+        )
+        for end, status in ends:
             waiting = pool.submit(beside.control, "GET", "/events/wait", params={"timeout": "20"})
             world.api("GET", "/profile")
             ok(world.control("POST", "/reset"))

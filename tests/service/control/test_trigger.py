@@ -305,7 +305,7 @@ def test_what_has_no_legal_way_is_refused_and_changes_nothing(world: Remote) -> 
     saved = world.api("POST", "/beneficiaries", BENEFICIARY).body
     expired, created = quote(world), onramp(world)
     world.advance(by="1h")
-    cases = [
+    cases: list[tuple[str, str, str, list[str]]] = [
         ("transaction.completed", created["id"], "no legal way", []),
         ("transaction.created", created["id"], "comes into being", []),
         ("quote.expired", expired["id"], "no legal way", []),

@@ -44,7 +44,19 @@ def postgres(*settings: str) -> Iterator[str]:
         if user is not None:
             os.chown(home, pwd.getpwnam(user).pw_uid, -1)
         data, log = home / "data", home / "log"
-        made = [place / "initdb", "-D", data, "-U", "rampsim", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]
+        made: list[str | Path] = [
+            place / "initdb",
+            "-D",
+            data,
+            "-U",
+            "rampsim",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-locale",
+            "--no-sync",
+        ]
         subprocess.run(made, user=user, cwd=home, check=True, capture_output=True)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -56,7 +68,7 @@ def postgres(*settings: str) -> Iterator[str]:
             "max_connections=200",
             *settings,
         ]
-        command = [place / "postgres", "-D", data, *(part for one in chosen for part in ("-c", one))]
+        command: list[str | Path] = [place / "postgres", "-D", data, *(part for one in chosen for part in ("-c", one))]
         with log.open("wb") as told:
             server = subprocess.Popen(command, user=user, cwd=home, stdout=told, stderr=subprocess.PIPE)
         try:

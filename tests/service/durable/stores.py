@@ -54,6 +54,13 @@ class SlowStore(SqliteStore):
         return await super().commit(batch)
 
 
+def keeper_of(application: Application) -> Keeper:
+    """What keeps the worlds of an application with a store."""
+    keeper = application.runtime.keeper
+    assert isinstance(keeper, Keeper)
+    return keeper
+
+
 class Kept:
     """A server over such a store, and a client of its default world."""
 

@@ -298,7 +298,7 @@ def test_whatever_the_driver_raises_is_told_as_503(play: Playing, raised: Except
             ("/v1/profile", {"Authorization": "Bearer unknown"}),
         ]:
             await one.sharing.store.close_reading()
-            one.sharing.store._reading = Broken()  # type: ignore[assignment]
+            one.sharing.store._reading = Broken()
             answer = await one.http.get(path, headers=headers)
             wanted = "service_unavailable" if path.startswith("/v1") else "storage_unavailable"
             assert error(answer) == (503, wanted)

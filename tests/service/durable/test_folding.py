@@ -50,7 +50,9 @@ def test_entries_are_folded_into_a_base_and_the_world_is_the_same(path: Path) ->
 
 @pytest.mark.usefixtures("_soon")
 @pytest.mark.parametrize("end", ["reset", "delete"])
-def test_a_world_that_ends_while_it_is_folded_stays_ended(path: Path, end: str) -> None:
+def test_a_world_that_ends_while_it_is_folded_stays_ended(
+    path: Path, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def act(server: Kept) -> None:
         await server.control("POST", "/worlds", {"id": "w"})
         ended, compact, loop = asyncio.Event(), server.store.compact, asyncio.get_running_loop()
@@ -71,7 +73,7 @@ def test_a_world_that_ends_while_it_is_folded_stays_ended(path: Path, end: str) 
 
             return await compact(world_id, number, ended_meanwhile)
 
-        server.store.compact = late  # type: ignore[method-assign]
+        monkeypatch.setattr(server.store, "compact", late)
         keys = (await server.control("GET", "/worlds/w")).json()["credentials"]["sandbox"]
         pair = {name: keys[name] for name in ("public_key", "secret_key")}
         token = (await server.client.post(f"{server.origin}/v1/auth/token", json=pair)).json()["access_token"]

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from simulator.config import Config
-from simulator.durable.sharing import Sharing
+from simulator.durable.sharing import SharedKeeper
 from simulator.host import create_app
 from simulator.server.app import Application
 from simulator.server.process import open_socket, origin_of, serving
@@ -24,7 +24,9 @@ class Here:
 
     def __init__(self, application: Application, http: httpx.AsyncClient) -> None:
         self.application, self.http = application, http
-        self.sharing: Sharing = application.runtime.keeper.sharing  # type: ignore[union-attr]
+        keeper = application.runtime.keeper
+        assert isinstance(keeper, SharedKeeper)
+        self.sharing = keeper.sharing
 
     async def sign_in(self) -> None:
         made = await self.http.post("/v1/auth/token", json=KEYS)

@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from simulator.durable import telling
-from tests.service.durable.stores import Kept, over_store, play, turns
+from tests.service.durable.stores import Kept, keeper_of, over_store, play, turns
 from tests.service.durable.test_sharing import Here, run
 from tests.support import QUOTE
 
@@ -56,7 +56,7 @@ def test_a_restart_is_no_use_of_a_world(tmp_path: Path) -> None:
 
 def known(kept: Kept, world: str) -> Any:
     """What the keeper knows of a world."""
-    return kept.application.runtime.keeper._kept[world]  # type: ignore[union-attr]
+    return keeper_of(kept.application)._kept[world]
 
 
 def used_ms(path: Path) -> dict[str, int]:

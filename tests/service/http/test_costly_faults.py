@@ -27,7 +27,7 @@ class Receiver:
 
     url: str = ""
     came: list[dict[str, Any]] = field(default_factory=list)
-    then: Callable[[dict[str, Any]], None] = lambda event: None
+    then: Callable[[dict[str, Any]], object] = lambda event: None
 
     @property
     def types(self) -> list[str]:
@@ -181,7 +181,7 @@ def test_two_deliveries_of_one_event_are_under_way_at_once(world: Remote, receiv
     register(world, receiver)
     meeting = threading.Barrier(2)
     put(world, webhook={"event": "kyc.approved"}, deliver={"two_at_once": True})
-    receiver.then = lambda event: meeting.wait(5) and None
+    receiver.then = lambda event: meeting.wait(5)
     world.control("POST", "/trigger", {"event": "kyc.approved"})
     world.control("POST", "/settle")
     rows = world.control("GET", "/deliveries").body["data"]

@@ -18,7 +18,7 @@ from simulator.scenario.files import Library
 from simulator.scenario.rules import bound_to
 from simulator.wire.errors import ControlError
 from simulator.wire.in_force import FAULTS
-from simulator.wire.records import ORIGINS, find
+from simulator.wire.records import ORIGINS, find, present
 from tests.support import advance
 from tests.unit.scenario.toy import (
     ACTIONS,
@@ -54,7 +54,7 @@ def after(world: World, seconds: float) -> None:
 
 
 def status(world: World, resource: str) -> str:
-    return str(find(world, resource).status)
+    return present(find(world, resource)).status
 
 
 def happened(world: World) -> list[tuple[float, str]]:

@@ -115,14 +115,16 @@ def test_a_websocket_is_closed() -> None:
         pass
 
 
-def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     secret = "sk_test_" + "a1" * 12
     with running(EMPTY) as (origin, application):
 
         def broken(*_: Any) -> Any:
             raise RuntimeError(f"no such luck with {secret}")
 
-        application.runtime.driver.catch_up = broken  # type: ignore[method-assign]
+        monkeypatch.setattr(application.runtime.driver, "catch_up", broken)
         with caplog.at_level(logging.ERROR):
             for path in ("/v1/profile", "/_simulator/clock"):
                 status, _, body = ask(origin, request("GET", path))
@@ -134,7 +136,9 @@ def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(caplog: 
     assert secret not in caplog.text
 
 
-def test_a_call_that_was_carried_out_is_acknowledged_whatever_follows_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_call_that_was_carried_out_is_acknowledged_whatever_follows_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     with running(EMPTY) as (origin, application), httpx.Client(trust_env=False) as client:
         remote = Remote(origin, client)
         remote.world = remote.control("GET", "/worlds/default").body
@@ -143,19 +147,21 @@ def test_a_call_that_was_carried_out_is_acknowledged_whatever_follows_it(caplog:
         def broken(*_: Any) -> Any:
             raise RuntimeError("the courier fell off its bicycle")
 
-        application.runtime.courier.pump = broken  # type: ignore[method-assign]
+        monkeypatch.setattr(application.runtime.courier, "pump", broken)
         with caplog.at_level(logging.ERROR):
             assert remote.api("POST", "/wallets", {"network": "stellar"}).status == 201
     assert "bicycle" in caplog.text
 
 
-def test_whatever_fails_in_the_application_the_answer_has_an_envelope(caplog: pytest.LogCaptureFixture) -> None:
+def test_whatever_fails_in_the_application_the_answer_has_an_envelope(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     with running(EMPTY) as (origin, application):
 
         async def broken(*_: Any) -> Any:
             raise RuntimeError("nobody expects it")
 
-        application.endpoint.answer = broken  # type: ignore[method-assign]
+        monkeypatch.setattr(application.endpoint, "answer", broken)
         with caplog.at_level(logging.ERROR):
             assert refusal(ask(origin, request("GET", "/v1/networks"))) == (500, "internal_error")
     assert "nobody expects it" in caplog.text

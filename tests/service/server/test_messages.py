@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from starlette.requests import ClientDisconnect
@@ -136,7 +136,7 @@ def test_a_json_object_is_read_by_any_of_its_names(kind: str) -> None:
 
 def coming(*chunks: bytes, whole: bool = True) -> Receive:
     """The messages of a body that comes in chunks; one that is not whole breaks off."""
-    messages = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
+    messages: list[Message] = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
     if whole:
         messages[-1]["more_body"] = False
     left = iter([*messages, {"type": "http.disconnect"}])
@@ -154,13 +154,14 @@ def test_a_body_is_read_whole_and_kept_to_its_limit() -> None:
         asyncio.run(read_body(coming(b"abc", whole=False), 10))
 
 
-async def written(outgoing: Outgoing, method: str = "GET", **extensions: Any) -> list[Message]:
+async def written(outgoing: Outgoing, method: str = "GET", cut: Callable[[], None] | None = None) -> list[Message]:
+    """What is sent of an answer. `cut`: what drops the connection, where the server has that."""
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": method, "extensions": extensions}
+    scope = {"type": "http", "method": method, "extensions": {} if cut is None else {CUT: cut}}
     await write(scope, coming(b""), send, outgoing)
     return sent
 
@@ -186,7 +187,7 @@ def test_an_answer_says_how_long_it_is_where_it_has_content(
 
 def test_an_answer_that_is_cut_drops_the_connection_without_a_byte() -> None:
     cuts: list[str] = []
-    assert asyncio.run(written(Outgoing(0, b"", cut=True), **{CUT: lambda: cuts.append("cut")})) == []
+    assert asyncio.run(written(Outgoing(0, b"", cut=True), cut=lambda: cuts.append("cut"))) == []
     assert cuts == ["cut"]
     with pytest.raises(NoCut):
         asyncio.run(written(Outgoing(0, b"", cut=True)))

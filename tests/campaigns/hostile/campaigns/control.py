@@ -69,6 +69,8 @@ class Steering:
         self.actors = actors
         self.known: dict[str, list[str]] = {"snapshots": [], "faults": [], "events": [], "scenarios": ["autopilot"]}
         self.spare = 0
+        self.action: str | None = None
+        """The action that the request which is being made performs."""
         self.state: Any = None
         """The last state document that was read, of whichever world."""
 
@@ -107,10 +109,10 @@ class Steering:
                 "horizon": "1d"},
             ))  # fmt: skip
         if row.name == "perform":
-            target = actor.known_id()
-            name, parameters = rng.choice(WORLD_ACTIONS if target is None or rng.random() < 0.5 else ID_ACTIONS)
+            known = actor.known_id()
+            name, parameters = rng.choice(WORLD_ACTIONS if known is None or rng.random() < 0.5 else ID_ACTIONS)
             self.action = name
-            return parameters if (name, parameters) in WORLD_ACTIONS else {"target": target, **parameters}
+            return parameters if (name, parameters) in WORLD_ACTIONS else {"target": known, **parameters}
         event = rng.choice(list(EVENT_TYPES))
         bodies: dict[str, Any] = {
             "patch_settings": rng.choice(({"strict": True}, {"journal_limit": 5}, {"rate_limit": "50/60"},
@@ -132,7 +134,7 @@ class Steering:
         rng, path = self.rng, row.path
         if "{action}" in path:
             names = [name for name, _ in (*WORLD_ACTIONS, *ID_ACTIONS)]
-            return path.replace("{action}", getattr(self, "action", None) or rng.choice(names))
+            return path.replace("{action}", self.action or rng.choice(names))
         for part, kind in (("/snapshots/{id}", "snapshots"), ("/faults/{id}", "faults"), ("/events/{id}", "events")):
             if part in path:
                 return path.replace("{id}", self.one_of(kind))
@@ -140,8 +142,8 @@ class Steering:
             return path.replace("{id}", rng.choice((actor.world, f"{actor.world}.{rng.randrange(3)}", "default")))
         if "/resources/{id}" in path:
             return path.replace("{id}", actor.known_id() or "tx_none")
-        names = (f"{actor.world}", "shop", "a.b", "é")
-        return path.replace("{name}", self.one_of("scenarios") if "scenarios" in path else rng.choice(names))
+        free = (f"{actor.world}", "shop", "a.b", "é")
+        return path.replace("{name}", self.one_of("scenarios") if "scenarios" in path else rng.choice(free))
 
     def query_of(self, row: ControlOperation, actor: Actor) -> str:
         rng = self.rng
@@ -160,7 +162,7 @@ class Steering:
 
     def request(self, row: ControlOperation, actor: Actor) -> Request:
         rng = self.rng
-        self.action: str | None = None
+        self.action = None
         body = self.body_of(row, actor)
         headers = [("host", "127.0.0.1"), ("x-simulator-world", actor.world)]
         if rng.random() < 0.15:

@@ -33,7 +33,7 @@ FAULTS: tuple[dict[str, Any], ...] = (
     {"webhook": {}, "deliver": {"hold": "terminal", "extra_field": True}, "times": 2},
     {"webhook": {}, "deliver": {"hold": 3, "missing_field": True}, "times": 2},
 )  # fmt: skip
-WEATHER = (
+WEATHER: tuple[list[str], ...] = (
     [], ["autopilot"], ["autopilot", "test-values"], ["autopilot", "test-values"], ["autopilot", "buy-declined"],
     ["lightning-send-completes"],
 )  # fmt: skip

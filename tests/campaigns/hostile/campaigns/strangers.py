@@ -17,7 +17,7 @@ CALLS = 100
 TOGETHER = 10
 OPEN = ("/_simulator/health", "/_simulator/ready")
 ODD_IDS = ("junk", "team-b-", "team-a-", "default", "..", "a" * 300, "\u202e", "team-b-secret", "", "*")
-FORWARDED = (
+FORWARDED: tuple[dict[str, str], ...] = (
     {}, {}, {"x-rampsim-forwarded": "anything"}, {"x-rampsim-forwarded": "default", "x-rampsim-proof": "0" * 64},
     {"x-rampsim-forwarded": "1", "x-rampsim-proof": ""}, {"x-rampsim-proof": "a\tb"}, {"x-forwarded-for": "10.0.0.1"},
 )  # fmt: skip

@@ -131,6 +131,7 @@ def self_answering(rng: Random, name: str) -> dict[str, Any]:
         {"action": "set_network", "network": rng.choice(("celo", "stellar")), "status": status}
         for status in ("down", "operational")
     ]
+    rules: list[dict[str, Any]]
     if rng.random() < 0.5:
         rules = [
             {"on": "network.status_changed", "where": {"status": "operational"}, "do": [networks[0]]},

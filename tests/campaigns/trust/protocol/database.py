@@ -168,9 +168,10 @@ class Database:
                 session.connection.answer("lost")
 
     def handle(self, session: Session, kind: str, *given: Any) -> None:
-        {"ping": self._ping, "lock": self._lock, "commit": self._commit, "release": self._release, "due": self._due}[
-            kind
-        ](session, *given)
+        handlers: dict[str, Callable[..., None]] = {
+            "ping": self._ping, "lock": self._lock, "commit": self._commit, "release": self._release, "due": self._due,
+        }  # fmt: skip
+        handlers[kind](session, *given)
 
     def _ping(self, session: Session) -> None:
         session.connection.answer("alive")
