@@ -11,6 +11,8 @@ import httpx
 import pytest
 from hypothesis import settings
 
+from tests import kept
+
 if TYPE_CHECKING:
     from tests.remote import Remote
 
@@ -46,6 +48,12 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
         gc.freeze()
         gc.set_threshold(10_000, 10, 10)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where coverage is measured, how things are made that are kept has to be seen."""
+    if not hasattr(config, "workerinput") and config.getoption("cov_source", default=None):
+        kept.forget()
 
 
 @pytest.fixture(scope="session")

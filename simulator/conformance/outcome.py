@@ -51,12 +51,6 @@ ASSUMED_INVALID = Rule(
 )  # fmt: skip
 """An invalid request that may break nothing but an assumption."""
 
-BY_PLACE = (
-    "status_code_conformance", "content_type_conformance", "response_headers_conformance",
-    "response_schema_conformance",
-)  # fmt: skip
-"""The checks that `shapes` makes itself, with the place and the provenance of each fault."""
-
 
 def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge) -> None:
     """Enter schemathesis' summary (JSON report) and its list of calls (NDJSON report) into the report."""
@@ -84,8 +78,6 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
         judge_shape(tally, shapes, answer)
         observe(tally, answer)
         for check in checks:
-            if check["name"] in BY_PLACE:
-                continue
             rule = CHECKS.get(check["name"]) or _promise(f"check.{check['name']}", check["name"], "")
             if check["status"] != "failure":
                 tally.kept(rule)

@@ -17,6 +17,12 @@ PUBLIC_KEY = "RAMPSIM_PUBLIC_KEY"
 SECRET_KEY = "RAMPSIM_SECRET_KEY"
 WEBHOOK_URL = "RAMPSIM_WEBHOOK_URL"
 """The variables by which a run tells the hooks what to use."""
+JUDGED_HERE = (
+    "status_code_conformance", "content_type_conformance", "response_headers_conformance",
+    "response_schema_conformance",
+)  # fmt: skip
+"""The checks of schemathesis that `shapes` makes itself, with the place and the provenance of each fault."""
+
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
 
@@ -68,6 +74,8 @@ def compose(shipped: str, settings: ConformanceSettings) -> str:
     document["seed"] = settings.seed
     document["rate-limit"] = settings.rate_limit
     document["generation"]["max-examples"] = settings.max_examples
+    for name in JUDGED_HERE:
+        document.setdefault("checks", {})[name] = {"enabled": False}
     if settings.mode == "read-only":
         # Without this, the coverage phase tries the methods that a path does not know, writing ones among them.
         document.setdefault("phases", {}).setdefault("coverage", {})["unexpected-methods"] = []

@@ -19,10 +19,8 @@ from simulator.scenario.clients import AsgiClient, Reply
 from simulator.scenario.loader import Loader
 from simulator.scenario.shipped import shipped_directory
 from simulator.server.app import Application
-from tests.shipped import GROUP, shown
+from tests.shipped import shown
 from tests.support import CELO, KEYS, advance
-
-pytestmark = pytest.mark.xdist_group(GROUP)
 
 NAMES = [path.stem for path in sorted(shipped_directory().glob("*.yaml"))]
 

@@ -99,7 +99,6 @@ def changed(har: dict[str, Any], number: int, change: Any) -> dict[str, Any]:
     return har
 
 
-@pytest.mark.slow
 def test_the_simulators_own_traffic_shows_no_difference(recording: dict[str, Any]) -> None:
     result = replay(recording)
     assert result.readable().splitlines()[-1].endswith("0 differences")
@@ -131,7 +130,6 @@ def sow_status(answer: Any, response: Any) -> None:
     response["status"] = 200
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "sow", "found"),
     [
@@ -155,7 +153,6 @@ def sow_missing_guess(answer: Any, response: Any) -> None:
     del answer["order_id"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "sow", "meanings"),
     [
@@ -180,13 +177,11 @@ def test_a_difference_says_whether_a_promise_or_a_guess_is_meant(
     assert all(said in result.readable() for meaning, said in words.items() if meaning in meanings)
 
 
-@pytest.mark.slow
 def test_amounts_are_the_worlds(recording: dict[str, Any]) -> None:
     har = changed(recording, 1, lambda answer, _: answer.update(rate="131.00"))
     assert [row.meaning for row in replay(har, values=True).differences] == ["world"]
 
 
-@pytest.mark.slow
 def test_a_status_that_the_weather_explains_is_walked_to(recording: dict[str, Any]) -> None:
     def failed(answer: Any, response: Any) -> None:
         answer.update(status="processing", tx_hash=None)
@@ -195,14 +190,12 @@ def test_a_status_that_the_weather_explains_is_walked_to(recording: dict[str, An
     assert [row for row in result.differences if row.entry == 4] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("status", ["completed", "failed", "refunded"])
 def test_a_recorded_status_is_reached_over_as_many_moves_as_it_takes(recording: dict[str, Any], status: str) -> None:
     result = replay(changed(recording, 3, lambda answer, _: answer.update(status=status)), scenarios=())
     assert [row.kind for row in result.differences if row.kind == "state" and row.entry == 4] == []
 
 
-@pytest.mark.slow
 def test_amounts_are_compared_when_asked_for(recording: dict[str, Any]) -> None:
     def dearer(answer: Any, response: Any) -> None:
         answer["rate"] = "131.00"
@@ -212,7 +205,6 @@ def test_amounts_are_compared_when_asked_for(recording: dict[str, Any]) -> None:
     assert [(row.kind, row.pointer) for row in replay(har, values=True).differences] == [("value", "/rate")]
 
 
-@pytest.mark.slow
 def test_what_is_older_than_the_recording_is_said_and_not_counted(recording: dict[str, Any]) -> None:
     har = copy.deepcopy(recording)
     del har["log"]["entries"][1:3]
@@ -221,7 +213,6 @@ def test_what_is_older_than_the_recording_is_said_and_not_counted(recording: dic
     assert not any(row.kind == "status" for row in result.differences)
 
 
-@pytest.mark.slow
 def test_bodies_in_base64_and_foreign_calls_are_read_as_they_are(recording: dict[str, Any]) -> None:
     har = copy.deepcopy(recording)
     content = har["log"]["entries"][1]["response"]["content"]
@@ -239,7 +230,6 @@ def test_a_file_that_is_no_recording_says_so(raw: bytes) -> None:
         read_har(raw)
 
 
-@pytest.mark.slow
 def test_the_command_reports_and_exits_by_what_it_found(recording: dict[str, Any], tmp_path: Path) -> None:
     good, bad = tmp_path / "good.har", tmp_path / "bad.har"
     good.write_bytes(orjson.dumps(recording))

@@ -35,7 +35,6 @@ def control(origin: str, method: str, path: str, body: Any = None) -> Any:
     return json.loads(raw) if raw else None
 
 
-@pytest.mark.slow
 def test_a_short_run_against_a_simulator_of_its_own_passes_and_writes_its_reports(tmp_path: Path) -> None:
     junit, report = tmp_path / "junit.xml", tmp_path / "report.md"
     result = conform(
@@ -51,14 +50,12 @@ def test_a_short_run_against_a_simulator_of_its_own_passes_and_writes_its_report
     assert "sk_test_simulator" not in junit.read_text() + result.output
 
 
-@pytest.mark.slow
 def test_the_control_interface_is_as_its_contract_says() -> None:
     result = conform("--only", "control")
     assert result.exit_code == 0, result.output
     assert "Not called of the control interface: stream, because it does not end" in result.output
 
 
-@pytest.mark.slow
 def test_the_laws_hold_on_the_simulator_and_reach_every_operation(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     result = conform("--only", "behaviour", "--strict", "--json", str(path))
@@ -71,7 +68,6 @@ def test_the_laws_hold_on_the_simulator_and_reach_every_operation(tmp_path: Path
     assert all(rule["basis"] and rule["title"].endswith(".") for rule in report["rules"])
 
 
-@pytest.mark.slow
 def test_the_same_seed_sends_the_same_calls() -> None:
     arguments = ("--max-examples", "5", "--phase", "fuzzing", "--operation", "calculate_fee", "--seed", "7")
     first, second = conform(*arguments), conform(*arguments)
@@ -80,7 +76,6 @@ def test_the_same_seed_sends_the_same_calls() -> None:
     assert "POST /fees/calculate" in kept[0]
 
 
-@pytest.mark.slow
 def test_a_read_only_run_writes_nothing_but_asks_for_tokens(origin: str) -> None:
     control(origin, "POST", "reset")
     result = conform("--target", f"{origin}/v1", *KEYS, "--max-examples", "2")
@@ -159,7 +154,6 @@ def _widen_a_query(document: dict[str, Any]) -> None:
     entry["operationId"] = "list_webhooks_strictly"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "operation", "check"),
     [
@@ -195,7 +189,6 @@ def test_a_contract_that_says_otherwise_fails_by_its_check(
     assert "Does not conform: " in result.output
 
 
-@pytest.mark.slow
 def test_a_server_error_fails(origin: str) -> None:
     fault = {"match": {"path": "/profile"}, "respond": {"status": 500, "code": "internal_error"}}
     control(origin, "POST", "faults", fault)
@@ -210,7 +203,6 @@ def test_a_server_error_fails(origin: str) -> None:
     assert "→ 500" in result.output
 
 
-@pytest.mark.slow
 def test_429_is_waited_for(origin: str) -> None:
     fault = {
         "match": {"path": "/profile"},

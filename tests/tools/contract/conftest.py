@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-import yaml
 
-from contracts.generator import writer
 from contracts.generator.evidence import ObservedCall
 from simulator.wire.json import JsonObject
 from tests.contract_judge import ContractJudge
-from tests.shipped import GROUP, observed_calls, shown
-
-HERE = Path(__file__).parent
-
-
-@pytest.hookimpl(tryfirst=True)  # before the groups are read
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group(GROUP))
+from tests.shipped import contract_files, generated, observed_calls, observed_events
 
 
 @pytest.fixture(scope="session")
 def files() -> dict[str, bytes]:
     """All contract files as the code says."""
-    return writer.generate(shown().values())
+    return contract_files()
 
 
 @pytest.fixture(scope="session")
@@ -39,10 +27,9 @@ def document(files: dict[str, bytes]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def strict(files: dict[str, bytes]) -> dict[str, Any]:
+def strict() -> dict[str, Any]:
     """The strict contract."""
-    found: dict[str, Any] = yaml.load(files["openapi.strict.yaml"], yaml.CSafeLoader)
-    return found
+    return generated("openapi.strict.yaml")
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +41,7 @@ def calls() -> Sequence[ObservedCall]:
 @pytest.fixture(scope="session")
 def events() -> Sequence[JsonObject]:
     """Every event of the scenarios."""
-    return [event for one in shown().values() for event in one.envelopes]
+    return observed_events()
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from contracts.generator.assumptions import all_assumptions, docs_page, page
 from contracts.generator.named import MARK, at_events, at_operations
 from contracts.generator.openapi import operations
 from contracts.generator.provenance import bases_in
-from simulator.contract.files import contracts_directory, read_document
+from tests.shipped import committed
 
 ENTRIES = all_assumptions()
 OF_THE_INTERFACE = [entry for entry in ENTRIES if not entry.own]
@@ -23,7 +23,7 @@ MOST_ALIKE = 3
 
 @pytest.fixture(scope="module")
 def strict() -> dict[str, Any]:
-    return dict(read_document(contracts_directory() / "openapi.strict.yaml"))
+    return committed("openapi.strict.yaml")
 
 
 def test_assumptions_of_the_interface_are_named_in_the_contract(strict: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ def test_events_name_the_retry_schedule(strict: dict[str, Any]) -> None:
 def test_promised_contract_names_no_assumption() -> None:
     """What is promised alone rests on no decision."""
     ids = {entry.id for entry in ENTRIES}
-    assert ids & set(bases_in(read_document(contracts_directory() / "openapi.specified.yaml"))) == set()
+    assert ids & set(bases_in(committed("openapi.specified.yaml"))) == set()
 
 
 def test_assumptions_of_the_interface_have_a_reason_and_a_way_out() -> None:

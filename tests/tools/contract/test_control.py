@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from typing import Any
 
 import jsonschema_rs
 import orjson
 import pytest
-from ruamel.yaml import YAML
 
 from simulator.assembly import Simulator
 from simulator.config import Config
@@ -19,12 +17,12 @@ from simulator.control.rows import control_rows
 from simulator.host import create_app
 from simulator.scenario.clients import AsgiClient
 from tests.contract_judge import ContractJudge
+from tests.shipped import generated
 
 
 @pytest.fixture(scope="module")
-def control(files: dict[str, bytes]) -> dict[str, Any]:
-    found: dict[str, Any] = YAML(typ="safe", pure=True).load(io.BytesIO(files["control.yaml"]))
-    return found
+def control() -> dict[str, Any]:
+    return generated("control.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +52,6 @@ def test_every_control_call_may_refuse_what_is_unknown_to_it(control: dict[str, 
         assert "400" in operation["responses"], (method, path)
 
 
-@pytest.mark.slow
 def test_every_action_has_a_body(control: dict[str, Any]) -> None:
     schemas = control["components"]["schemas"]
     for name, rows in Simulator().actions.rows.items():
@@ -66,7 +63,6 @@ def test_every_action_has_a_body(control: dict[str, Any]) -> None:
     assert not pays.is_valid({"target": "txn_1", "surprise": 1})
 
 
-@pytest.mark.slow
 def test_real_control_answers_are_as_the_contract_says(control_judge: ContractJudge) -> None:
     calls: list[tuple[str, str, Any]] = [
         ("GET", "/health", None),
@@ -114,7 +110,6 @@ def test_real_control_answers_are_as_the_contract_says(control_judge: ContractJu
     assert [str(finding) for finding in findings] == []
 
 
-@pytest.mark.slow
 def test_the_contract_is_served() -> None:
     paths = ("/openapi.yaml", "/openapi.json", "/control.yaml", "/reference.html")
     types = ("application/yaml; charset=utf-8", "application/json", "application/yaml; charset=utf-8", "text/html")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from typing import Any
 
 import orjson
 import pytest
-from ruamel.yaml import YAML
 from typing_extensions import is_typeddict
 
 from simulator.config import Config
@@ -21,6 +19,7 @@ from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
 from simulator.server.router import Router
 from tests.contract_judge import ContractJudge
+from tests.shipped import generated
 from tests.support import CELO, KEYS, QUOTE
 
 NOT_JSON = {
@@ -225,9 +224,8 @@ async def _keep(session: Session) -> None:
 
 
 @pytest.fixture(scope="module")
-def control(files: dict[str, bytes]) -> dict[str, Any]:
-    found: dict[str, Any] = YAML(typ="safe", pure=True).load(io.BytesIO(files["control.yaml"]))
-    return found
+def control() -> dict[str, Any]:
+    return generated("control.yaml")
 
 
 @pytest.fixture(scope="module")

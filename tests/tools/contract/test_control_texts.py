@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
-from simulator.contract.files import contracts_directory
 from simulator.wire.enums import values_of
+from tests.shipped import committed
 
 
 @pytest.fixture(scope="module")
 def control() -> dict[str, Any]:
-    document: dict[str, Any] = yaml.load((contracts_directory() / "control.yaml").read_bytes(), yaml.CSafeLoader)
-    return document
+    return committed("control.yaml")
 
 
 def parts(value: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -162,7 +162,6 @@ class TestWhatIsMissing:
         assert Coverage(less).gaps() == ["the error code payout_failed", "the error code insufficient_deposit"]
 
 
-@pytest.mark.slow
 def test_some_scenarios_can_be_run_alone() -> None:
     found = collect(["swap-completes", "phone-verified"])
     assert list(found) == ["swap-completes", "phone-verified"]
@@ -172,7 +171,6 @@ def test_some_scenarios_can_be_run_alone() -> None:
     assert scenarios_page.ends_in(found["phone-verified"]) == "no state has changed"
 
 
-@pytest.mark.slow
 def test_the_command_writes_both_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contracts.generator.__main__.collect", shown)
     monkeypatch.setattr("contracts.generator.__main__.contracts_directory", lambda: tmp_path)

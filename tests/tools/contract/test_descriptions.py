@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
 from simulator.contract.files import contracts_directory
+from tests.shipped import committed
 
 MAPS = ("properties", "patternProperties")
 WITHIN = ("if", "not")
@@ -40,9 +40,11 @@ def test_a_field_without_a_description_is_found() -> None:
 
 @pytest.mark.parametrize("name", ["scenario.schema.json", "openapi.yaml", "control.yaml"])
 def test_every_field_says_what_it_means(name: str) -> None:
-    text = (contracts_directory() / name).read_text("utf-8")
-    document = json.loads(text) if name.endswith("json") else yaml.load(text, Loader=yaml.CSafeLoader)
-    assert list(silent(document)) == []
+    assert list(silent(_document(name))) == []
+
+
+def _document(name: str) -> Any:
+    return json.loads((contracts_directory() / name).read_bytes()) if name.endswith("json") else committed(name)
 
 
 def uneven(node: Any, path: str = "") -> Iterator[str]:
@@ -69,5 +71,4 @@ def uneven(node: Any, path: str = "") -> Iterator[str]:
     ["openapi.yaml", "openapi.strict.yaml", "openapi.specified.yaml", "control.yaml", "scenario.schema.json"],
 )
 def test_descriptions_of_values_are_a_list_parallel_to_them(name: str) -> None:
-    document = yaml.load(contracts_directory().joinpath(name).read_bytes(), yaml.CSafeLoader)
-    assert list(uneven(document)) == []
+    assert list(uneven(_document(name))) == []

@@ -93,7 +93,6 @@ def replies(request: pytest.FixtureRequest, tour: Flow) -> dict[str, Reply]:
     return asyncio.run(go())
 
 
-@pytest.mark.slow
 def test_every_example_succeeds_in_a_fresh_world(replies: dict[str, Reply]) -> None:
     assert {name: reply.body for name, reply in replies.items() if reply.status >= 400} == {}
     assert {row.name: row.status for row in operations()} == {name: reply.status for name, reply in replies.items()}

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 
 from contracts.generator.evidence import ObservedCall
@@ -19,6 +18,7 @@ from simulator.testing import strategies
 from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject
 from tests.contract_judge import ContractJudge
+from tests.shipped import generated
 
 Document = dict[str, Any]
 
@@ -35,9 +35,8 @@ PARTLY_ASSUMED = frozenset({"Destination", "SendDestination"})
 
 
 @pytest.fixture(scope="session")
-def specified(files: dict[str, bytes]) -> Document:
-    found: Document = yaml.load(files["openapi.specified.yaml"], yaml.CSafeLoader)
-    return found
+def specified() -> Document:
+    return generated("openapi.specified.yaml")
 
 
 def test_the_open_form_stays_within_its_budget(document: Document) -> None:
@@ -138,7 +137,6 @@ def test_the_comparison_of_forms_sees_what_is_asked_for_beyond(narrower: Documen
     assert list(_beyond(narrower, wide, "x"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("operation", [row.name for row in WITH_BODY])
 def test_a_body_that_fits_the_strict_form_fits_the_others(
     operation: str, document: Document, strict: Document, specified: Document

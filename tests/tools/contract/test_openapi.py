@@ -81,7 +81,6 @@ def test_whatever_is_assumed_is_explained(document: dict[str, Any]) -> None:
     assert named - known == set()
 
 
-@pytest.mark.slow
 def test_every_clause_is_that_of_a_shape() -> None:
     assert clauses_of(ROOMS).keys() <= make_components(operations()).schemas.keys()
 

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from simulator.contract.files import followed
-
-CONTRACTS = Path(__file__).parents[3] / "contracts"
+from tests.shipped import committed
 
 
 @pytest.fixture(scope="module")
 def strict() -> dict[str, Any]:
-    return _read("openapi.strict.yaml")
+    return committed("openapi.strict.yaml")
 
 
 @pytest.fixture(scope="module")
 def promised() -> dict[str, Any]:
-    return _read("openapi.specified.yaml")
-
-
-def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.load((CONTRACTS / name).read_text("utf-8"), yaml.CSafeLoader)
-    return found
+    return committed("openapi.specified.yaml")
 
 
 def _codes(document: dict[str, Any], path: str, status: str) -> dict[str, str]:
@@ -85,7 +77,7 @@ def test_a_single_value_that_was_guessed_is_no_promise(
 
 
 def test_every_basis_of_a_guess_is_one_name(strict: dict[str, Any]) -> None:
-    opened = _read("openapi.yaml")
+    opened = committed("openapi.yaml")
     bases = [basis for document in (strict, opened) for about in _guesses(document) for basis in about.values()]
     assert bases
     assert [basis for basis in bases if not isinstance(basis, str)] == []

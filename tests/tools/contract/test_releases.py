@@ -11,7 +11,8 @@ import pytest
 
 from contracts.generator import releases
 from contracts.generator.releases import CONTRACTS, Contract, Published, newest, problems
-from simulator.contract.files import contracts_directory, read_document
+from simulator.contract.files import contracts_directory
+from tests.shipped import committed
 
 TEXT = "# Changes\n\n## {version}\n\n{line}\n\n## 0.9.0\n\n- `*` in an older section names nothing\n"
 
@@ -25,24 +26,22 @@ RELEASED = {
 
 @pytest.fixture(scope="module")
 def strict() -> dict[str, Any]:
-    return read_document(contracts_directory() / "openapi.strict.yaml")
+    return committed("openapi.strict.yaml")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=str)
 def test_no_change_since_the_release_is_untold(contract: Contract) -> None:
     directory = contracts_directory()
-    present = read_document(directory / contract.file)
+    present = committed(contract.file)
     _, wrong = problems(releases.released(directory, contract), present, releases.changelog(contract))
     assert wrong == []
 
 
-@pytest.mark.slow
 def test_the_contract_bears_the_version_of_the_changelog(strict: dict[str, Any]) -> None:
     for name in ("openapi.yaml", "openapi.specified.yaml"):
-        assert read_document(contracts_directory() / name)["info"]["version"] == releases.version()
+        assert committed(name)["info"]["version"] == releases.version()
     assert strict["info"]["version"] == releases.version()
-    control = read_document(contracts_directory() / "control.yaml")
+    control = committed("control.yaml")
     assert control["info"]["version"] == releases.version(releases.CONTROL)
 
 
@@ -77,12 +76,10 @@ def test_version_without_a_change_is_refused() -> None:
     assert wrong == ["the contract says the same as the released 1.0.0, so the version must not rise to 1.1.0"]
 
 
-@pytest.mark.slow
 def test_what_is_released_says_all_that_binds(strict: dict[str, Any]) -> None:
     assert problems(dict(releases.bare(strict)), strict, releases.changelog()) == ([], [])  # type: ignore[call-overload]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("version", "line", "wrong"),
     [
@@ -107,7 +104,6 @@ def test_a_promise_that_goes_has_to_be_named_under_a_greater_version(
     assert bool(said) == bool(wrong)
 
 
-@pytest.mark.slow
 def test_release_with_a_new_value_needs_no_major_version(strict: dict[str, Any]) -> None:
     old = copy.deepcopy(strict)
     old["info"]["version"] = "1.0.0"

@@ -9,13 +9,12 @@ from typing import Any
 import jsonschema_rs
 import orjson
 import pytest
-import yaml
 
 from contracts.generator.evidence import Evidence
 from simulator.scenario.shipped import shipped_directory
 from simulator.wire.events import EVENT_TYPES
 from tests.contract_judge import ContractJudge
-from tests.shipped import shown
+from tests.shipped import generated, shown
 
 NAMES = [path.stem for path in sorted(shipped_directory().glob("*.yaml"))]
 FILES = ("openapi.yaml", "openapi.strict.yaml")
@@ -23,13 +22,12 @@ JudgeOf = Callable[[str], ContractJudge]
 
 
 @pytest.fixture(scope="module")
-def judge_of(files: dict[str, bytes]) -> JudgeOf:
+def judge_of() -> JudgeOf:
     """The judge that holds traffic against one of the files."""
 
     @cache
     def judge(name: str) -> ContractJudge:
-        document = yaml.load(files[name], yaml.CSafeLoader)
-        return ContractJudge({"webhooks": {}, **document})
+        return ContractJudge({"webhooks": {}, **generated(name)})
 
     return judge
 

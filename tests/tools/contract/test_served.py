@@ -54,7 +54,6 @@ def servers(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 def test_what_is_served_names_the_server_it_comes_from(path: str) -> None:
     text, origin = served(path)
@@ -62,14 +61,12 @@ def test_what_is_served_names_the_server_it_comes_from(path: str) -> None:
     assert DEFAULT_URL not in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", MACHINE_READABLE)
 def test_servers_have_the_scheme_that_a_proxy_in_front_tells(path: str) -> None:
     text, origin = served(path, x_forwarded_proto="https")
     assert all(url.startswith(origin.replace("http://", "https://")) for url in servers(text))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", MACHINE_READABLE)
 def test_servers_have_the_prefix_of_a_mount(path: str) -> None:
     text, origin = served(path, prefix="/bank")
@@ -77,7 +74,6 @@ def test_servers_have_the_prefix_of_a_mount(path: str) -> None:
     assert DEFAULT_URL not in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["", "/bank"])
 @pytest.mark.parametrize("path", PATHS)
 def test_what_is_asked_below_a_world_names_that_base(path: str, prefix: str) -> None:

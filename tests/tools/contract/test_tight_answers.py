@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from simulator.resources.ramps import ROOM
 from tests.contract_judge import ContractJudge
+from tests.shipped import committed
 
-STRICT = Path(__file__).parents[3] / "contracts" / "openapi.strict.yaml"
 EXAMPLES = {kind.name: kind.example() for kind in ROOM.kinds}
 HEADERS = {"x-request-id": "req_1"}
 Break = Callable[[dict[str, Any]], object]
@@ -21,7 +19,7 @@ Break = Callable[[dict[str, Any]], object]
 
 @pytest.fixture(scope="module")
 def judge() -> ContractJudge:
-    return ContractJudge(yaml.load(STRICT.read_text("utf-8"), yaml.CSafeLoader))
+    return ContractJudge(committed("openapi.strict.yaml"))
 
 
 def _example(kind: str) -> dict[str, Any]:

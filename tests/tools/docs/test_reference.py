@@ -21,12 +21,10 @@ MOST_WITHOUT_EXAMPLE = 8
 """Control calls whose answers are no JSON, that need what an example does not have, or that are new."""
 
 
-@pytest.mark.slow
 def test_the_pages_are_those_that_the_code_makes() -> None:
     assert docs_pages.differences(docs_pages.pages()) == [], "run: python -m contracts.generator write"
 
 
-@pytest.mark.slow
 def test_nearly_every_control_call_has_an_example_that_was_really_made() -> None:
     named = {row.name for row in control_rows()}
     assert examples().keys() <= named

@@ -13,10 +13,8 @@ import pytest
 
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject
-from tests.shipped import GROUP, shown
+from tests.shipped import observed_events
 from tests.tools.judges import tools
-
-pytestmark = pytest.mark.xdist_group(GROUP)
 
 DIRECTORY = tools.CONTRACTS / "events"
 
@@ -24,7 +22,7 @@ DIRECTORY = tools.CONTRACTS / "events"
 @pytest.fixture(scope="module")
 def envelopes() -> Sequence[JsonObject]:
     """Every event of the scenarios that ship."""
-    return [event for one in shown().values() for event in one.envelopes]
+    return observed_events()
 
 
 def spoilt(envelopes: Sequence[JsonObject]) -> list[JsonObject]:
