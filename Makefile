@@ -14,7 +14,7 @@ export PIP_BUILD_CONSTRAINT := requirements.lock
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test t changed dev long check lint format types imports conform contract contracts clients judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean
+.PHONY: help run test t changed dev long check lint format types hooks imports conform contract contracts clients judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -60,6 +60,9 @@ format: $(VENV)/.dev  ## Put files into shape
 
 types: $(VENV)/.dev  ## Types, strictly
 	$(BIN)/mypy
+
+hooks: $(VENV)/.dev  ## Check what you commit, by pre-commit: lint, types, imports, generated files
+	$(BIN)/pre-commit install
 
 imports: $(VENV)/.dev  ## Who may import whom
 	$(BIN)/lint-imports

@@ -50,6 +50,7 @@ IN_SDIST = (
     "tests/tools/wheel/test_contents.py",
     "tests/service/saved/*",
     ".ci/run",
+    ".pre-commit-config.yaml",
     "Dockerfile",
     ".dockerignore",
     "Makefile",
