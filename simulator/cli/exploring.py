@@ -82,7 +82,7 @@ def explore(
     from simulator.exploration import flipping, questions, report
     from simulator.exploration.aftermath import Hooks
     from simulator.exploration.catalogue import CLASSES
-    from simulator.exploration.exploring import Hears, Settings
+    from simulator.exploration.exploring import Hears, Hosts, Settings
     from simulator.exploration.exploring import explore as run
     from simulator.exploration.proving import prove as try_out
     from simulator.exploration.running import StopExploring, SuiteBroken
@@ -106,6 +106,7 @@ def explore(
         workers or os.cpu_count() or 1,
         found,
         _seconds("--limit", limit),
+        click.get_current_context().find_object(Hosts) or Hosts(),  # who calls this from Python may have given some
     )
     heard = _Heard()
     signal.signal(signal.SIGTERM, _terminated)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from simulator.exploration.sites import Document
+from simulator.exploration.tasks import Document
 from simulator.testing.errors import SimulatorError
 from simulator.wire.json import JsonObject
 

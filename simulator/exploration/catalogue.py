@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from simulator.exploration.sites import Document, Site
+from simulator.exploration.sites import Site
+from simulator.exploration.tasks import Document
 from simulator.kernel.dataclass import dataclass
 
 Step = Mapping[str, Any]

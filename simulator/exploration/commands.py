@@ -8,13 +8,13 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from simulator.exploration.aftermath import HookFailed, Hooks, follow
 from simulator.exploration.armed import ArmedWorld, assumed, beginning, variables
-from simulator.exploration.running import NOT_IN_TIME, Result, StopExploring, Task, interrupt, kill
-from simulator.exploration.stage import RUN, Played
+from simulator.exploration.running import StopExploring, interrupt, kill
+from simulator.exploration.tasks import NOT_IN_TIME, RUN, Played, Result, Task
 from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
 from simulator.testing.server import START, Process
@@ -25,18 +25,35 @@ PLAN = "SIMULATOR_PLAN"
 """The variable with the file that says what goes wrong in a run."""
 
 
+class Stage(Protocol):
+    """A server for the worlds of one run at a time (`stage`)."""
+
+    url: str
+
+    def close(self) -> None:
+        """The runs that were to be made in it are over."""
+
+
+def start_stage() -> Stage:
+    """A stage in a process of its own."""
+    return Process({}, "simulator.exploration.stage")
+
+
 class _Running(NamedTuple):
     """A stage that runs."""
 
-    process: Process
+    stage: Stage
     link: HttpLink
 
 
 class CommandRunner:
     """Any command, a process for each run, with a stage of its own for all worlds of a run."""
 
-    def __init__(self, command: Sequence[str], seed: int, hooks: Hooks) -> None:
+    def __init__(
+        self, command: Sequence[str], seed: int, hooks: Hooks, start: Callable[[], Stage] = start_stage
+    ) -> None:
         self._command = command
+        self._start = start
         self._seed = seed
         self._hooks = hooks
         self._stage: _Running | None = None
@@ -45,8 +62,8 @@ class CommandRunner:
     def run(self, task: Task) -> Result:
         begun = time.monotonic()
         if self._stage is None:
-            process = Process({}, "simulator.exploration.stage")
-            self._stage = _Running(process, HttpLink(process.url))
+            stage = self._start()
+            self._stage = _Running(stage, HttpLink(stage.url))
         link = self._stage.link
         link.control("PUT", RUN, {"id": task.world, "seed": self._seed, "plan": task.plan or {}})
         try:
@@ -121,7 +138,7 @@ class CommandRunner:
             kill(self._process)
         if self._stage is not None:
             self._stage.link.close()
-            self._stage.process.close()
+            self._stage.stage.close()
 
 
 def _how(code: int) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_plus
 
 from simulator.exploration.sameness import same
-from simulator.exploration.sites import Document
+from simulator.exploration.tasks import Document
 
 if TYPE_CHECKING:
     from simulator.exploration.armed import ArmedWorld

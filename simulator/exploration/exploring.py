@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from simulator.exploration import plans
 from simulator.exploration.aftermath import Hooks
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.causes import Cause, Judged, causes_of
-from simulator.exploration.commands import CommandRunner
+from simulator.exploration.commands import CommandRunner, Stage, start_stage
 from simulator.exploration.judging import (
     VERDICTS,
     Orders,
@@ -27,22 +27,31 @@ from simulator.exploration.plans import Run
 from simulator.exploration.running import (
     Crew,
     PytestRunner,
-    Result,
     StopExploring,
     SuiteBroken,
-    Task,
     executable,
     is_pytest,
 )
-from simulator.exploration.sites import Document, sites_of
+from simulator.exploration.sites import sites_of
+from simulator.exploration.tasks import Document, Result, Task
 from simulator.kernel.dataclass import dataclass
-from simulator.testing.server import serve
+from simulator.testing.server import Server, serve
 
 NO_TESTS = "there are no tests: name their files or their directory in the command, as for pytest itself"
 _LIMIT_SECONDS = 15.0
 """How long a test may take at least before it is said to hang."""
 _SLOWER = 5.0
 """How many times as long as without faults."""
+
+
+class Hosts(NamedTuple):
+    """Where the worlds of the runs live. Who explores again and again in one process may give what runs already.
+
+    `serve`: begins the server of tests that pytest runs; `stage`: begins that of a worker that runs any other command.
+    """
+
+    serve: Callable[[], AbstractContextManager[Server]] = serve
+    stage: Callable[[], Stage] = start_stage
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,7 @@ class Settings:
     workers: int = os.cpu_count() or 1
     replay: Run | None = None
     limit: float | None = None
+    hosts: Hosts = Hosts()
 
 
 class Baseline(NamedTuple):
@@ -170,10 +180,13 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
     command = executable(settings.command)
     with ExitStack() as stack:
         if not is_pytest(command):
-            runners = [CommandRunner(command, settings.seed, settings.hooks) for _ in range(settings.workers)]
+            runners = [
+                CommandRunner(command, settings.seed, settings.hooks, settings.hosts.stage)
+                for _ in range(settings.workers)
+            ]
             yield stack.enter_context(Crew(runners)), [" ".join(settings.command)]
             return
-        server = stack.enter_context(serve())
+        server = stack.enter_context(settings.hosts.serve())
 
         def worker() -> PytestRunner:
             return PytestRunner(command, server.url, settings.seed, settings.hooks)

@@ -13,7 +13,8 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, sites_in
-from simulator.exploration.running import Crew, Result, StopExploring, Task
+from simulator.exploration.running import Crew, StopExploring
+from simulator.exploration.tasks import Result, Task
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.alternatives import SWITCHES, Switch, chosen
 
@@ -111,18 +112,26 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
         baselines = baselines_of(tests, crew, name, settings.limit)
         each = sum(one.seconds for one in baselines.values()) / crew.size
         every = every or flips(known)
-        count = len(every)
-        if settings.budget is not None and each:
-            count = min(count, int(settings.budget / each))
-        if not count:
-            raise StopExploring(f"--budget: one alternative takes about {each:.1f} s, so none fits into it")
-        tried = every[:count]
-        hears.planned(count, len(baselines), count * each, len(every) - count)
+        tried = that_fit(every, each, settings.budget)
+        left_out = every[len(tried) :]
+        hears.planned(len(tried), len(baselines), len(tried) * each, len(left_out))
         pairs = [(flip, test) for flip in tried for test in baselines]
         changed = _changed(pairs, known, baselines, crew, name, hears)
         if not changed and not any(sites_in(one) for one in baselines.values()):
             raise StopExploring(_NOTHING_ASKED)  # servers that tests start themselves are seen by what changes alone
-        return Flipped(settings, known, baselines, tried, every[count:], changed)
+        return Flipped(settings, known, baselines, tried, left_out, changed)
+
+
+def that_fit(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:
+    """The first alternatives, whole ones, of which each takes so long and all no longer than the budget.
+
+    StopExploring where not even one fits.
+    """
+    if budget is None or not each:
+        return every
+    if budget < each:
+        raise StopExploring(f"--budget: one alternative takes about {each:.1f} s, so none fits into it")
+    return every[: int(budget / each)]
 
 
 def _changed(

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from simulator.exploration.evidence import ENDS
-from simulator.exploration.sites import Document
+from simulator.exploration.tasks import Document
 from simulator.kernel.dataclass import dataclass
 
 ZERO = Decimal(0)

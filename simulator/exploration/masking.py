@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from simulator.exploration.sites import Document
+from simulator.exploration.tasks import Document
 from simulator.kernel.dataclass import dataclass
 
 _WORD = re.compile(r"[\w-]+")

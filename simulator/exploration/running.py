@@ -17,20 +17,17 @@ from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
 from simulator.exploration.aftermath import Hooks
 from simulator.exploration.armed import variables
 from simulator.exploration.plans import waiting
 from simulator.exploration.sameness import same_result
-from simulator.exploration.sites import Document
-from simulator.kernel.dataclass import dataclass
+from simulator.exploration.tasks import NOT_IN_TIME, PIPES, Result, Task
 from simulator.testing.http_link import HttpLink
 from simulator.testing.server import Server
 from simulator.wire.json import JsonObject
 
-PIPES = "RAMPSIM_EXPLORE"
-NOT_IN_TIME = "it did not end in time"
 _START_SECONDS = 120.0
 _END_SECONDS = 1.0
 """How long runs that are interrupted may take to end."""
@@ -39,9 +36,6 @@ _PATIENCE_SECONDS = 5.0
 _AFTER_SECONDS = 150.0
 """How long what follows a test may take: hooks, and the days that pass."""
 
-Result = dict[str, Any]
-"""`outcome`, `hung`, `failure`, `evidence` (None where there is none), `seconds`."""
-
 
 class SuiteBroken(Exception):
     """The command cannot be run at all, or not without faults; the text says what it said."""
@@ -49,23 +43,6 @@ class SuiteBroken(Exception):
 
 class StopExploring(Exception):
     """Something that the user gave does not work; the text says what."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One run. `world`: the id of its world; `plan`: an `Arming` as JSON, None for nothing; `limit` in seconds.
-
-    `story`: with all that happened, for the plan and for people. `waits`: most of its time it waits for an answer.
-    `effects`: with a digest of all answers, deliveries and balances.
-    """
-
-    test: str
-    world: str
-    plan: Document | None
-    limit: float
-    story: bool = False
-    waits: bool = False
-    effects: bool = False
 
 
 class Runner(Protocol):

@@ -7,13 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
 
+from simulator.exploration.tasks import Document
 from simulator.kernel.dataclass import dataclass
 from simulator.scenario.objects import operations
-
-Document = Mapping[str, Any]
-"""JSON objects of the control interface."""
 
 
 @dataclass(frozen=True)

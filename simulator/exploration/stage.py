@@ -10,7 +10,7 @@ import asyncio
 import os
 from dataclasses import replace
 from threading import Thread
-from typing import Any, TypedDict
+from typing import Any
 
 import uvloop
 
@@ -22,7 +22,7 @@ from simulator.control.inspection import find_any
 from simulator.control.operation import ControlCall, ControlOperation
 from simulator.control.rows import control_rows
 from simulator.exploration.armed import SCENARIO, beginning
-from simulator.exploration.sites import Document
+from simulator.exploration.tasks import RUN, Document, Played
 from simulator.host import create_app
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause
@@ -40,21 +40,6 @@ from simulator.wire.records import render
 from simulator.wire.settings import DEFAULTS
 
 _CAUSE = Cause("action", "explore", "control")
-RUN = "/explored-run"
-"""Where a run is begun (PUT), told (GET) and ended (DELETE)."""
-
-
-class Played(TypedDict):
-    """A world of a run. `name`: the same in every run.
-
-    `faults`: the ids of those that count; `hits`: of those that are gone; `swapped`: how often something else was done.
-    """
-
-    id: str
-    name: str
-    faults: list[str]
-    hits: int
-    swapped: int
 
 
 class Stage(Observer):

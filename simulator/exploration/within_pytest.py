@@ -25,8 +25,7 @@ import pytest
 from simulator.exploration.aftermath import HookFailed, Hooks, follow
 from simulator.exploration.armed import SCENARIO, ArmedWorld, assumed, beginning, variables
 from simulator.exploration.importing import Reading
-from simulator.exploration.running import NOT_IN_TIME
-from simulator.exploration.sites import Document
+from simulator.exploration.tasks import NOT_IN_TIME, PIPES, Document
 from simulator.testing import plugin_markers, shared
 from simulator.testing.errors import ActionRefused, SimulatorError
 from simulator.testing.http_link import HttpLink
@@ -37,8 +36,6 @@ from simulator.testing.server import Server
 from simulator.testing.worlds import World
 from simulator.wire.json import JsonObject
 
-PIPES = "RAMPSIM_EXPLORE"
-"""The variable with the two ends of the pipes: what to read tasks from, and what to write results to."""
 _LONGEST_SLEEP_SECONDS = 0.05
 _DEAF_SECONDS = 2.0
 

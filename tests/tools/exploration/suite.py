@@ -1,14 +1,25 @@
-"""Suites of integrators as files, and explore over them as from a command line."""
+"""Suites of integrators as files, and explore over them as a command line has it."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from click.testing import CliRunner
+
+from simulator.cli.exploring import explore as main
+from simulator.exploration.commands import Stage, start_stage
+from simulator.exploration.exploring import Hosts
+from simulator.testing.http_link import HttpLink
+from simulator.testing.server import Process, Server, start_process
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTEST = (
@@ -58,23 +69,96 @@ class Explored(NamedTuple):
         return set(self.report["summary"])
 
 
+class Shared:
+    """A server and stages that all explorations of this process use in turn: each would start its own otherwise."""
+
+    def __init__(self) -> None:
+        self._server: Process | None = None
+        self._stages: list[_Lent] = []
+
+    @property
+    def hosts(self) -> Hosts:
+        return Hosts(self.serve, self.stage)
+
+    @contextmanager
+    def serve(self) -> Iterator[Server]:
+        """The server, with no worlds but its default one before and afterwards."""
+        if self._server is None:
+            self._server = start_process()
+        with Server(HttpLink(self._server.url)) as server:
+            yield server
+            for row in server.link.control("GET", "/worlds")["data"]:
+                if row["id"] != "default":
+                    server.link.control("DELETE", f"/worlds/{row['id']}")
+
+    def stage(self) -> Stage:
+        """A stage that nobody uses just now."""
+        free = next((one for one in self._stages if not one.used), None)
+        if free is None:
+            free = _Lent(start_stage())
+            self._stages.append(free)
+        free.used = True
+        return free
+
+    def close(self) -> None:
+        """End them; who asks again gets others."""
+        for one in self._stages:
+            one.own.close()
+        if self._server is not None:
+            self._server.close()
+        self._server, self._stages = None, []
+
+
+class _Lent:
+    """A stage that goes on when its user closes it."""
+
+    def __init__(self, own: Stage) -> None:
+        self.own = own
+        self.url = own.url
+        self.used = False
+
+    def close(self) -> None:
+        self.used = False
+
+
+SHARED = Shared()
+
+
 def explore(
     directory: Path,
     *words: str,
     command: tuple[str, ...] = (*PYTEST, "."),
     environment: Mapping[str, str] | None = None,
 ) -> Explored:
-    """Run `rampsim explore WORDS -- COMMAND` in a directory, with one worker unless they say otherwise."""
-    workers = () if "--workers" in words else ("--workers", "1")
+    """`rampsim explore WORDS -- COMMAND` in a directory, with one worker unless they say otherwise.
+
+    It runs in this process, with the server and the stages that all such explorations share; see also `explore_apart`.
+    """
+    given = {**outside(), **(environment or {})}
+    told = signal.getsignal(signal.SIGTERM)
+    try:
+        with chdir(directory), patch.dict(os.environ, given, clear=True):
+            done = CliRunner().invoke(main, [*_of_one(words), "--", *command], obj=SHARED.hosts, catch_exceptions=False)
+    finally:
+        signal.signal(signal.SIGTERM, told)
+    return Explored(done.exit_code, done.stdout + done.stderr, directory)
+
+
+def explore_apart(directory: Path, *words: str, command: tuple[str, ...] = (*PYTEST, ".")) -> Explored:
+    """The same from a shell: in a process of its own, with servers of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "simulator", "explore", *workers, *words, "--", *command],
+        [sys.executable, "-m", "simulator", "explore", *_of_one(words), "--", *command],
         cwd=directory,
-        env={**outside(), **(environment or {})},
+        env=outside(),
         capture_output=True,
         text=True,
         timeout=1800,
     )
     return Explored(done.returncode, done.stdout + done.stderr, directory)
+
+
+def _of_one(words: tuple[str, ...]) -> tuple[str, ...]:
+    return words if "--workers" in words else ("--workers", "1", *words)
 
 
 def begun(directory: Path, *words: str, command: tuple[str, ...] = (*PYTEST, ".")) -> subprocess.Popen[str]:

@@ -28,7 +28,7 @@ from simulator.exploration.mending import VERDICTS as MEANINGS
 from simulator.exploration.page import beside, first_difference
 from simulator.exploration.plans import NONE, Run, runs_of, without_fault
 from simulator.exploration.receipt import with_commit
-from simulator.exploration.sites import Document
+from simulator.exploration.tasks import Document
 from simulator.scenario.files import Library
 from simulator.scenario.loader import Loader
 from tests.tools.exploration.evidence import EVERYTHING
