@@ -16,8 +16,6 @@ from simulator.exploration.judging import judge, judge_baseline
 from tests.tools.exploration.evidence import transaction
 from tests.tools.exploration.suite import explore
 
-pytestmark = pytest.mark.slow
-
 EXPLORE = Path(__file__).parents[3] / "simulator/docs/how-to/explore.md"
 PAGE = EXPLORE.read_text("utf-8").partition("## Your books")[2].partition("\n## ")[0]
 SHOP = """
@@ -85,6 +83,7 @@ def test_the_sources_on_the_page_are_read_as_it_says(tmp_path: Path, monkeypatch
         assert (line.order, line.state, str(line.amount), line.currency) == ("A-17", "completed", "37.89", "USDC")
 
 
+@pytest.mark.farm
 @pytest.mark.parametrize(("paid", "found"), [(True, set()), (False, {("none", "lost")})])
 def test_hooks_of_a_conftest_give_the_books_of_a_fixture(paid: bool, found: set[Any], tmp_path: Path) -> None:
     (snippet,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -108,6 +107,7 @@ def settle():
 """
 
 
+@pytest.mark.farm
 def test_a_function_is_called_in_the_process_of_the_tests(tmp_path: Path) -> None:
     (tmp_path / "till.py").write_text(FUNCTION)
     text = SHOP.replace("        self.world, self.orders", "        Shop.last = self\n        self.world, self.orders")

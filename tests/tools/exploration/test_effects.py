@@ -10,8 +10,6 @@ from simulator.exploration.judging import judge
 from tests.tools.exploration.evidence import transaction
 from tests.tools.exploration.suite import explore
 
-pytestmark = pytest.mark.slow
-
 SENDS = """
 import uuid
 import pytest
@@ -27,6 +25,7 @@ def test_send(world, webhooks):
 """
 
 
+@pytest.mark.farm
 def test_a_fault_that_changes_nothing_is_not_reached(tmp_path: Path) -> None:
     """No limit counts a send (decision M14), a drained balance refuses it."""
     (tmp_path / "test_send.py").write_text(SENDS)
@@ -71,6 +70,7 @@ def test_an_order_that_is_left_open(world):
 """
 
 
+@pytest.mark.farm
 @pytest.mark.parametrize(("keeps", "found"), [(False, {("answer-lost-after-commit", "doubled")}), (True, set())])
 def test_a_second_payer_prompt_is_paid_after_the_test(keeps: bool, found: set[tuple[str, str]], tmp_path: Path) -> None:
     (tmp_path / "test_buy.py").write_text(BUYS % {"keeps": keeps})

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from simulator.exploration.sameness import same
-from tests.tools.exploration.suite import PYTEST, Explored, explore
-
-pytestmark = pytest.mark.slow
+from tests.tools.exploration.suite import PYTEST, Explored, explore, explore_apart
 
 PAYS = """
 import httpx, pytest
@@ -40,6 +38,7 @@ def suite(directory: Path, key: str) -> Path:
     return directory
 
 
+@pytest.mark.farm
 def test_who_looks_before_sending_again_pays_once_also_without_a_reference(tmp_path: Path) -> None:
     """The answer that would tell where the money went is the one that was lost."""
     looks = 'if client.get("/transactions").json()["data"]:\n                return httpx.Response(201)'
@@ -50,6 +49,7 @@ def test_who_looks_before_sending_again_pays_once_also_without_a_reference(tmp_p
     assert (found.code, found.findings) == (0, set()), found.said
 
 
+@pytest.mark.farm
 def test_a_retry_under_a_new_key_pays_twice(tmp_path: Path) -> None:
     found = explore(
         suite(tmp_path, 'f"{key}-{attempt}"'), "--faults", "answer-lost-after-commit,answer-lost-before-work"
@@ -72,6 +72,7 @@ def test_a_retry_under_a_new_key_pays_twice(tmp_path: Path) -> None:
     assert explore(tmp_path, "--replay", f".rampsim/explore/findings/{name}.yaml").code == 0
 
 
+@pytest.mark.farm
 def test_a_run_that_survived_is_replayed_with_its_story(tmp_path: Path) -> None:
     found = explore(suite(tmp_path, '"key"'), "--faults", "answer-lost-after-commit")
     (row,) = found.report["runs"]
@@ -106,9 +107,10 @@ def test_what_differs_from_run_to_run_is_not_told(said: str, text: str) -> None:
     assert same(said) == text
 
 
+@pytest.mark.farm
 def test_a_suite_that_fails_without_faults(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("def test_it(world):\n    assert world.id == 'nothing'\n")
-    found = explore(tmp_path, "--faults", "refused-503")
+    found = explore_apart(tmp_path, "--faults", "refused-503")
     assert found.code == 4
     assert "test_it.py::test_it: AssertionError" in found.said
 
@@ -163,6 +165,7 @@ def test_sends_that_nobody_completes_are_completed_before_they_are_judged(tmp_pa
     assert found.findings == {("answer-lost-after-commit", "doubled")}, found.said
 
 
+@pytest.mark.farm
 def test_worlds_of_the_kit_are_those_that_are_judged(tmp_path: Path) -> None:
     text = PAYS.format(key='f"{key}-{attempt}"').replace(
         "def test_pay(world):", "def test_pay():\n  with kit() as world:"
@@ -200,6 +203,7 @@ def written(directory: Path) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
 
 
+@pytest.mark.farm
 def test_the_same_seed_gives_the_same_bytes_on_one_worker_and_on_two(tmp_path: Path) -> None:
     """Whichever run ends first, and although worlds, keys, ports and times differ from one exploration to the next."""
     suite(tmp_path, 'f"{key}-{attempt}"')
@@ -223,6 +227,7 @@ def test_who_does_not_check_signatures_is_found(trusts: bool, found: set[str], t
     assert explored.code == int(bool(found))
 
 
+@pytest.mark.farm
 def test_known_findings_do_not_fail_and_a_patch_is_proved(tmp_path: Path) -> None:
     suite(tmp_path, 'f"{key}-{attempt}"')
     first = explore(tmp_path, "--faults", "answer-lost-after-commit", "--out", "first")

@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 
 from simulator.exploration.exploring import Settings
-from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled
+from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled, that_fit
 from simulator.exploration.questions import document
 from simulator.exploration.running import StopExploring
-from tests.tools.exploration.suite import FOREIGN, PYTEST, ROOT, explore
+from tests.tools.exploration.suite import ALONE, FOREIGN, PYTEST, ROOT, SHARED, explore
 from tests.tools.integrators.depends import DEPENDS
-
-pytestmark = pytest.mark.slow
 
 QUOTES = """
 import pytest
@@ -44,8 +42,8 @@ BY_STATUS = Flip("H1", "creating_answers_200")
 NO_SPREAD = Flip("M1", "no_spread")
 
 
-def flipped(command: tuple[str, ...], *some: Flip, workers: int = 2, budget: float | None = None) -> Flipped:
-    settings = Settings(command, workers=workers, budget=budget)
+def flipped(command: tuple[str, ...], *some: Flip, workers: int = 1, budget: float | None = None) -> Flipped:
+    settings = Settings(command, workers=workers, budget=budget, hosts=SHARED.hosts)
     return flip_all(settings, Hears(lambda *numbers: None, lambda: None), some)
 
 
@@ -57,6 +55,7 @@ def changed(found: Flipped) -> dict[tuple[str, str], tuple[str, ...]]:
     }
 
 
+@pytest.mark.farm
 def test_a_test_that_counts_on_a_status_depends_on_it(tmp_path: Path) -> None:
     (tmp_path / "test_quotes.py").write_text(QUOTES)
     found = explore(tmp_path, "--assumptions")
@@ -74,6 +73,7 @@ def test_a_test_that_counts_on_a_status_depends_on_it(tmp_path: Path) -> None:
     assert f"Your suite depends on 1 of {count} alternatives; ask this question before going live." in found.said
 
 
+@pytest.mark.farm
 def test_one_worker_says_the_same_as_two(tmp_path: Path) -> None:
     (tmp_path / "test_quotes.py").write_text(QUOTES)
     command = (*PYTEST, str(tmp_path))
@@ -82,6 +82,7 @@ def test_one_worker_says_the_same_as_two(tmp_path: Path) -> None:
     assert json.dumps(one) == json.dumps(two)
 
 
+@pytest.mark.farm
 def test_any_command_is_run_under_each_alternative(tmp_path: Path) -> None:
     script = tmp_path / "quote.py"
     script.write_text(f"""
@@ -104,12 +105,14 @@ sys.exit(status != 201)
     assert (row["id"], [one["outcome"] for one in row["tests"]]) == ("H1", ["failed"])
 
 
+@pytest.mark.farm
 def test_worlds_that_a_command_makes_with_the_kit_assume_the_same(tmp_path: Path) -> None:
     (tmp_path / "test_quotes.py").write_text(QUOTES)
-    found = flipped(("sh", "-c", " ".join((*PYTEST, str(tmp_path)))), NO_SPREAD, BY_STATUS)
+    found = flipped(("sh", "-c", " ".join((*PYTEST, str(tmp_path)))), BY_STATUS)
     assert list(found.changed) == [BY_STATUS]
 
 
+@pytest.mark.farm
 def test_a_server_that_a_test_starts_itself_is_no_way_out(tmp_path: Path) -> None:
     head = "from simulator.testing import Server\nfrom simulator.testing.in_process import InProcessLink\n"
     own = (
@@ -124,24 +127,25 @@ def test_in_a_server_of_its_own():
     assert list(flipped((*PYTEST, str(tmp_path)), NO_SPREAD, BY_STATUS).changed) == [BY_STATUS]
 
 
-def test_a_budget_leaves_out_whole_alternatives(tmp_path: Path) -> None:
-    script = tmp_path / "ask.py"
-    script.write_text(
-        "import json, os, time, urllib.request\n"
-        "keys = {name: os.environ['SIMULATOR_' + name.upper()] for name in ('public_key', 'secret_key')}\n"
-        "url = os.environ['SIMULATOR_URL'] + '/v1/auth/token'\n"
-        "headers = {'Content-Type': 'application/json'}\n"
-        "urllib.request.urlopen(urllib.request.Request(url, json.dumps(keys).encode(), headers))\n"
-        "time.sleep(0.5)\n"
+@pytest.mark.parametrize(("budget", "count"), [(None, 2), (5.0, 2), (1.0, 2), (0.95, 1), (0.5, 1)])
+def test_a_budget_leaves_out_whole_alternatives(budget: float | None, count: int) -> None:
+    every = (NO_SPREAD, BY_STATUS)
+    tried = that_fit(every, 0.5, budget)
+    assert tried == every[:count]
+    found = document(Flipped(Settings(("true",)), {}, {}, tried, every[count:], {}))["alternatives"]
+    assert (found["tried"], found["left_out"]) == (
+        [flip.text for flip in every[:count]],
+        [flip.text for flip in every[count:]],
     )
-    command = (sys.executable, "-S", str(script))
-    found = flipped(command, NO_SPREAD, BY_STATUS, workers=1, budget=0.95)
-    assert (found.tried, found.left_out) == ((NO_SPREAD,), (BY_STATUS,))
-    assert document(found)["alternatives"] == {"tried": ["M1=no_spread"], "left_out": ["H1=creating_answers_200"]}
+
+
+@pytest.mark.farm
+def test_a_budget_for_not_even_one_alternative_is_told_so() -> None:
     with pytest.raises(StopExploring, match="none fits into it"):
-        flipped(command, NO_SPREAD, workers=1, budget=0.1)
+        flipped(("true",), NO_SPREAD, budget=0.0001)
 
 
+@pytest.mark.farm
 def test_a_suite_that_asks_nothing_is_told_so() -> None:
     with pytest.raises(StopExploring, match="No test called the simulator"):
         flipped(("true",), NO_SPREAD)
@@ -155,6 +159,7 @@ def test_the_likeliest_alternatives_come_first() -> None:
     }
 
 
+@pytest.mark.farm
 def test_what_is_known_of_the_service_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "test_quotes.py").write_text(QUOTES.replace("== 201", "== 200"))
     command = (*PYTEST, str(tmp_path))
@@ -172,16 +177,19 @@ def test_faults_are_another_matter(tmp_path: Path) -> None:
     assert "--assumptions runs the tests without faults, and --faults is about faults" in found.said
 
 
+@pytest.mark.farm
 @pytest.mark.long
 def test_the_sample_integrator_depends_on_what_its_readers_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In short form: the tests that depend on something, under the alternatives that matter to any of them."""
+    """In short form: a test that depends on it for each alternative that matters, under all of these."""
     for name in [name for name in os.environ if name.startswith(FOREIGN)]:
         monkeypatch.delenv(name)
+    for name, value in ALONE.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.chdir(ROOT)
-    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *SHOP)
+    command = (sys.executable, "-m", "pytest", "-p", "rampsim", "-p", "no:cacheprovider", *SHOP)
     if os.environ.get("LONG"):
-        found = flipped(command)
-    else:
-        names = " or ".join(dict.fromkeys(name for names in DEPENDS.values() for name in names))
-        found = flipped((*command, "-k", names), *(flip for flip in flips() if tuple(flip) in DEPENDS))
-    assert changed(found) == DEPENDS
+        assert changed(flipped(command, workers=2)) == DEPENDS
+        return
+    some = {names[0] for names in DEPENDS.values()}
+    found = flipped((*command, "-k", " or ".join(sorted(some))), *(flip for flip in flips() if tuple(flip) in DEPENDS))
+    assert changed(found) == {flip: tuple(name for name in names if name in some) for flip, names in DEPENDS.items()}

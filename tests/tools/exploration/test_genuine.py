@@ -8,7 +8,7 @@ import pytest
 
 from tests.tools.exploration.suite import explore
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.farm
 
 SUITE = """
 import hashlib, hmac, time

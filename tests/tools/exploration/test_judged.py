@@ -13,7 +13,7 @@ import pytest
 
 from tests.tools.exploration.suite import Explored, explore
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.farm
 
 QUOTE = {
     "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "method": "mobile_money",

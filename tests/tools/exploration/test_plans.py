@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.exploration import report
@@ -17,6 +17,7 @@ from simulator.exploration.causes import Judged
 from simulator.exploration.exploring import Baseline, Explored, Settings
 from simulator.exploration.judging import Verdict
 from simulator.exploration.plans import Run, expected_seconds, runs_of, within, without_fault
+from tests.support import whole
 from tests.tools.exploration.evidence import EVERYTHING, call, delivery, transaction
 
 MORE = {**EVERYTHING, "calls": [*EVERYTHING["calls"], *EVERYTHING["calls"]]}
@@ -28,6 +29,8 @@ def what(run: Run) -> tuple[str, str]:
     return run.fault, run.site.partition(" #")[0]
 
 
+@pytest.mark.long
+@settings(max_examples=whole(100, short=25))
 @given(TESTS, st.integers(1, 8), st.floats(0, 200))
 def test_a_budget_is_never_planned_beyond(seconds: dict[str, float], workers: int, budget: float) -> None:
     chosen = within(RUNS, seconds, workers, budget)

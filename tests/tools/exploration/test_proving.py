@@ -19,8 +19,6 @@ from simulator.exploration.running import StopExploring
 from tests.tools.exploration.suite import explore
 from tests.tools.exploration.test_explore import PAYS
 
-pytestmark = pytest.mark.slow
-
 RUN = Run("refused-503-1", "test_pay.py::test_pay", "refused-503", "POST /wallet/send #1", {})
 CARELESS, CAREFUL = 'def key(number):\n    return f"order-{number}"\n', 'def key(number):\n    return "order"\n'
 
@@ -35,6 +33,7 @@ def git(*words: str) -> None:
     subprocess.run(["git", *who, *words], check=True, capture_output=True)
 
 
+@pytest.mark.farm
 def test_a_suite_in_a_part_of_a_repository_is_proved_with_what_lies_beside_it(tmp_path: Path) -> None:
     """The mistake is in a package beside the suite, the patch is named from the top, and nothing changes there."""
     (tmp_path / "src/shop").mkdir(parents=True)
@@ -111,6 +110,7 @@ def test_only_a_fault_that_happens_and_does_no_harm_is_a_proof() -> None:
     assert (proof("survived").mended, proof("survived").said[:11]) == (False, "Not proved:")
 
 
+@pytest.mark.farm
 def test_a_patch_that_looks_before_it_sends_again_leaves_no_key_to_forget(tmp_path: Path) -> None:
     careless = PAYS.format(key="key")
     careful = careless.replace(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shlex
 import shutil
 import signal
 import sys
@@ -11,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.exploration.suite import PYTEST, begun, explore
+from tests.tools.exploration.suite import PYTEST, begun, explore, explore_apart
 from tests.tools.judges import tools
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.farm
 
 
 def command_of(name: str) -> str:
@@ -161,15 +162,19 @@ def test_under_a_new_key(simulator):
 )
 
 
-@pytest.mark.parametrize("more", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "xdist"])
-def test_worlds_of_fixtures_behind_another_command(more: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("more", "survived"),
+    [((), 2), (("-p", "xdist", "-n", "2", "-k", "not in_process"), 1)],
+    ids=["alone", "xdist"],
+)
+def test_worlds_of_fixtures_behind_another_command(more: tuple[str, ...], survived: int, tmp_path: Path) -> None:
     (tmp_path / "test_pay.py").write_text(FIXTURES)
-    command = ("sh", "-c", " ".join((*PYTEST, *more, ".")))
+    command = ("sh", "-c", shlex.join((*PYTEST, *more, ".")))
     faults = ("--faults", "answer-lost-after-commit", "--plan", "full", "--workers", "1")
     explored = explore(tmp_path, *faults, command=command)
     assert explored.code == 1, explored.said
     verdicts = sorted(row["verdict"] for row in explored.report["runs"])
-    assert verdicts == ["doubled", "survived", "survived"], explored.said
+    assert verdicts == ["doubled", *["survived"] * survived], explored.said
     assert explored.report["baseline"]["tests"][0]["steady"]
 
 
@@ -397,7 +402,7 @@ def test_who_differs_from_himself_is_named_and_explored(tmp_path: Path) -> None:
 
 
 def test_a_command_that_never_calls_is_told_so(tmp_path: Path) -> None:
-    explored = explore(tmp_path, "--faults", "refused-503", "--workers", "1", command=("true",))
+    explored = explore_apart(tmp_path, "--faults", "refused-503", command=("true",))
     assert (explored.code, explored.report["runs"]) == (0, [])
     assert "Note: 1 of 1 tests (true) is without any call to this simulator" in explored.said
 
@@ -426,7 +431,7 @@ def test_pay():
 
 def test_variables_that_are_read_by_an_import_are_those_of_the_run(tmp_path: Path) -> None:
     (tmp_path / "test_pay.py").write_text(IMPORTS)
-    explored = explore(tmp_path, *LOST)
+    explored = explore(tmp_path, "--faults", "answer-lost-after-commit")
     assert explored.findings == {("answer-lost-after-commit", "doubled")}, explored.said
     assert "Note: test_pay.py:4 reads a variable of the simulator while it is imported." in explored.said
 

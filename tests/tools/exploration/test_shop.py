@@ -13,22 +13,9 @@ from simulator.exploration.plans import NONE
 from tests.tools.exploration.shops.mistakes import CASES, EACH, explored
 from tests.tools.integrators.shop.careless import MISTAKES
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("explored-shop")]
+pytestmark = [pytest.mark.farm, pytest.mark.xdist_group("explored-shop")]
 
 LONG = bool(os.environ.get("LONG"))
-DELIVERIES = ("webhook-after-final", "webhook-forged", "webhook-stale", "webhook-unknown-type")
-OTHERS = (
-    "answer-lost-after-commit",
-    "answer-unknown-enum",
-    "refused-503",
-    "key-forgotten",
-    "webhook-untrue",
-    "completed-then-refunded",
-    "refund-late",
-)
-"""With these, a class for each mistake."""
-
-
 SLOW = tuple(name for name, one in CLASSES.items() if one.seconds)
 """Named alone, because beside the others they are planned in one visit only."""
 
@@ -37,10 +24,17 @@ def found_by(classes: tuple[str, ...]) -> list[str]:
     return [mistake for mistake, case in CASES.items() if {*classes} & {*case.found}]
 
 
+FAMILIES = (
+    ("webhook-after-final", "webhook-forged", "webhook-stale", "webhook-unknown-type"),
+    ("answer-lost-after-commit", "key-forgotten"),
+    ("answer-unknown-enum",),
+    ("webhook-untrue", "completed-then-refunded", "refund-late", NONE),
+)
+"""Between them a class for each mistake: each by which of them it is found, under all of that family."""
 RUNS = (
     [(tuple(name for name in CLASSES if name not in SLOW), [*CASES]), (SLOW, [*CASES])]
     if LONG
-    else [(DELIVERIES, found_by(DELIVERIES)), (OTHERS, [name for name in CASES if name not in found_by(DELIVERIES)])]
+    else [(tuple(name for name in family if name != NONE), found_by(family)) for family in FAMILIES]
 )
 """Classes, and the mistakes that are explored under them."""
 ONE = ("--workers", "1")

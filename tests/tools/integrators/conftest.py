@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -21,18 +22,21 @@ def inbox(world_in_process: World) -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def shop(world_in_process: World, inbox: Receiver) -> Rig:
+def shop(world_in_process: World, inbox: Receiver) -> Iterator[Rig]:
     """The careful shop, unless SHOP_MISTAKES names mistakes."""
-    return Rig(world_in_process, inbox, *named(os.environ))
+    with Rig(world_in_process, inbox, *named(os.environ)) as made:
+        yield made
 
 
 @pytest.fixture
-def careless_shop(world_in_process: World, inbox: Receiver) -> Callable[..., Rig]:
+def careless_shop(world_in_process: World, inbox: Receiver) -> Iterator[Callable[..., Rig]]:
     """A shop with the mistakes that are named."""
-    return lambda *mistakes: Rig(world_in_process, inbox, *mistakes)
+    with ExitStack() as stack:
+        yield lambda *mistakes: stack.enter_context(Rig(world_in_process, inbox, *mistakes))
 
 
 @pytest.fixture
-def my_shop(world: World, webhooks: Receiver) -> Rig:
+def my_shop(world: World, webhooks: Receiver) -> Iterator[Rig]:
     """The careful shop, against the server that all workers of the run share."""
-    return Rig(world, webhooks, *named(os.environ))
+    with Rig(world, webhooks, *named(os.environ)) as made:
+        yield made

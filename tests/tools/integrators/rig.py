@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 from starlette.testclient import TestClient
 
@@ -37,6 +38,7 @@ class Rig:
     """The careful shop, or one with mistakes. Its waits move the simulated clock.
 
     Its books are in memory, or, where SHOP_BOOKS names a folder, in a file that the shop's commands find.
+    It serves its customers from one event loop as long as it is open (`with`), and else from one for each of them.
     """
 
     def __init__(self, world: World, webhooks: Receiver, *mistakes: str) -> None:
@@ -55,6 +57,15 @@ class Rig:
         self.app = create_app(self.till)
         self.customer = TestClient(self.app, raise_server_exceptions=False)
         webhooks.forward_to(self.app, raises=not mistakes)
+
+    def __enter__(self) -> Self:
+        self.customer.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.customer.__exit__()
 
     def _sleep(self, seconds: float) -> None:
         self.world.advance(seconds)

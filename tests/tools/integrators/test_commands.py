@@ -62,7 +62,7 @@ def say(account: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.slow
+@pytest.mark.farm
 @pytest.mark.scenario("autopilot")
 def test_the_shop_as_it_runs(world: World, account: Mapping[str, str], address: str) -> None:
     assert say({**account, "PORT": address.rpartition(":")[2]}, "register").returncode == 0
@@ -79,7 +79,7 @@ def test_the_shop_as_it_runs(world: World, account: Mapping[str, str], address: 
     assert [json.loads(line) for line in books.stdout.splitlines()] == [{**booked, "state": "refunded", "amount": "0"}]
 
 
-@pytest.mark.slow
+@pytest.mark.farm
 def test_what_the_commands_say_of_trouble(account: Mapping[str, str]) -> None:
     assert say(account, "look").stderr == "Say one of: books, reconcile, settle, serve, register, mistakes.\n"
     assert len(say({}, "mistakes").stdout.splitlines()) == len(MISTAKES)

@@ -42,12 +42,12 @@ WIRE = [name for name, one in CLASSES.items() if one.faults]
 WEATHER = [name for name, one in CLASSES.items() if not one.faults]
 
 
+@pytest.mark.farm
 @settings(max_examples=12)
 @given(st.integers(1, 10_000), st.lists(st.sampled_from(WIRE), min_size=1, max_size=4), st.sampled_from(WEATHER))
 def test_nothing_is_lost_or_doubled_by_chance(seed: int, wire: list[str], weather: str) -> None:
     """Whatever acts on the wire acts on three calls or deliveries of ten; the first of several that fit does."""
-    with world(in_process=True, seed=seed, scenarios=[]) as made, receiver(made) as inbox:
-        shop = Rig(made, inbox)
+    with world(in_process=True, seed=seed, scenarios=[]) as made, receiver(made) as inbox, Rig(made, inbox) as shop:
         shop.live_through(
             *(_sometimes(CLASSES[name].faults) for name in wire), CLASSES[weather], customers=customers_of(shop)
         )

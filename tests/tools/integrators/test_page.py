@@ -30,7 +30,8 @@ def directory(tmp_path: Path) -> Path:
     """A project of its own with the page's tests in it."""
     for name in TESTS:
         (tmp_path / name).write_text(FILES[name])
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
+    # What else is installed here is no part of the page; importing that one takes longer than all of its tests.
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider -p no:schemathesis\n")
     return tmp_path
 
 
@@ -46,7 +47,7 @@ def run(words: list[str], directory: Path, environment: Mapping[str, str]) -> st
     return done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.farm
 @pytest.mark.parametrize("words", [(), ("-n", "2"), ("--simulator=inprocess",)], ids=["alone", "workers", "inprocess"])
 def test_every_test_of_the_page_passes(words: tuple[str, ...], directory: Path, environment: dict[str, str]) -> None:
     report = directory / "report.xml"
@@ -57,7 +58,7 @@ def test_every_test_of_the_page_passes(words: tuple[str, ...], directory: Path, 
     assert passed == written
 
 
-@pytest.mark.slow
+@pytest.mark.farm
 def test_the_unittest_runs_by_itself(directory: Path, environment: dict[str, str]) -> None:
     assert "OK" in run(["python", "test_unittest.py"], directory, environment)
 

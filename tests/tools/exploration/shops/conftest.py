@@ -50,8 +50,8 @@ def mistakes() -> list[str]:
 
 @pytest.fixture
 def shop(world: World, webhooks: Receiver, mistakes: Sequence[str]) -> Iterator[Shop]:
-    made = Shop(world, webhooks, *mistakes)
-    yield made
+    with Shop(world, webhooks, *mistakes) as made:
+        yield made
     made.shop.service.close()
     made.books.close()
 
