@@ -14,7 +14,9 @@ import pytest
 
 from contracts.generator.clients import table
 from tests.tools.judges import tools
+from tests.tools.judges.workshop import Workshop
 
+CLIENTS = pytest.mark.xdist_group("clients")
 READY = "Ready on "
 Broken: TypeAlias = Callable[[Callable[[dict[str, Any]], None]], Path]
 
@@ -38,6 +40,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def document() -> dict[str, Any]:
     found: dict[str, Any] = orjson.loads((tools.CONTRACTS / "openapi.json").read_bytes())
     return found
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]) -> Workshop:
+    return Workshop(tmp_path_factory.mktemp("clients"), document)
 
 
 @pytest.fixture

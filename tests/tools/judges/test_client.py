@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -17,21 +16,19 @@ from simulator.contract.files import operations_of
 from simulator.host import create_app
 from simulator.server.process import serving
 from tests.tools.judges import tools
-from tests.tools.judges.conftest import Broken
-from tests.tools.judges.generators import GENERATORS
+from tests.tools.judges.conftest import CLIENTS, Broken
+from tests.tools.judges.generators import GENERATORS, make, mypy_cache
+from tests.tools.judges.workshop import Workshop, another_field
+
+pytestmark = CLIENTS
 
 FLOWS = tools.HERE / "flows.py"
 PYTHON = GENERATORS[0]
 
 
-def generate(contract: Path, directory: Path) -> CompletedProcess[str]:
-    """Make a client as the package `ramp_client` in a directory."""
-    return tools.run(*PYTHON.generate(contract, directory / PYTHON.client))
-
-
 def check_types(directory: Path) -> CompletedProcess[str]:
     """mypy on the flows alone, strictly; the client is read for its types."""
-    options = ("--strict", "--config-file=", "--follow-imports=silent", "--cache-dir", directory / "mypy")
+    options = ("--strict", "--config-file=", "--follow-imports=silent", "--cache-dir", mypy_cache())
     return tools.run(sys.executable, "-m", "mypy", *options, FLOWS, MYPYPATH=f"{directory}:{tools.ROOT}")
 
 
@@ -46,11 +43,10 @@ def go(directory: Path) -> CompletedProcess[str]:
     return asyncio.run(serve())
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def client(workshop: Workshop) -> Path:
     """The directory of a client made of the contract as it is."""
-    directory = tmp_path_factory.mktemp("client")
-    done = generate(tools.CONTRACTS / "openapi.yaml", directory)
+    directory, done = workshop.client(PYTHON)
     assert done.returncode == 0, done.stdout
     return directory
 
@@ -77,19 +73,8 @@ def test_an_onramp_an_offramp_a_swap_and_a_recurring_payment_complete(client: Pa
     }
 
 
-def another_field_required(document: dict[str, Any]) -> None:
-    """The token answer carries another field: the type-checked use of the old one is wrong."""
-    schema = document["components"]["schemas"]["TokenResponse"]
-    schema["properties"]["token"] = schema["properties"].pop("access_token")
-    schema["required"] = ["token" if name == "access_token" else name for name in schema["required"]]
-
-
-@pytest.mark.parametrize("judge", [check_types, go], ids=["mypy", "run"])
-def test_a_client_of_a_broken_contract_neither_type_checks_nor_works(
-    judge: Callable[[Path], CompletedProcess[str]], broken: Broken, tmp_path: Path
-) -> None:
-    assert generate(broken(another_field_required), tmp_path).returncode == 0
-    done = judge(tmp_path)
+def test_a_client_of_a_contract_with_another_field_does_not_work(workshop: Workshop) -> None:
+    done = go(workshop.client(PYTHON, another_field).directory)
     assert done.returncode != 0
     assert "access_token" in done.stdout or "'token'" in done.stdout
 
@@ -99,6 +84,6 @@ def test_the_generator_fails_a_contract_with_a_reference_that_leads_nowhere(brok
         schema = {"$ref": "#/components/schemas/NoSuchShape"}
         document["paths"]["/profile"]["get"]["responses"]["200"]["content"]["application/json"]["schema"] = schema
 
-    done = generate(broken(spoil), tmp_path)
+    done = make(PYTHON, broken(spoil), tmp_path / "client")
     assert done.returncode != 0
     assert "NoSuchShape" in done.stdout or "Could not find reference" in done.stdout

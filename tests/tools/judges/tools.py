@@ -51,13 +51,14 @@ def package(name: str) -> Path:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The variables of a tool: Node first in the path, no questions home."""
+    """The variables of a tool: Node first in the path, no questions home, no script compiled twice."""
     path = f"{node_directory()}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     quiet = {
         "REDOCLY_TELEMETRY": "off",
         "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
         "NO_COLOR": "1",
         "SCARF_ANALYTICS": "false",
+        "NODE_COMPILE_CACHE": str(STORE / "compiled"),
     }
     return {**os.environ, **quiet, "PATH": path, **more}
 
