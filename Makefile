@@ -92,7 +92,7 @@ smoke: $(VENV)/.dev  ## One round of `make bench` with tiny sizes: that all of i
 	$(BIN)/python -m tests.campaigns.benchmarks --quick
 
 judges: $(VENV)/.judges  ## What judges the contract from outside, linters, a proxy, generated clients, and what judges the judge
-	$(BIN)/python -m pytest -n 2 -rs -m judges tests/tools/judges tests/tools/conformance $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m judges tests/tools/judges tests/tools/conformance $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.tools.conformance.mutants --show
 
 browser: $(VENV)/.judges  ## Click through the pages in Chromium; RENEW_PICTURES=1 writes their pictures anew (tests/tools/browser/README.md)

@@ -2,45 +2,51 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
-import pytest
-
 from tests.tools.judges import tools
 from tests.tools.judges.conftest import Broken
 
-DOCUMENTS = ("openapi.yaml", "openapi.strict.yaml", "openapi.specified.yaml", "control.yaml")
+DOCUMENTS = [
+    tools.CONTRACTS / name for name in ("openapi.yaml", "openapi.strict.yaml", "openapi.specified.yaml", "control.yaml")
+]
 
 
-def redocly(path: Path) -> CompletedProcess[str]:
-    return tools.run(tools.tool("redocly"), "lint", "--config", tools.HERE / "redocly.yaml", "--format=stylish", path)
+def redocly(*paths: Path) -> CompletedProcess[str]:
+    return tools.run(tools.tool("redocly"), "lint", "--config", tools.HERE / "redocly.yaml", "--format=stylish", *paths)
 
 
-def spectral(path: Path) -> CompletedProcess[str]:
+def spectral(*paths: Path) -> CompletedProcess[str]:
     rules = tools.HERE / "spectral.yaml"
-    return tools.run(tools.tool("spectral"), "lint", "--ruleset", rules, "--fail-severity=warn", path)
+    return tools.run(tools.tool("spectral"), "lint", "--ruleset", rules, "--fail-severity=warn", *paths)
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_redocly_finds_nothing(name: str) -> None:
-    done = redocly(tools.CONTRACTS / name)
+def test_redocly_finds_nothing() -> None:
+    done = redocly(*DOCUMENTS)
     assert done.returncode == 0, done.stdout
     assert "warning" not in done.stdout, done.stdout
-    assert "validated in" in done.stdout
+    assert done.stdout.count("validated in") == len(DOCUMENTS), done.stdout
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_spectral_finds_nothing(name: str) -> None:
-    done = spectral(tools.CONTRACTS / name)
+def test_spectral_finds_nothing() -> None:
+    done = spectral(*DOCUMENTS)
     assert done.returncode == 0, done.stdout
     assert "No results with a severity of 'warn' or higher found" in done.stdout
 
 
+def profile_alone(document: dict[str, Any]) -> dict[str, Any]:
+    """The one operation of a document that is broken: a linter that judges the others too finds nothing more."""
+    operation: dict[str, Any] = document["paths"]["/profile"]["get"]
+    document["paths"] = {"/profile": {"get": operation}}
+    return operation
+
+
 def lead_nowhere(document: dict[str, Any]) -> None:
     schema = {"$ref": "#/components/schemas/NoSuchShape"}
-    document["paths"]["/profile"]["get"]["responses"]["200"]["content"]["application/json"]["schema"] = schema
+    profile_alone(document)["responses"]["200"]["content"]["application/json"]["schema"] = schema
 
 
 def test_redocly_fails_a_contract_with_a_reference_that_leads_nowhere(broken: Broken) -> None:
@@ -49,22 +55,17 @@ def test_redocly_fails_a_contract_with_a_reference_that_leads_nowhere(broken: Br
     assert "no-unresolved-refs" in done.stdout
 
 
-def take_an_identifier_twice(document: dict[str, Any]) -> None:
-    document["paths"]["/profile"]["get"]["operationId"] = "list_webhooks"
-
-
-def test_spectral_fails_a_contract_with_two_operations_of_one_name(broken: Broken) -> None:
-    done = spectral(broken(take_an_identifier_twice))
-    assert done.returncode == 1
-    assert "operation-operationId-unique" in done.stdout
-
-
-def spoil_an_example(document: dict[str, Any]) -> None:
-    media = document["paths"]["/profile"]["get"]["responses"]["200"]["content"]["application/json"]
+def take_an_identifier_twice_and_spoil_an_example(document: dict[str, Any]) -> None:
+    operation = profile_alone(document)
+    document["paths"]["/profile"]["put"] = copy.deepcopy(operation)
+    media = operation["responses"]["200"]["content"]["application/json"]
     next(iter(media["examples"].values()))["value"]["two_factor_enabled"] = "perhaps"
 
 
-def test_spectral_fails_an_example_that_its_schema_does_not_allow(broken: Broken) -> None:
-    done = spectral(broken(spoil_an_example))
+def test_spectral_fails_two_operations_of_one_name_and_an_example_that_its_schema_does_not_allow(
+    broken: Broken,
+) -> None:
+    done = spectral(broken(take_an_identifier_twice_and_spoil_an_example))
     assert done.returncode == 1
+    assert "operation-operationId-unique" in done.stdout
     assert "oas3-valid-media-example" in done.stdout

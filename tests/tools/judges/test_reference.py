@@ -5,14 +5,19 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import orjson
 import pytest
 
+from simulator.config import Config
+from tests.remote import Remote, running
 from tests.tools.judges import tools
+
+pytestmark = pytest.mark.xdist_group("reference")
 
 CALLS = ("create_token", "list_currencies", "create_beneficiary", "create_quote", "get_quote", "confirm_quote")
 """Operations whose samples work one after another in a fresh world."""
@@ -38,27 +43,36 @@ LANGUAGES: Mapping[str, _Language] = {
 }
 
 
-def _samples(origin: str) -> dict[str, dict[str, dict[str, str]]]:
-    """What the page shows: {calls: {operation: {language: program}}, checks: {event: {language: program}}}."""
+Samples: TypeAlias = dict[str, dict[str, dict[str, str]]]
+"""What the page shows: {calls: {operation: {language: program}}, checks: {event: {language: program}}}."""
+
+
+@pytest.fixture(scope="module")
+def origin() -> Iterator[str]:
+    with running(Config(clock="manual")) as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def samples(origin: str) -> Samples:
     done = tools.run(tools.node_directory() / "node", tools.HERE / "reference.mjs", tools.STORE, origin)
     assert done.returncode == 0, done.stdout
-    found: dict[str, dict[str, dict[str, str]]] = orjson.loads(done.stdout.splitlines()[-1])
+    found: Samples = orjson.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def test_its_script_shows_a_sample_of_every_call_in_every_language(origin: str) -> None:
-    samples = _samples(origin)
+def test_its_script_shows_a_sample_of_every_call_in_every_language(samples: Samples) -> None:
     assert len(samples["calls"]) == 56
     assert all(shown.keys() == LANGUAGES.keys() for part in samples.values() for shown in part.values())
     assert len(samples["checks"]) >= 12  # events whose objects are alike share one
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
-def test_samples_work_as_they_stand(origin: str, tmp_path: Path, name: str) -> None:
+def test_samples_work_as_they_stand(server: Remote, samples: Samples, tmp_path: Path, name: str) -> None:
     language = LANGUAGES[name]
     if language.tool() is None:
         pytest.skip(f"{name} is not on this machine")
-    samples = _samples(origin)
+    assert server.control("POST", "/reset").status < 300
 
     def run(program: str) -> str:
         file = tmp_path / language.file

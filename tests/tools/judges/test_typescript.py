@@ -12,6 +12,8 @@ from click.testing import CliRunner
 from simulator.cli import main, recipes
 from tests.tools.judges import tools, typescript
 
+pytestmark = pytest.mark.xdist_group("typescript")
+
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Path]:

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { columnsOf, draw } = await import("../../../simulator/dashboard/page/js/diagram.js");
+const { columnsOf, draw } = await import("../../../../simulator/dashboard/page/js/diagram.js");
 const table = (pairs) => ({
   states: [...new Set(pairs.flatMap(([from, , to]) => [from, to]).filter(Boolean))].map((state) => ({ state, means: "" })),
   moves: pairs.map(([from, on, to, when = ""]) => ({ from, on, to, when, events: [] })),

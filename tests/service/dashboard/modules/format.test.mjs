@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
-const at = (name) => import(`../../../simulator/dashboard/page/js/${name}.js`);
+const at = (name) => import(`../../../../simulator/dashboard/page/js/${name}.js`);
 const { distance, money, nowOf, shortTime, span, toneOf } = await at("format");
 const { href, parse } = await at("routes");
 const { curl, quoted } = await at("curl");

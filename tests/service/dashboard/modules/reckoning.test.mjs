@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
-const at = (name) => import(`../../../simulator/dashboard/page/js/${name}.js`);
+const at = (name) => import(`../../../../simulator/dashboard/page/js/${name}.js`);
 const { balanceOver, text, units } = await at("decimal");
 const { header, hmac, shellLine, verdict } = await at("signature");
 const { sortOf, valueOf } = await at("schema");
