@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from contracts.generator.schemas import Schema
 from simulator.contract.changes import Change, changes, unnamed
@@ -60,7 +61,7 @@ def version(contract: Contract = INTERFACE) -> str:
     return newest(changelog(contract))[0]
 
 
-def bare(document: object, inside: str = "") -> object:
+def bare(document: Any, inside: str = "") -> Any:
     """A document without what only explains; a field that is called `description` is a field."""
     if isinstance(document, Mapping):
         kept = document if inside == "properties" else {k: v for k, v in document.items() if k not in _EXPLAINS}

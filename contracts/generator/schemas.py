@@ -40,7 +40,7 @@ class Components:
         inputs: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
         for mode, shapes in (("serialization", answers), ("validation", bodies)):
             known = {_key(shape): shape for shape in shapes}
-            inputs += [(key, mode, TypeAdapter(shape)) for key, shape in known.items()]  # type: ignore[misc]
+            inputs += [(key, mode, TypeAdapter(shape)) for key, shape in known.items()]  # type: ignore[misc]  # shapes are of many types
         found, definitions = TypeAdapter.json_schemas(
             inputs, ref_template=REF + "{model}", schema_generator=explained(fields or {})
         )

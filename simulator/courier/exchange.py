@@ -87,7 +87,7 @@ class Exchange(asyncio.Protocol):
 
     # What the event loop calls
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
         self._transport = transport
         transport.write(self._request)
 

@@ -108,7 +108,8 @@ def parse_date(text: str) -> int:
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(f"not a date: {text!r}")
-    return to_ms(datetime(*(int(part) for part in match.groups()), tzinfo=UTC))  # type: ignore[misc,arg-type]
+    year, month, day = map(int, match.groups())
+    return to_ms(datetime(year, month, day, tzinfo=UTC))
 
 
 def parse_duration(value: object) -> int:

@@ -52,7 +52,7 @@ def _declared(cls: type[Any], *, frozen: bool, slots: bool, eq: bool, kw_only: b
     for name, method in methods.items():
         if name not in own:
             setattr(made, name, method)
-    return made  # type: ignore[no-any-return]
+    return made  # type: ignore[no-any-return]  # a class like the one that was given
 
 
 def _set_up_init(cls: Any, *, frozen: bool, slots: bool) -> None:
@@ -110,7 +110,7 @@ def open_class(cls: Any) -> type[Any]:
         name: cls.__dict__[name] for name in ("__slots__", "__orig_bases__", "__module__") if name in cls.__dict__
     }
     members |= {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
-    return type(cls)(cls.__name__, cls.__bases__, members)  # type: ignore[no-any-return]
+    return type(cls)(cls.__name__, cls.__bases__, members)  # type: ignore[no-any-return]  # its metaclass makes a class
 
 
 _MADE = object()

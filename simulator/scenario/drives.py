@@ -54,7 +54,7 @@ def _is_open(one: Wrong, body: Mapping[str, object]) -> bool:
     for part in one.path:
         if isinstance(value, str):
             break
-        value = value[part] if isinstance(value, dict | list) and _has(value, part) else None  # type: ignore[index]
+        value = value[part] if isinstance(value, dict | list) and _has(value, part) else None  # type: ignore[index]  # _has has looked
     return isinstance(value, str) and PLACEHOLDER.search(value) is not None
 
 

@@ -98,7 +98,7 @@ class Folder:
                 problems[path] = [_problem(path, f"it cannot be read: {error.strerror or error}")]
             except loader.ScenarioError as error:
                 shown = ({name: one[name] for name in ("path", "line", "column", "message")} for one in error.errors)
-                problems[path] = [{"file": str(path), **one} for one in shown]  # type: ignore[typeddict-item]
+                problems[path] = [{"file": str(path), **one} for one in shown]  # type: ignore[typeddict-item]  # the members of a problem but its file
         return Reading(stamps, files, problems)
 
     def take(self, reading: Reading) -> list[Renewal]:

@@ -63,9 +63,9 @@ class BoundedProtocol(HttpToolsProtocol):
     _way: Way | None = None
     """How it is answered then."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
         super().connection_made(transport)
-        application: Application = self.config.app  # type: ignore[assignment]
+        application: Application = self.config.app  # type: ignore[assignment]  # uvicorn knows no more than that it is one of ASGI
         self._limits, self._at_once = application.limits, application.at_once
         self._refusal = (400, "This is no valid HTTP request.")
         self._opened_at = self.loop.time()

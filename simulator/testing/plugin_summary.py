@@ -115,7 +115,7 @@ class Notes:
         covered = dict(self._told.get("covered", {}))
         catalogue: dict[str, Dimension] = {}
         for name, part in dimensions.items():
-            items: list[Mapping[str, object]] = part["items"]  # type: ignore[assignment]
+            items: list[Mapping[str, object]] = part["items"]  # type: ignore[assignment]  # a list, as coverage shows it
             seen = {*covered.get(name, ()), *(_name(item) for item in items if item["covered"])}
             covered[name] = sorted(seen)
             catalogue[name] = {"title": str(part["title"]), "items": [_name(item) for item in items]}

@@ -336,7 +336,7 @@ def checker(hint: object) -> Check:
     if origin is Literal:
         return lambda value: value in arguments
     if is_dataclass(hint):
-        return lambda value: isinstance(value, hint)  # type: ignore[arg-type]
+        return lambda value: isinstance(value, hint)  # type: ignore[arg-type]  # is_dataclass is True of objects, too; a hint is none
     if is_typeddict(hint):
         return _members_checker(hint)
     raise TypeError(f"rows do not hold {hint!r}")

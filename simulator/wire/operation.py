@@ -46,9 +46,9 @@ class Call(Generic[BodyT, QueryT, ResourceT]):
     path: Mapping[str, str]
     raw: JsonObject = field(default_factory=dict)
     # Filled in step by step by the pipeline, each before anything that may read it.
-    body: BodyT = None  # type: ignore[assignment]
-    query: QueryT = None  # type: ignore[assignment]
-    resource: ResourceT = None  # type: ignore[assignment]
+    body: BodyT = None  # type: ignore[assignment]  # filled in
+    query: QueryT = None  # type: ignore[assignment]  # filled in
+    resource: ResourceT = None  # type: ignore[assignment]  # filled in
     caller: Caller | None = None
     trace: bool = True
     wall_ms: int = 0

@@ -77,7 +77,7 @@ class Held:
             "quota_scenarios": (self.scenarios, "uploaded scenarios"),
             "quota_events": (self.events, "events"),
         }[quota]
-        number: int | None = settings[quota]  # type: ignore[literal-required]
+        number: int | None = settings[quota]  # type: ignore[literal-required]  # a quota is a setting
         if number is not None and count > number:
             raise too_much(quota, number, what)
         most = settings["quota_bytes"]
@@ -162,8 +162,8 @@ def check_wanted(wanted: Mapping[str, Any], most: Mapping[str, Any], within: str
 def hold_to(world: World, most: Mapping[str, Any]) -> None:
     """Hold the quotas of a world to those of its server."""
     settings: SettingSet = settings_of(world)
-    held = {name: _lesser(settings[name], most.get(name)) for name in QUOTAS}  # type: ignore[literal-required]
-    if any(held[name] != settings[name] for name in QUOTAS):  # type: ignore[literal-required]
+    held = {name: _lesser(settings[name], most.get(name)) for name in QUOTAS}  # type: ignore[literal-required]  # a quota is a setting
+    if any(held[name] != settings[name] for name in QUOTAS):  # type: ignore[literal-required]  # a quota is a setting
         with world.change(Cause("start", "quotas")):
             put_settings(world, {**settings, **held})
         bound_journal(world)

@@ -19,6 +19,7 @@ from simulator.resources import ORDER
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.records import Record
+from simulator.wire.room import Room
 from tests.measures import nodes_of, sources, text_of, tree_of
 
 pytestmark = pytest.mark.xdist_group("source")  # one worker parses the modules, once
@@ -313,7 +314,7 @@ def test_every_error_code_is_in_the_catalogue() -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
-def test_every_error_code_a_room_raises_is_declared_by_an_operation(room) -> None:  # type: ignore[no-untyped-def]
+def test_every_error_code_a_room_raises_is_declared_by_an_operation(room: Room) -> None:
     """By one of its own operations, or of a room that stands after it and calls it."""
     later = ROOMS[ROOMS.index(room) :]
     declared = {code for one in later for operation in one.operations for code in operation.errors}

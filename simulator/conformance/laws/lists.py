@@ -49,7 +49,7 @@ def _sorted(keys: list[object], falling: bool) -> bool:
     if any(isinstance(key, str) for key in keys):
         ways += [lambda key: str(key).casefold(), lambda key: [one for one in str(key).casefold() if one.isalnum()]]
     ordered = [[way(key) for key in keys] for way in ways]
-    return any(one == sorted(one, reverse=falling) for one in ordered)  # type: ignore[type-var]
+    return any(one == sorted(one, reverse=falling) for one in ordered)  # type: ignore[type-var]  # keys of one list can be compared
 
 
 @law("errors.sort_by", clause=COMMON)

@@ -100,7 +100,7 @@ class _Sender(asyncio.Protocol):
         self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport: asyncio.Transport = transport  # type: ignore[assignment]
+        self.transport: asyncio.Transport = transport  # type: ignore[assignment]  # of TCP
         self._next()
 
     def _next(self) -> None:

@@ -21,7 +21,7 @@ class _Receiver(asyncio.Protocol):
         self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport: asyncio.Transport = transport  # type: ignore[assignment]
+        self._transport: asyncio.Transport = transport  # type: ignore[assignment]  # of TCP
 
     def data_received(self, data: bytes) -> None:
         global _count

@@ -193,8 +193,8 @@ def test_the_account_and_its_networks_have_state_tables_too(world: Remote) -> No
 
 
 def test_what_another_user_gets_is_not_the_integrators(world: Remote) -> None:
-    body = {"symbol": "USDC", "network": "CELO", "amount": "20", "destination": {"type": "platform_user"}}
-    body["destination"]["email"] = "amina@example.test"  # type: ignore[index]
+    destination = {"type": "platform_user", "email": "amina@example.test"}
+    body = {"symbol": "USDC", "network": "CELO", "amount": "20", "destination": destination}
     assert world.api("POST", "/wallet/send", json=body, headers=key()).status == 201
     assert set(covered(coverage(world), "transitions")) == {
         "send (none) send processing",

@@ -154,7 +154,7 @@ def test_it_is_not_ready_while_its_store_keeps_nothing(server: tuple[Remote, App
         def world_ids(self) -> list[str]:
             return list(application.runtime.simulator.worlds)
 
-    application.runtime.keeper = Full()  # type: ignore[assignment]
+    application.runtime.keeper = Full()  # type: ignore[assignment]  # it has what is asked of a keeper
     try:
         refused = world.control("GET", "/ready")
         told = of(scraped(world), "rampsim_ready")

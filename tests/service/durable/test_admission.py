@@ -103,7 +103,7 @@ def test_forwarding_is_proved_and_leaves_no_trace(play: Playing) -> None:
             seen.append(is_forwarded)
             return await asking(world, is_forwarded=is_forwarded, **more)
 
-        one.sharing.ask = ask  # type: ignore[method-assign]
+        one.sharing.ask = ask  # type: ignore[method-assign]  # the test sees each call
         for replica in (one, two):
             assert (await replica.http.get("/v1/profile", headers=mine)).status_code == 200
         assert seen == [False, True]
@@ -312,7 +312,7 @@ def test_what_the_front_itself_gets_wrong_is_an_envelope(play: Playing, caplog: 
         async def defect(**_: Any) -> None:
             raise ZeroDivisionError
 
-        one.sharing.ask = defect  # type: ignore[assignment, method-assign]
+        one.sharing.ask = defect  # type: ignore[assignment, method-assign]  # a defect
         answer = await one.http.get("/_worlds/team-a-1/_simulator/requests", headers=ADMIN)
         assert error(answer) == (500, "internal_error")
 

@@ -210,7 +210,7 @@ def test_a_replica_that_is_heard_of_keeps_its_worlds(database: str) -> None:
                 await confirm()
                 heard.put_nowait(None)
 
-            one._session.confirm = confirmed  # type: ignore[method-assign]
+            one._session.confirm = confirmed  # type: ignore[method-assign]  # the test hears of each
             for _ in range(5):  # each a third of what it may be silent
                 await heard.get()
             assert (await two.claim("w", creates=False)).outcome == "denied"
@@ -241,7 +241,7 @@ def test_a_world_that_has_something_to_do_is_found_when_nobody_owns_it(database:
     async def play(one: PostgresStore, two: PostgresStore) -> None:
         for world, wakes in (("due", 1_000), ("later", 99_999_999_999_000), ("never", None)):
             await one.claim(world, creates=True)
-            one.wake_at_ms = lambda world, wakes=wakes: wakes  # type: ignore[misc]
+            one.wake_at_ms = lambda world, wakes=wakes: wakes  # type: ignore[misc]  # no world stands behind it
             await one.commit(batch(began(world, b"head")))
         assert await two.due() == []
         for world in ("due", "later", "never"):

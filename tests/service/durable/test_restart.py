@@ -243,7 +243,7 @@ def test_a_running_clock_goes_on_and_fires_what_fell_due_at_its_moment(
 ) -> None:
     wall = Walls()
     monkeypatch.setattr(keepers, "wall_clock_ms", wall)
-    monkeypatch.setitem(Keeper.__init__.__kwdefaults__, "wall_clock_ms", wall)  # type: ignore[arg-type]
+    monkeypatch.setitem(Keeper.__init__.__kwdefaults__, "wall_clock_ms", wall)  # type: ignore[arg-type]  # a method has them
     with kept(path) as (world, _):
         world.control("PUT", "/clock", {"mode": clock, "rate": rate})
         quote = world.api("POST", "/quotes", QUOTE).body

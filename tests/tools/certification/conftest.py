@@ -60,7 +60,7 @@ def start(world: Remote) -> Iterator[Start]:
             credentials = world.world["credentials"]
             keys, other = credentials[environment], credentials["production"]
             shop = kind(":memory:", Service(keys["base_url"], keys["public_key"], keys["secret_key"]))
-            shop.other_key = other["webhook_key"]  # type: ignore[attr-defined]
+            shop.other_key = other["webhook_key"]  # type: ignore[attr-defined]  # for the applications of wrong.py
             origin = stack.enter_context(_served(keys["webhook_key"], shop, handler))
             return Receiver(origin, shop, world, environment)
 
@@ -69,7 +69,7 @@ def start(world: Remote) -> Iterator[Start]:
 
 @contextmanager
 def _served(key: str, shop: Shop, handler: type[Handler]) -> Iterator[str]:
-    shop.closing = threading.Event()  # type: ignore[attr-defined]
+    shop.closing = threading.Event()  # type: ignore[attr-defined]  # for the applications of wrong.py
     server = server_of(key, shop, handler=handler)
     server.daemon_threads = True
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
@@ -77,7 +77,7 @@ def _served(key: str, shop: Shop, handler: type[Handler]) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
-        shop.closing.set()  # type: ignore[attr-defined]
+        shop.closing.set()  # type: ignore[attr-defined]  # it is set above
         server.shutdown()
         thread.join()
         server.server_close()

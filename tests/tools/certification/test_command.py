@@ -264,7 +264,7 @@ def test_the_clock_of_the_timestamps_is_that_of_the_world(start: Start) -> None:
 def test_what_an_application_has_missed_it_may_pick_up_by_a_job(start: Start) -> None:
     handler, kind = wrong.failure_swallowed()
 
-    class Settling(handler):  # type: ignore[misc, valid-type]
+    class Settling(handler):  # type: ignore[misc, valid-type]  # its base is made while the test runs
         def do_GET(self) -> None:  # noqa: N802
             if self.path == "/settle":
                 with self.shop.lock, self.shop.rows:

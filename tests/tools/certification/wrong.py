@@ -104,7 +104,7 @@ def works_before_it_answers() -> Kinds:
 
     def take(self: Handler, event: Any) -> None:
         if event["type"] == "transaction.completed":
-            self.shop.closing.wait(0.5)  # type: ignore[attr-defined]
+            self.shop.closing.wait(0.5)  # type: ignore[attr-defined]  # conftest.py sets it
 
     return after_verifying(take)
 
@@ -112,7 +112,7 @@ def works_before_it_answers() -> Kinds:
 @caught_by("quick-acknowledgement", quick_seconds=0.3)
 def never_answers() -> Kinds:
     """It hangs."""
-    return after_verifying(lambda self, event: 200 if self.shop.closing.wait() else 500)  # type: ignore[attr-defined]
+    return after_verifying(lambda self, event: 200 if self.shop.closing.wait() else 500)  # type: ignore[attr-defined]  # conftest.py sets it
 
 
 @caught_by("registration-200")
@@ -333,7 +333,7 @@ def keys_in_turn() -> Kinds:
     class Trying(Handler):
         def verify(self, body: bytes) -> bool:
             timestamp, signature = header(self, "X-Timestamp"), header(self, "X-Signature")
-            keys = (self.key, self.shop.other_key)  # type: ignore[attr-defined]
+            keys = (self.key, self.shop.other_key)  # type: ignore[attr-defined]  # conftest.py sets it
             return any(is_genuine(key, timestamp, signature, body, now_ms()) for key in keys)
 
     return Trying, Shop
@@ -419,7 +419,7 @@ class Unhurried(Handler):
     def receive(self, body: bytes) -> int:
         status = super().receive(body)
         if status == 200:
-            self.shop.idle.wait(0.5)  # type: ignore[attr-defined]
+            self.shop.idle.wait(0.5)  # type: ignore[attr-defined]  # of a Watched
         return status
 
 
@@ -613,7 +613,7 @@ def looks_then_adds() -> Kinds:
             super().store(event_id, body)
             if event["type"] == "transaction.completed" and not known:
                 with self.lock, self.rows:
-                    Adding.add(self, thing)  # type: ignore[arg-type]
+                    Adding.add(self, thing)  # type: ignore[arg-type]  # it has what Adding.add asks of one
 
         def enter(self, thing: Any) -> None:
             """What was completed is booked already."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from simulator.conformance.laws import ALWAYS, LAWS
-from simulator.conformance.laws.bench import WITHOUT, Bench, Lacking, Law, finding, play
+from simulator.conformance.laws.bench import WITHOUT, Bench, Lacking, Law, Need, finding, play
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule, Tally
@@ -34,9 +34,13 @@ def bench(tally: Tally, *, writes: bool = True) -> Bench:
     return Bench(Service("http://127.0.0.1:9/v1", "pk_test_1", SECRET), tally, None, writes=writes)
 
 
-def played(work: Callable[[Bench], object], *needs: str, writes: bool = True) -> Tally:
+def played(work: Callable[[Bench], object], *needs: Need, writes: bool = True) -> Tally:
     tally = Tally(secret=SECRET)
-    play(bench(tally, writes=writes), [Law(RULE, needs, work)])  # type: ignore[arg-type]
+
+    def law(bench: Bench) -> None:
+        work(bench)
+
+    play(bench(tally, writes=writes), [Law(RULE, needs, law)])
     return tally
 
 
@@ -63,7 +67,7 @@ def test_one_place_is_one_finding_however_often_it_is_met() -> None:
     ("need", "why"),
     [("writes", "only reads"), ("control", "not in this run's hands"), ("hook", "--webhook-url")],
 )
-def test_a_law_without_its_means_is_not_judged_and_says_why(need: str, why: str) -> None:
+def test_a_law_without_its_means_is_not_judged_and_says_why(need: Need, why: str) -> None:
     tally = played(lambda bench: pytest.fail("played"), need, writes=False)
     assert why in tally.unjudged["thing.made"]
     assert tally.findings == {}

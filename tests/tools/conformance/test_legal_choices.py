@@ -101,7 +101,7 @@ def test_page_filtered_many_rows_pages_of_at_most_100(monkeypatch: pytest.Monkey
     monkeypatch.setattr(paging, "stocked", lambda bench: None)
     monkeypatch.setattr(paging, "whole", lambda bench, one, query=None: rows)
     monkeypatch.setattr(paging, "_walk", lambda bench, operation, key, keys, size, *more: sizes.append(size))
-    paging.filtered(None)  # type: ignore[arg-type]
+    paging.filtered(None)  # type: ignore[arg-type]  # nothing is asked of it
     assert max(sizes) <= 100
 
 

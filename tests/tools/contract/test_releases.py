@@ -77,7 +77,7 @@ def test_version_without_a_change_is_refused() -> None:
 
 
 def test_what_is_released_says_all_that_binds(strict: dict[str, Any]) -> None:
-    assert problems(dict(releases.bare(strict)), strict, releases.changelog()) == ([], [])  # type: ignore[call-overload]
+    assert problems(dict(releases.bare(strict)), strict, releases.changelog()) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import anyio
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from simulator.resources.webhooks import sign
 from simulator.testing import Delivery, Receiver, SimulatorError, World, receiver, world
@@ -101,14 +103,14 @@ def test_freeze_during_a_delivery_on_the_way_is_its_moment(a_world: World, using
         seen.append(time.time())
         return 200 if verifies(a_world.keys.webhook_key, delivery) else 401
 
-    def wsgi(environ, start_response):  # type: ignore[no-untyped-def]
+    def wsgi(environ: dict[str, Any], start_response: Callable[..., object]) -> list[bytes]:
         headers = {"X-Timestamp": environ["HTTP_X_TIMESTAMP"], "X-Signature": environ["HTTP_X_SIGNATURE"]}
         body = environ["wsgi.input"].read()
         status = function(Delivery(httpx.Headers(headers), body, genuine=True))
         start_response(f"{status} Answer", [])
         return []
 
-    async def asgi(scope, receive, send):  # type: ignore[no-untyped-def]
+    async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"
         status = function(Delivery(httpx.Headers(scope["headers"]), (await receive())["body"], genuine=True))
         await send({"type": "http.response.start", "status": status, "headers": []})
@@ -147,12 +149,12 @@ def test_freeze_with_a_stale_delivery_lets_it_be_refused(a_world: World, using: 
 def test_an_application_has_the_frozen_time(a_world: World, using: Library, kind: str) -> None:
     seen: list[float] = []
 
-    def wsgi(environ, start_response):  # type: ignore[no-untyped-def]
+    def wsgi(environ: dict[str, Any], start_response: Callable[..., object]) -> list[bytes]:
         seen.append(time.time())
         start_response("200 OK", [])
         return []
 
-    async def asgi(scope, receive, send):  # type: ignore[no-untyped-def]
+    async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"
         seen.append(time.time())
         await send({"type": "http.response.start", "status": 200, "headers": []})

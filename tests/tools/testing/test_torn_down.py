@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_forward_to_as_a_block_delivers_then_detaches(kit: World, webhooks: Rece
     seen: list[bytes] = []
     entered, may_go_on = threading.Event(), threading.Event()
 
-    def app(environ, start_response):  # type: ignore[no-untyped-def]
+    def app(environ: dict[str, Any], start_response: Callable[..., object]) -> list[bytes]:
         entered.set()
         assert may_go_on.wait(10)
         seen.append(environ["wsgi.input"].read())
@@ -92,8 +93,8 @@ def test_forward_to_as_a_block_delivers_then_detaches(kit: World, webhooks: Rece
 
 
 def test_forward_to_inside_another_gives_back_the_outer_one(kit: World, webhooks: Receiver) -> None:
-    def answering(status: int):  # type: ignore[no-untyped-def]
-        def app(environ, start_response):  # type: ignore[no-untyped-def]
+    def answering(status: int) -> Callable[..., list[bytes]]:
+        def app(environ: dict[str, Any], start_response: Callable[..., object]) -> list[bytes]:
             start_response(f"{status} Answer", [])
             return []
 

@@ -48,7 +48,7 @@ class Networks:
         """Give networks a status, and let steps be held, go on and be stretched by it."""
         self.statuses |= statuses
         with self.world.change(CAUSE):
-            holding.hold(self.world, self, self.status)  # type: ignore[arg-type]
+            holding.hold(self.world, self, self.status)  # type: ignore[arg-type]  # of actions it asks only networks_needed
             holding.release(self.world, self.status)
             slowing.restretch(self.world, self.status, lambda name: {"degraded": 4.0})
 

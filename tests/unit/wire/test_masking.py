@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -48,8 +49,8 @@ def test_a_secret_is_masked_in_any_text(secret: str, form: str) -> None:
 
 @pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize("hide", [_percent, lambda text: quote(_percent(text)), _escaped, lambda text: "\0".join(text)])
-def test_a_secret_in_escapes_is_masked_too(secret: str, hide: object) -> None:
-    hidden = hide(secret)  # type: ignore[operator]
+def test_a_secret_in_escapes_is_masked_too(secret: str, hide: Callable[[str], str]) -> None:
+    hidden = hide(secret)
     shown = MASKER.text(f'{{"reference": "{hidden}"}}')
     assert hidden not in shown
     assert secret not in shown

@@ -113,11 +113,10 @@ async def episode(subject: Shared, rng: Random, number: int) -> int:
             told = " || ".join(one.told()[:300] for one in calls)
             subject.begin(told)
             works = client.get(f"{rng.choice(subject.origins)}/_simulator/clock", headers=state)
-            answers = await asyncio.gather(
-                works, *(send(subject, client, rng.choice(subject.origins), one) for one in calls)
-            )
-            if answers[0].status_code != 200:  # type: ignore[union-attr]
-                subject.fail("team", f"team B is answered {answers[0].status_code}", told, answers[0].text)  # type: ignore[union-attr]
+            strangers = [send(subject, client, rng.choice(subject.origins), one) for one in calls]
+            answer, _ = await asyncio.gather(works, asyncio.gather(*strangers))
+            if answer.status_code != 200:
+                subject.fail("team", f"team B is answered {answer.status_code}", told, answer.text)
             subject.judge(told)
         after = await client.get(f"{subject.origins[1]}/_simulator/state", headers=state)
         if after.content != before.content:

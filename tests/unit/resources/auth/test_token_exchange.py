@@ -68,9 +68,9 @@ def test_a_missing_or_mistyped_key_is_an_invalid_request_naming_the_field(
     world: World, field: str, value: object
 ) -> None:
     """Decisions H4 and H17."""
-    body = {name: key for name, key in TEST_PAIR.items() if name != field or value != "absent"}
+    body: dict[str, Any] = {name: key for name, key in TEST_PAIR.items() if name != field or value != "absent"}
     if value != "absent":
-        body[field] = value  # type: ignore[assignment]
+        body[field] = value
     assert refusal(world, body) == (400, "invalid_request", field)
 
 

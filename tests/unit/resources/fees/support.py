@@ -57,7 +57,7 @@ def calculate(world: World, environment: str = "sandbox", **body: Any) -> Any:
     return invoke(world, find_operation(ROOMS, "POST", "/fees/calculate"), body, environment=environment)
 
 
-def change(world: World, target: str, **values: Any) -> Performed:
+def change(world: World, target: str | None, **values: Any) -> Performed:
     return act_in(world, ROOMS, "set_fee_product", target, **values)
 
 

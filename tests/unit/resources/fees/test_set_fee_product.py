@@ -149,7 +149,7 @@ def test_an_unknown_target_is_not_found_and_none_at_all_is_missing() -> None:
         change(world, "fee_nothing", percentage="1")
     assert (unknown.value.status, unknown.value.code) == (404, "not_found")
     with pytest.raises(ControlError) as none:
-        change(world, None, percentage="1")  # type: ignore[arg-type]
+        change(world, None, percentage="1")
     assert (none.value.status, none.value.code, none.value.param) == (400, "missing_parameter", "target")
 
 

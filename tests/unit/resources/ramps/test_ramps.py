@@ -19,7 +19,7 @@ from simulator.resources.reference import currency_of
 from simulator.resources.transactions.records import TRANSACTIONS
 from simulator.wire.advice import ADVICE
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.records import find, render
+from simulator.wire.records import find, present, render
 from tests.support import CELO, QUOTE, act, advance, event_types, find_operation, invoke, make_world
 
 STELLAR = "GBZXN7PIRZGNMHGA7MUUUF4GWPY5AYPV6LY4UV2GL6VJGIQRXFDNMADI"
@@ -373,13 +373,13 @@ def test_every_cell_of_the_state_tables(world: World, kind: str, state: str, act
     """Decisions S3, S5 and S11: a payer can decline, what can be refunded, when `complete` and `fail` are illegal."""
     identifier = bring_to(world, kind, state)
     events_before = world.journal.event_count
-    shown_before = render(world, find(world, identifier))  # type: ignore[arg-type]
+    shown_before = render(world, present(find(world, identifier)))
     legal = _LEGAL.get((kind, state, action))
     if legal is None:
         with pytest.raises(ControlError) as refused:
             act(world, ROOMS, action, identifier)
         assert (refused.value.status, refused.value.code) == (409, "invalid_transition")
-        assert render(world, find(world, identifier)) == shown_before  # type: ignore[arg-type]
+        assert render(world, present(find(world, identifier))) == shown_before
         assert world.journal.event_count == events_before
         allowed = {cell[2] for cell in _LEGAL if cell[:2] == (kind, state)}
         assert set(refused.value.envelope()["error"]["allowed"]) == allowed
@@ -485,7 +485,7 @@ def test_a_wrong_parameter_of_an_action_is_named(world: World, action: str, valu
 def test_the_hash_of_an_onramp_is_known_when_it_completes(world: World) -> None:
     """Decision S16."""
     identifier = bring_to(world, "onramp", "processing")
-    assert render(world, find(world, identifier))["tx_hash"] is None  # type: ignore[arg-type]
+    assert render(world, present(find(world, identifier)))["tx_hash"] is None
     given_hash = "0x" + "ab" * 32
     done = act(world, ROOMS, "complete", identifier, tx_hash=given_hash)
     assert done.resource is not None

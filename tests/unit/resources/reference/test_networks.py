@@ -12,6 +12,7 @@ from simulator.kernel.world import World
 from simulator.resources.reference import NETWORK_ASSETS, NETWORKS, ROOM, network_status, require_network
 from simulator.resources.reference.networks import latest_block, network
 from simulator.resources.reference.states import NETWORK, STATUSES
+from simulator.wire.actions import Performed
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.records import move
 from tests.support import START, act, advance, event_types, find_operation, invoke, make_world
@@ -25,7 +26,7 @@ def world() -> World:
     return make_world(ROOM)
 
 
-def bring(world: World, name: str, status: str, environment: str = "sandbox") -> object:
+def bring(world: World, name: str, status: str, environment: str = "sandbox") -> Performed:
     return act(world, ROOMS, "set_network", environment=environment, network=name, status=status)
 
 
@@ -45,7 +46,7 @@ def test_every_change_of_status_emits_the_entry(world: World, name: str, before:
     (event,) = list(world.journal.events())[heard:]
     envelope = json.loads(event.raw)
     assert envelope["type"] == "network.status_changed"
-    assert envelope["data"]["object"] == done.resource  # type: ignore[attr-defined]
+    assert envelope["data"]["object"] == done.resource
     assert envelope["data"]["object"]["network"] == name
     assert envelope["data"]["object"]["status"] == after
 
