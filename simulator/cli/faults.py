@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import click
@@ -186,7 +187,8 @@ def _of(model: Any, properties: Mapping[str, Any], within: str) -> Iterator[tupl
         yield name, _Member(within, schema, meanings.get(name, ""))
 
 
-def _meanings(model: type) -> dict[str, str]:
+@cache
+def _meanings(model: type) -> Mapping[str, str]:
     """The first sentence beneath each field of a model in its source."""
     found: dict[str, str] = {}
     for cls in reversed([one for one in model.__mro__ if one.__module__ == model.__module__]):

@@ -253,14 +253,18 @@ def _string(schema: Schema, name: str) -> SearchStrategy[str]:
         return formats[schema["format"]]
     least, most = schema.get("minLength", 0), schema.get("maxLength", 60)
     if pattern is not None:
-        found = st.from_regex(
-            re.compile(pattern, re.ASCII), alphabet=st.characters(codec="ascii", exclude_characters="\0")
-        )
-        # `$` matches before a last line feed in Python and not in JSON Schema.
-        return found.filter(lambda text: not text.endswith("\n") and least <= len(text) <= most)
+        return _matching(pattern, least, most)
     return (
         _PLAIN.filter(lambda text: least <= len(text) <= most) if least < 2 else st.text(min_size=least, max_size=most)
     )
+
+
+@cache
+def _matching(pattern: str, least: int, most: int) -> SearchStrategy[str]:
+    """Strings of a pattern: a few patterns stand in hundreds of places, and each takes milliseconds to take apart."""
+    found = st.from_regex(re.compile(pattern, re.ASCII), alphabet=st.characters(codec="ascii", exclude_characters="\0"))
+    # `$` matches before a last line feed in Python and not in JSON Schema.
+    return found.filter(lambda text: not text.endswith("\n") and least <= len(text) <= most)
 
 
 def _by_name(name: str, pattern: str | None) -> SearchStrategy[str] | None:

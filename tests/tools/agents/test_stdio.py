@@ -38,6 +38,7 @@ def in_session(play: Callable[[Use], Awaitable[None]]) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.farm  # the library takes a second on either side
 def test_from_nothing_to_a_completed_verified_offramp_past_a_mistake() -> None:
     async def play(use: Use) -> None:
         async def done(name: str, **arguments: object) -> Any:

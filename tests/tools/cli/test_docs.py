@@ -8,6 +8,8 @@ from click.testing import CliRunner, Result
 from simulator.cli import main
 from simulator.docs.library import all_pages, pages_by_path
 
+pytestmark = pytest.mark.xdist_group("cli-docs")  # one process reads the pages
+
 
 def docs(*terms: str) -> Result:
     return CliRunner().invoke(main, ["docs", *terms])

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import socket
 import subprocess
 import sys
 import threading
+import unittest
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import anyio
@@ -239,9 +243,19 @@ class TestAsyncShop(unittest.IsolatedAsyncioTestCase):
 """
 
 
-@pytest.mark.parametrize("in_process", [True, False])
-def test_under_unittest(tmp_path: Any, in_process: bool) -> None:
-    (tmp_path / "test_shop.py").write_text(SUITE.replace("IN_PROCESS", str(in_process)))
+def test_under_unittest() -> None:
+    shop = ModuleType("shop")
+    exec(SUITE.replace("IN_PROCESS", "True"), vars(shop))
+    tests = unittest.defaultTestLoader.loadTestsFromModule(shop)
+    told = io.StringIO()
+    result = unittest.TextTestRunner(told, warnings="error").run(tests)
+
+    assert result.wasSuccessful(), told.getvalue()
+    assert result.testsRun == 2
+
+
+def test_under_unittest_with_a_server_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "test_shop.py").write_text(SUITE.replace("IN_PROCESS", "False"))
 
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "unittest", "-q", "test_shop"],

@@ -34,7 +34,7 @@ WITH_BODY = [
     if "requestBody" in operation
 ]
 QUICK = settings(
-    max_examples=whole(100, short=8), derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=whole(100, short=6), derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 
 
@@ -75,7 +75,7 @@ def test_the_simulator_accepts_nearly_every_body(room: Any, method: str, path: s
     operation = find_operation((room,), method, path)
     outcomes: Counter[str] = Counter()
 
-    @settings(QUICK, max_examples=60)
+    @settings(QUICK, max_examples=whole(60, short=20))
     @given(strategies.bodies(operation_id))
     def check(body: Any) -> None:
         try:
