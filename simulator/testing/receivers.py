@@ -35,7 +35,6 @@ __tracebackhide__ = is_told
 HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
 """By this name a simulator on another machine, or in another container, reaches receivers in this process."""
 _REGISTRATION = "webhook.test"
-_SETTLE_SECONDS = 2.0
 _MOST_ERRORS = 5
 _DETACH_SECONDS = 10.0
 """An attempt has failed after ten seconds, so every delivery under way is answered or given up by then."""
@@ -57,6 +56,8 @@ class Receiver:
     refuses_forged = False
     """Whether it answers 401 by itself where it stands in for an application and what came is not genuine: who tests
     with a stand-in has not said what the application does. So it is in a run of `rampsim explore`."""
+    patience_seconds = 2.0
+    """How long `received` and `close` wait for what is on its way."""
 
     def __init__(
         self,
@@ -336,11 +337,12 @@ class Receiver:
         delivery.status = None if answer is None else answer.status
         delivery.handled.set()
 
-    def _settle(self, patience_seconds: float = _SETTLE_SECONDS) -> None:
+    def _settle(self, patience_seconds: float | None = None) -> None:
         """Wait for what the test has caused by now. Not where that would wait for the one who asks."""
         if not is_handling.get() and self._is_open:
+            seconds = self.patience_seconds if patience_seconds is None else patience_seconds
             with suppress(SimulatorError):  # the world has ended, or whoever handles a delivery waits for the test
-                self._world.link.control("POST", "/settle", {}, world=self._world.id, timeout_seconds=patience_seconds)
+                self._world.link.control("POST", "/settle", {}, world=self._world.id, timeout_seconds=seconds)
 
     # What is told to the test
 

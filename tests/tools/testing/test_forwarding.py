@@ -276,6 +276,7 @@ def test_an_application_that_never_answers_does_not_hold_up_the_end(kit: World) 
         return 200
 
     with receiver(kit) as webhooks:
+        webhooks.patience_seconds = 0.1
         webhooks.respond_with(take)
         kit.act("emit", type=EVENT)
         assert came.wait(30)

@@ -122,6 +122,7 @@ def test_errors_are_those_over_http(a_world: World) -> None:
 
 def test_a_call_that_nobody_waits_for_any_more_is_called_off(a_world: World) -> None:
     with receiver(a_world) as webhooks:
+        webhooks.patience_seconds = 0.1
         webhooks.respond(200, delay=30)
         a_world.act("emit", type=EVENT)
         with pytest.raises(SimulatorError, match=r"/clock/advance was not answered within 0\.05 seconds"):

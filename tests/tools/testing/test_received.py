@@ -45,6 +45,7 @@ def test_a_handler_that_looks_at_it_does_not_wait_for_itself(a_world: World) -> 
 def test_a_handler_that_waits_for_the_test_is_not_waited_for_long(a_world: World) -> None:
     gate = Event()
     with receiver(a_world) as webhooks:
+        webhooks.patience_seconds = 0.1
         webhooks.respond_with(lambda delivery: 200 if gate.wait(30) else 500)
         a_world.act("emit", type=EVENT)
         assert [delivery.status for delivery in webhooks.received] == [None]
