@@ -12,12 +12,13 @@ import pytest
 from hypothesis import settings
 
 from tests import kept
+from tests.seeds import pytest_configure, pytest_runtest_makereport, pytest_runtest_setup  # noqa: F401  (hooks)
 
 if TYPE_CHECKING:
     from tests.remote import Remote
 
 # How long an example takes depends on what else the machine does, and is no property of the code.
-settings.register_profile("simulator", deadline=None)
+settings.register_profile("simulator", deadline=None, print_blob=True)
 settings.load_profile("simulator")
 
 # What a shell starts in the background ignores interrupts, and so would every program that tests start and interrupt.

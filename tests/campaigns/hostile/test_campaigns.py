@@ -7,6 +7,7 @@ import pytest
 from tests.campaigns.hostile.__main__ import details
 from tests.campaigns.hostile.campaigns import CAMPAIGNS
 from tests.campaigns.hostile.runner import run_campaign
+from tests.seeds import walk_seed
 from tests.service.durable.postgres_server import require
 
 EPISODES = {
@@ -19,7 +20,7 @@ EPISODES = {
 def test_nothing_breaks_the_server(name: str) -> None:
     if CAMPAIGNS[name].shared:
         require()
-    report = run_campaign(CAMPAIGNS[name], seed=7, last=EPISODES[name])
+    report = run_campaign(CAMPAIGNS[name], seed=walk_seed(7), last=EPISODES[name])
     assert report.findings.total == 0, details(report)
     assert report.inputs == EPISODES[name] * CAMPAIGNS[name].per_episode
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.campaigns.trust.protocol.database import Broken, Guards
 from tests.campaigns.trust.protocol.run import Run, play
+from tests.seeds import walk_seeds
 from tests.support import whole
 
 KEPT = {
@@ -23,7 +24,7 @@ KEPT = {
 
 @pytest.mark.long
 def test_no_promise_is_broken() -> None:
-    for seed in range(whole(10_000, short=300)):
+    for seed in walk_seeds(range(whole(10_000, short=300))):
         play(seed)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from tests.campaigns.trust.postgres import PostgresCampaign
 from tests.campaigns.trust.sqlite import SqliteCampaign
+from tests.seeds import walk_seed
 from tests.service.durable.postgres_server import require
 
 
 def test_what_was_answered_outlives_kills() -> None:
-    outcome = SqliteCampaign(7, 2).run()
+    outcome = SqliteCampaign(walk_seed(7), 2).run()
     assert outcome.findings.told == []
     assert outcome.kills >= 2
     assert outcome.acknowledged > 20
@@ -17,7 +18,7 @@ def test_what_was_answered_outlives_kills() -> None:
 
 def test_what_was_answered_outlives_a_replica() -> None:
     require()
-    outcome = PostgresCampaign(2, 1).run()
+    outcome = PostgresCampaign(walk_seed(2), 1).run()
     assert outcome.findings.told == []
     assert outcome.kills == 1
     assert outcome.acknowledged > 20

@@ -14,6 +14,7 @@ from simulator.host import application_of
 from simulator.resources import webhooks
 from simulator.scenario.clients import AsgiClient
 from simulator.server.runtime import Runtime
+from tests.seeds import walk_seed
 
 SEND = {"symbol": "USDC", "network": "CELO", "amount": "5", "destination": {"type": "platform_user",
         "email": "amina@example.test"}}  # fmt: skip
@@ -116,7 +117,7 @@ class Integrator:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_nothing_breaks_doubles_or_gets_lost(seed: int) -> None:
-    rng, transport = Random(seed), FakeTransport()
+    rng, transport = Random(walk_seed(seed)), FakeTransport()
     transport.answer = lambda url, body: 500 if b"webhook.test" not in body and rng.random() < 0.2 else 200
 
     async def play() -> None:
