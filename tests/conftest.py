@@ -7,14 +7,15 @@ import signal
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 from hypothesis import settings
 
 from tests import kept
-from tests.seeds import pytest_configure, pytest_runtest_makereport, pytest_runtest_setup  # noqa: F401  (hooks)
+from tests.seeds import one_seed_for_hypothesis, pytest_runtest_makereport, pytest_runtest_setup  # noqa: F401  (hooks)
 
 if TYPE_CHECKING:
+    import httpx
+
     from tests.remote import Remote
 
 # How long an example takes depends on what else the machine does, and is no property of the code.
@@ -53,6 +54,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Where coverage is measured, how things are made that are kept has to be seen."""
+    one_seed_for_hypothesis(config)
     if not hasattr(config, "workerinput") and config.getoption("cov_source", default=None):
         kept.forget()
 
@@ -69,7 +71,9 @@ def origin() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def http() -> Iterator[httpx.Client]:
-    with httpx.Client(timeout=30, trust_env=False) as client:
+    from tests.remote import new_client
+
+    with new_client() as client:
         yield client
 
 

@@ -20,6 +20,19 @@ EMPTY = Config(clock="manual", scenarios=())
 """Nothing happens but by timers and calls."""
 
 
+TLS = httpx.create_ssl_context(trust_env=False)
+"""What a client trusts; to read all certificates takes longer than most tests, and no test uses them."""
+
+
+def new_client(timeout: float = 30, **more: Any) -> httpx.Client:
+    """A client that looks for no proxy in the environment."""
+    return httpx.Client(timeout=timeout, trust_env=False, verify=TLS, **more)
+
+
+def async_client(timeout: float = 30, **more: Any) -> httpx.AsyncClient:
+    return httpx.AsyncClient(timeout=timeout, trust_env=False, verify=TLS, **more)
+
+
 @dataclass
 class Answer:
     """A response with its parsed body."""

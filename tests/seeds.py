@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import core
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 REPEAT = "to repeat this failure"
 DEMANDED = bool(os.environ.get("FAIL_ON_DEMAND"))
@@ -27,7 +28,7 @@ CARRIED = ("FAIL_ON_DEMAND", "LONG")
 _walked: list[int] = []
 """The seeds of the test that runs, the latest last."""
 
-no_constants = providers.Constants()
+no_constants = Constants()
 if not callable(getattr(providers, "_get_local_constants", None)):
     raise ImportError("Hypothesis has no providers._get_local_constants any more: see why tests/seeds.py replaces it")
 # Hypothesis mixes in what numbers and texts stand in the modules that happen to be loaded, so that one seed gives other
@@ -51,11 +52,11 @@ def walk_seeds(usual: Iterable[int]) -> Iterator[int]:
     yield from map(walk_seed, usual)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """One seed for all of Hypothesis, and for all workers."""
+def one_seed_for_hypothesis(config: pytest.Config) -> None:
+    """One seed for the whole run, the same in all workers."""
     if config.getoption("--hypothesis-seed") is None:
         run = getattr(config, "workerinput", {}).get("testrunuid")
-        core.global_force_seed = random.Random(run).randrange(2**32)
+        core.global_force_seed = random.Random(run).randrange(2**32)  # type: ignore[assignment]
 
 
 def repeating(item: pytest.Item) -> str:

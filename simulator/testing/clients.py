@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Generator
+from functools import cache
 
 from simulator import live_keys, trusted_hosts
 from simulator.kernel.dataclass import dataclass
@@ -105,12 +107,18 @@ def _member(answer: httpx.Response, *path: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """What a client of an `https` origin trusts: to read all certificates takes longer than most tests of a partner."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:
     """A client on the base URL of an environment; it refuses real keys and other hosts before it sends anything."""
     return httpx.Client(
         base_url=keys.base_url,
         auth=sign_in,
-        transport=_Guarded(link.transport() or httpx.HTTPTransport(trust_env=False), keys.base_url),
+        transport=_Guarded(link.transport() or httpx.HTTPTransport(trust_env=False, verify=_trusted()), keys.base_url),
         trust_env=False,
         timeout=_TIMEOUT_SECONDS,
     )
@@ -121,7 +129,9 @@ def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncCli
     return httpx.AsyncClient(
         base_url=keys.base_url,
         auth=sign_in,
-        transport=_AsyncGuarded(link.async_transport() or httpx.AsyncHTTPTransport(trust_env=False), keys.base_url),
+        transport=_AsyncGuarded(
+            link.async_transport() or httpx.AsyncHTTPTransport(trust_env=False, verify=_trusted()), keys.base_url
+        ),
         trust_env=False,
         timeout=_TIMEOUT_SECONDS,
     )

@@ -35,7 +35,7 @@ from simulator.wire.codec import MAX_DEPTH, Codec, StateError, checker, texts_of
 from simulator.wire.errors import ControlError
 from simulator.wire.settings import settings_of
 from simulator.wire.texts import headers_text, json_text
-from tests.remote import Answer, Remote
+from tests.remote import Answer, Remote, new_client
 from tests.service.http.busy import busy_morning
 
 CONTENTS = contents_of(tables_of(ROOMS))
@@ -53,7 +53,7 @@ class Inside(Remote):
         self.runner = asyncio.Runner()
         self.application = application_of(Runtime(self.simulator, transport))
         self.client = AsgiClient(self.application)
-        super().__init__("", httpx.Client())
+        super().__init__("", new_client())
         self.world = self.control("GET", "/worlds/default").body
 
     def call(

@@ -10,12 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import httpx
-
 from tests.campaigns.hostile.findings import Findings
 from tests.campaigns.hostile.progress import Progress
 from tests.campaigns.hostile.restarting import judge, kept_by
 from tests.campaigns.hostile.server_under_test import last_frame
+from tests.remote import async_client
 
 ROOT = Path(__file__).parents[3]
 
@@ -160,6 +159,6 @@ class Apart:
         headers = {"X-Simulator-World": world} if world else {}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+        async with async_client(timeout=20) as client:
             answer = await client.get(f"{self.origin}/_simulator{path}", headers=headers)
         return answer.status_code, answer.content

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.campaigns.hostile.apart import Server
-from tests.remote import Remote
+from tests.remote import TLS, Remote, new_client
 
 PATIENCE_SECONDS = 8.0
 
@@ -32,7 +32,10 @@ class Keeper:
     @staticmethod
     def _answers(server: Server) -> bool:
         try:
-            return httpx.get(f"{server.origin}/_simulator/health", timeout=2, trust_env=False).status_code == 200
+            return (
+                httpx.get(f"{server.origin}/_simulator/health", timeout=2, trust_env=False, verify=TLS).status_code
+                == 200
+            )
         except httpx.HTTPError:
             return False
 
@@ -57,7 +60,7 @@ def server(keeper: Keeper) -> Server:
 @pytest.fixture
 def default(server: Server) -> Iterator[Remote]:
     """Its default world."""
-    with httpx.Client(timeout=PATIENCE_SECONDS, trust_env=False) as client:
+    with new_client(timeout=PATIENCE_SECONDS) as client:
         remote = Remote(server.origin, client)
         remote.world = remote.control("GET", "/worlds/default").body
         yield remote

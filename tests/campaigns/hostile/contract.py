@@ -7,9 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 import orjson
-from ruamel.yaml import YAML
 
-from simulator.contract.files import contract_file, strict_document
+from simulator.contract.files import contracts_directory, read_document, strict_document
 from tests.contract_judge import ContractJudge, Finding
 
 CONTROL = "/_simulator"
@@ -19,7 +18,7 @@ BASES = ("/production/v1", "/v1")
 @cache
 def judges() -> tuple[ContractJudge, ContractJudge]:
     """Of the interface, of the control interface."""
-    control = YAML(typ="safe").load(contract_file("control.yaml").decode())
+    control = read_document(contracts_directory() / "control.yaml")
     return ContractJudge(strict_document()), ContractJudge(control)
 
 

@@ -26,7 +26,7 @@ from tests.campaigns.hostile.apart import Server
 from tests.campaigns.hostile.conftest import own_server
 from tests.campaigns.hostile.prober import Prober
 from tests.campaigns.hostile.stopwatch import Stopwatch, resident_bytes
-from tests.remote import Answer, Remote
+from tests.remote import TLS, Answer, Remote, new_client
 from tests.service.http.busy import beneficiary, ok
 from tests.service.http.test_clock_and_webhooks import Receiver, onramp, register
 from tests.support import CELO
@@ -182,7 +182,7 @@ def test_an_advance_can_be_called_off(default: Remote) -> None:
         answers.append(httpx.post(
             f"{world.origin}/_simulator/clock/advance",
             json={"until": {"resource": payment, "status": "completed"}, "horizon": "9000d"},
-            headers={"X-Simulator-World": world.world["id"]}, timeout=8, trust_env=False,
+            headers={"X-Simulator-World": world.world["id"]}, timeout=8, trust_env=False, verify=TLS,
         ))  # fmt: skip
 
     thread = threading.Thread(target=advance)
@@ -251,7 +251,7 @@ def test_a_receiver_that_waits_for_its_own_delivery_is_answered_at_once(world: R
         began = time.monotonic()
         answer = httpx.post(
             f"{world.origin}/_simulator{path}", json={"by": "1s"} if "advance" in path else {}, timeout=15,
-            trust_env=False,
+            trust_env=False, verify=TLS,
             headers={"X-Simulator-World": world.world["id"]},
         )  # fmt: skip
         seen.append((answer.status_code, answer.json().get("error", {}).get("code", ""), time.monotonic() - began))
@@ -555,14 +555,14 @@ def wait_for_ever(server: Server, count: int) -> list[socket.socket]:
     for number, link in enumerate(links):
         path = f"/_simulator/events/wait?timeout=600&type=kyc.approved&object_id=x{number}"
         link.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-    httpx.get(f"{server.origin}/_simulator/health", trust_env=False).raise_for_status()
+    httpx.get(f"{server.origin}/_simulator/health", trust_env=False, verify=TLS).raise_for_status()
     return links
 
 
 def test_a_server_ends_cleanly_while_clients_wait() -> None:
     with own_server() as server:
         links = wait_for_ever(server, 3)
-        with httpx.stream("GET", f"{server.origin}/_simulator/stream", trust_env=False) as stream:
+        with httpx.stream("GET", f"{server.origin}/_simulator/stream", trust_env=False, verify=TLS) as stream:
             next(stream.iter_raw())
             began = time.monotonic()
             code = server.stop(10)
@@ -578,7 +578,7 @@ def test_waits_end_with_their_clients() -> None:
         for link in wait_for_ever(server, 300):
             link.close()
         for _ in range(20):
-            httpx.get(f"{server.origin}/_simulator/health", trust_env=False).raise_for_status()
+            httpx.get(f"{server.origin}/_simulator/health", trust_env=False, verify=TLS).raise_for_status()
         began = time.monotonic()
         assert server.stop(10) == 0
         assert time.monotonic() - began < 2
@@ -590,7 +590,7 @@ def test_waits_end_with_their_clients() -> None:
 
 def grown(server: Server, work: Callable[[httpx.Client], None]) -> int:
     """How many megabytes the server holds more after some work."""
-    with httpx.Client(timeout=20, trust_env=False) as client:
+    with new_client(timeout=20) as client:
         work(client)
         before = resident_bytes(server.pid)
         for _ in range(9):
@@ -701,7 +701,14 @@ def test_a_call_delayed_into_a_world_that_is_gone_is_refused(world: Remote, end:
     def create() -> None:
         headers = {"Authorization": f"Bearer {token}"}
         answers.append(
-            httpx.post(f"{world.base()}/wallets", json={"network": "celo"}, headers=headers, trust_env=False, timeout=8)
+            httpx.post(
+                f"{world.base()}/wallets",
+                json={"network": "celo"},
+                headers=headers,
+                trust_env=False,
+                verify=TLS,
+                timeout=8,
+            )
         )
 
     thread = threading.Thread(target=create)

@@ -8,14 +8,13 @@ import time
 from contextlib import AsyncExitStack
 from typing import Any
 
-import httpx
-
 from simulator.durable.backend import Batch, WorldBegan, WorldChanged
 from simulator.durable.postgres import PostgresStore
 from tests.campaigns.benchmarks.machine import described, resident_bytes
 from tests.campaigns.trust import results
 from tests.campaigns.trust.database import LOCKS, Database
 from tests.campaigns.trust.servers import Server
+from tests.remote import new_client
 from tests.support import QUOTE
 
 ENTRY = b"x" * 2_000
@@ -95,7 +94,7 @@ async def idle(database: Database) -> dict[str, float]:
     for worlds in (0, IDLE_WORLDS):
         maker = Server(database.url, lie=None)
         maker.start()
-        with httpx.Client(base_url=maker.origin, trust_env=False, timeout=60) as http:
+        with new_client(base_url=maker.origin, timeout=60) as http:
             for number in range(worlds):
                 http.post("/_simulator/worlds", json={"id": f"i{number}", "scenarios": []}).raise_for_status()
         maker.stop()
@@ -104,7 +103,7 @@ async def idle(database: Database) -> dict[str, float]:
         sizes.append(int(rows[0]["size"]))
         fresh = Server(database.url, lie=None)
         fresh.start()
-        with httpx.Client(base_url=fresh.origin, trust_env=False, timeout=60) as http:
+        with new_client(base_url=fresh.origin, timeout=60) as http:
             pair = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
             token = http.post("/v1/auth/token", json=pair).raise_for_status().json()["access_token"]
             http.post("/v1/quotes", json=QUOTE, headers={"Authorization": f"Bearer {token}"}).raise_for_status()

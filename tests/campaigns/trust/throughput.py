@@ -20,13 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from tests.campaigns.benchmarks.load import Load, run_here
 from tests.campaigns.benchmarks.machine import cpu_seconds, described
 from tests.campaigns.trust import results
 from tests.campaigns.trust.database import Database
 from tests.campaigns.trust.servers import Server
+from tests.remote import new_client
 from tests.support import QUOTE
 
 CONNECTIONS = 64
@@ -54,7 +53,7 @@ class Turns:
 
 def load_of(server: Server, world: str, through: Server | None = None) -> Load:
     """Quotes in a world that is made on this server; `through` is who is asked for them."""
-    with httpx.Client(base_url=server.origin, trust_env=False, timeout=30) as http:
+    with new_client(base_url=server.origin) as http:
         made = http.post("/_simulator/worlds", json={"id": world, "seed": 1, "scenarios": []}).raise_for_status().json()
         keys = made["credentials"]["sandbox"]
         pair = {name: keys[name] for name in ("public_key", "secret_key")}

@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
-import httpx
 import pytest
 
 from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import parse_timestamp
-from tests.remote import Answer, Remote
+from tests.remote import Answer, Remote, new_client
 from tests.service.http.busy import recurring
 from tests.service.http.test_clock_and_webhooks import Receiver, onramp, register
 
@@ -25,7 +24,7 @@ NEVER = {"until": {"event": "kyc.rejected"}}
 @contextmanager
 def beside(world: Remote) -> Iterator[Remote]:
     """The same world through another connection."""
-    with httpx.Client(timeout=30, trust_env=False) as client:
+    with new_client() as client:
         yield Remote(world.origin, client, world.world)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import socket
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
 
-from tests.remote import ENDINGS, Remote, end_world
+from tests.remote import ENDINGS, Remote, end_world, new_client
 from tests.support import eventually
 
 WALLET = {"network": "stellar", "label": "late"}
@@ -23,7 +22,7 @@ def test_a_call_whose_world_ended_while_it_was_delayed_is_not_acknowledged(
     assert world.control("POST", "/snapshots", {}).status == 201
     fault = {"match": {"path": "/wallets", "method": "POST"}, "delay": "700ms", "times": 1}
     assert world.control("POST", "/faults", fault).status == 201
-    with ThreadPoolExecutor(1) as pool, httpx.Client(timeout=30, trust_env=False) as client:
+    with ThreadPoolExecutor(1) as pool, new_client() as client:
         beside = Remote(world.origin, client, world.world, world.tokens)
         late = pool.submit(beside.api, "POST", "/wallets", WALLET, key)
         eventually(lambda: world.control("GET", "/faults").body["data"][0]["hits"] == 1)
@@ -40,7 +39,7 @@ def test_a_registration_whose_world_was_reset_meanwhile_is_not_acknowledged(worl
     world.token()
     with socket.create_server(("127.0.0.1", 0)) as receiver, ThreadPoolExecutor(2) as pool:
         url = f"http://127.0.0.1:{receiver.getsockname()[1]}/hook"
-        with httpx.Client(timeout=30, trust_env=False) as one, httpx.Client(timeout=30, trust_env=False) as two:
+        with new_client() as one, new_client(timeout=30) as two:
             key = {"Idempotency-Key": "hook"}
             body = {"url": url, "events": ["*"]}
             clients = [Remote(world.origin, client, world.world, world.tokens) for client in (one, two)]

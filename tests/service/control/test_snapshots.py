@@ -18,7 +18,7 @@ import pytest
 
 from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Simulator
 from simulator.control import operation
-from tests.remote import Remote
+from tests.remote import Remote, new_client
 from tests.service.http.busy import afternoon, busy_morning, ok, onramp, send
 from tests.service.http.test_clock_and_webhooks import Receiver
 from tests.support import untraced, whole
@@ -192,7 +192,7 @@ def test_while_the_clock_is_advanced_a_world_is_not_kept_but_replaced_or_ended(w
     with slow_receiver(world) as receiver, ThreadPoolExecutor(1) as pool:
         advancing = pool.submit(world.control, "POST", "/clock/advance?wait=true", {"by": "50m"})
         assert receiver.entered.wait(10)
-        with httpx.Client(timeout=30, trust_env=False) as client:
+        with new_client() as client:
             beside = Remote(world.origin, client, world.world)
             for keeping in (beside.control("POST", "/snapshots", {}), beside.control("GET", "/state")):
                 assert keeping.refusal[:2] == (409, "clock_busy")

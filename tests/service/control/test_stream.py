@@ -18,7 +18,7 @@ import pytest
 
 from simulator.server import publisher
 from simulator.wire.records import present
-from tests.remote import Answer, Remote
+from tests.remote import Answer, Remote, new_client
 from tests.service.control.test_snapshots import FRIEND, another_process, restore, snapshot, state
 from tests.service.http.busy import ok, onramp, send
 from tests.service.test_documents import Inside
@@ -66,7 +66,7 @@ def listening(world: Remote, headers: dict[str, str] | None = None, **query: Any
     everything = {"X-Simulator-World": world.world["id"], **(headers or {})}
     url = f"{world.origin}/_simulator/stream"
     with (
-        httpx.Client(timeout=10, trust_env=False) as client,
+        new_client(timeout=10) as client,
         client.stream("GET", url, headers=everything, params=query) as response,
     ):
         assert response.status_code == 200
@@ -171,7 +171,7 @@ def test_a_world_is_told_of_alone(world: Remote, autopilot_world: Remote) -> Non
 def test_a_browser_names_the_world_in_the_query(world: Remote) -> None:
     url = f"{world.origin}/_simulator/stream"
     with (
-        httpx.Client(timeout=10, trust_env=False) as client,
+        new_client(timeout=10) as client,
         client.stream("GET", url, params={"world": world.world["id"]}) as response,
     ):
         stream = Listener(response)
@@ -251,14 +251,16 @@ def test_a_stream_outlives_reset_and_restore_and_ends_with_its_world(world: Remo
 
 
 def test_the_server_stops_while_somebody_listens(http: httpx.Client) -> None:
+    began = time.monotonic()
     with another_process(http) as remote, listening(remote) as stream:
+        longest = max(2.5, 2 * (time.monotonic() - began))  # to start is more work than to end, on a busy machine, too
         stream.until("clock")
         assert remote.process is not None
         began = time.monotonic()
         remote.process.terminate()
         assert list(stream.messages()) == []
         assert remote.process.wait(20) in (0, -signal.SIGTERM)
-        assert time.monotonic() - began < 2.5, "it does not wait for those who would listen for ever"
+        assert time.monotonic() - began < longest, "it does not wait for those who would listen for ever"
 
 
 # --- listeners that are slow ----------------------------------------------------------------------------------------
@@ -352,7 +354,7 @@ def test_waiting_answers_an_event_that_was_emitted_already(world: Remote) -> Non
 
 def test_waiting_answers_as_soon_as_the_event_is_there(world: Remote) -> None:
     send(world, FRIEND)
-    with ThreadPoolExecutor(1) as pool, httpx.Client(timeout=30, trust_env=False) as client:
+    with ThreadPoolExecutor(1) as pool, new_client() as client:
         beside = Remote(world.origin, client, world.world)
         query = {"type": "beneficiary.created", "timeout": "20"}
         waiting = pool.submit(beside.control, "GET", "/events/wait", params=query)
@@ -363,7 +365,7 @@ def test_waiting_answers_as_soon_as_the_event_is_there(world: Remote) -> None:
 
 
 def test_waiting_goes_on_in_a_world_that_was_reset_and_ends_with_it(world: Remote) -> None:
-    with ThreadPoolExecutor(1) as pool, httpx.Client(timeout=30, trust_env=False) as client:
+    with ThreadPoolExecutor(1) as pool, new_client() as client:
         beside = Remote(world.origin, client, world.world)
         ends: tuple[tuple[Callable[[], Answer] | None, int], ...] = (
             (lambda: world.act("emit", type="quote.expired"), 200),
@@ -408,7 +410,7 @@ def test_an_inbox_is_waited_for(world: Remote) -> None:
     path = f"/inbox/wait-{world.world['id']}"
     ok(world.api("POST", "/webhooks", {"url": f"{world.origin}/_simulator{path}", "events": ["*"]}))
     assert [row["status"] for row in world.control("GET", f"{path}/wait").body["data"]] == [200]
-    with ThreadPoolExecutor(2) as pool, httpx.Client(timeout=30, trust_env=False) as client:
+    with ThreadPoolExecutor(2) as pool, new_client() as client:
         beside = Remote(world.origin, client, world.world)
         waiting = [
             pool.submit(beside.control, "GET", f"{path}/wait", params={"count": number, "timeout": "20"})
@@ -431,7 +433,7 @@ def test_a_malformed_count_is_refused(world: Remote, wanted: str) -> None:
 def test_an_inbox_that_is_cleared_goes_on_being_waited_for(world: Remote) -> None:
     path = f"/inbox/clear-{world.world['id']}"
     url = f"{world.origin}/_simulator{path}"
-    with ThreadPoolExecutor(1) as pool, httpx.Client(timeout=30, trust_env=False) as client:
+    with ThreadPoolExecutor(1) as pool, new_client() as client:
         beside = Remote(world.origin, client, world.world)
         waiting = pool.submit(beside.control, "GET", f"{path}/wait", params={"timeout": "20"})
         world.api("GET", "/profile")

@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import httpx
 import pytest
 
 from simulator.wire.events import EVENT_TYPES
-from tests.remote import Answer, Remote
+from tests.remote import Answer, Remote, new_client
 from tests.support import CELO
 
 BENEFICIARY = {
@@ -393,7 +392,7 @@ def test_while_the_clock_is_advanced_only_walks_without_waiting_go(world: Remote
     url = f"http://127.0.0.1:{receiver.server_port}/"
     assert world.api("POST", "/webhooks", {"url": url, "events": ["quote.expired"]}).status == 201
     quote(world)
-    with httpx.Client(timeout=30, trust_env=False) as other, ThreadPoolExecutor() as pool:
+    with new_client() as other, ThreadPoolExecutor() as pool:
         advancing = pool.submit(Remote(world.origin, other, world.world).advance, by="1h")
         assert Slow.called.wait(10)
         before = everything(world)

@@ -12,11 +12,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from simulator.config import Config
 from simulator.server.app import Application
-from tests.remote import Remote, running
+from tests.remote import Remote, new_client, running
 
 _copies = count(1)
 
@@ -29,7 +27,7 @@ def url_of(path: Path) -> str:
 def kept(path: Path, *, clock: str = "manual", **more: Any) -> Iterator[tuple[Remote, Application]]:
     """A server with a file of worlds, and its default world seen from outside."""
     config = Config(clock=clock, store=url_of(path), **{"scenarios": (), **more})
-    with running(config) as (origin, application), httpx.Client(timeout=30, trust_env=False) as client:
+    with running(config) as (origin, application), new_client() as client:
         yield seen(Remote(origin, client)), application
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import httpx
+from tests.remote import new_client
 
 KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
 
@@ -28,7 +28,7 @@ class Replica:
         for line in self.process.stdout:
             if line.startswith("Ready on "):
                 self.origin = line.removeprefix("Ready on ").strip()
-                self.http = httpx.Client(base_url=self.origin, timeout=30, trust_env=False)
+                self.http = new_client(base_url=self.origin, timeout=30)
                 return self
         raise AssertionError(f"it ended with {self.process.wait()}")
 

@@ -19,6 +19,7 @@ from simulator.host import application_of
 from simulator.server.app import Application
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime
+from tests.remote import async_client
 from tests.support import KEYS
 
 
@@ -92,7 +93,7 @@ async def over_store(path: Path, transport: Transport | None = None) -> AsyncIte
 
     runtime.keep_with(Keeper(runtime, store, make_default, retry_seconds=0.01))
     application = application_of(runtime)
-    async with serving(application) as origin, httpx.AsyncClient(timeout=20, trust_env=False) as client:
+    async with serving(application) as origin, async_client(timeout=20) as client:
         try:
             yield Kept(application, origin, client, store)
         finally:

@@ -19,6 +19,7 @@ from simulator.durable.resting import RestingKeeper
 from simulator.host import create_app
 from simulator.server.app import Application
 from simulator.server.process import serving
+from tests.remote import async_client
 from tests.service.durable.crashing import as_killed, document, kept, loopback, seen, url_of
 from tests.support import QUOTE
 
@@ -175,7 +176,7 @@ def play(path: Path, act: Callable[[Bench], Awaitable[None]], monkeypatch: pytes
 
     async def playing() -> None:
         application = create_app(Config(clock="manual", store=url_of(path), scenarios=()))
-        async with serving(application) as origin, httpx.AsyncClient(timeout=20, trust_env=False) as http:
+        async with serving(application) as origin, async_client(timeout=20) as http:
             await act(Bench(application, origin, http))
 
     asyncio.run(playing())

@@ -19,7 +19,7 @@ import pytest
 from simulator.client import ControlClient
 from simulator.config import Config
 from simulator.wire.settings import DEFAULTS
-from tests.remote import running
+from tests.remote import TLS, new_client, running
 from tests.service.durable.crashing import document, kept, url_of
 from tests.service.durable.stores import keeper_of
 from tests.support import KEYS, QUOTE
@@ -40,7 +40,7 @@ def refusal_of(*words: str) -> str:
 
 def test_a_server_that_is_killed_goes_on_where_it_was(path: Path) -> None:
     words = ("--port", "0", "--clock", "manual", "--seed", "7", "--store", url_of(path))
-    with process(*words) as (server, lines), httpx.Client(trust_env=False) as client:
+    with process(*words) as (server, lines), new_client() as client:
         origin = lines[-1].removeprefix("Ready on ")
         world = client.get(f"{origin}/_simulator/worlds/default").json()
         token = client.post(f"{origin}/v1/auth/token", json=KEYS).json()["access_token"]
@@ -49,7 +49,7 @@ def test_a_server_that_is_killed_goes_on_where_it_was(path: Path) -> None:
         assert quote.status_code == 201
         server.kill()
         assert server.wait(10) == -signal.SIGKILL
-    with process(*words) as (server, lines), httpx.Client(trust_env=False) as client:
+    with process(*words) as (server, lines), new_client() as client:
         assert not any("kept as it was made" in line for line in lines)
         origin = lines[-1].removeprefix("Ready on ")
         assert (
@@ -74,7 +74,7 @@ def test_a_second_server_is_told_who_has_the_file(path: Path) -> None:
 
 def test_who_asks_again_at_the_keyboard_waits_for_no_store(path: Path) -> None:
     change = b'POST /_simulator/clock/advance HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 11\r\n\r\n{"by":"1h"}'
-    with process("--port", "0", "--store", url_of(path)) as (server, lines), httpx.Client(trust_env=False) as client:
+    with process("--port", "0", "--store", url_of(path)) as (server, lines), new_client() as client:
         origin = lines[-1].removeprefix("Ready on ")
         with closing(sqlite3.connect(path, isolation_level=None)) as another:
             another.execute("BEGIN EXCLUSIVE")
@@ -199,7 +199,7 @@ def test_a_file_of_a_newer_version(path: Path) -> None:
 def test_store_with_damage_in_a_world_sets_it_aside(path: Path, damage: str) -> None:
     written(path, damage)
     with running(Config(clock="manual", store=url_of(path))) as (origin, _):
-        answer = httpx.get(f"{origin}/_simulator/worlds/default", trust_env=False)
+        answer = httpx.get(f"{origin}/_simulator/worlds/default", trust_env=False, verify=TLS)
         assert (answer.status_code, "is damaged" in answer.text) == (503, True)
 
 
@@ -282,7 +282,7 @@ def test_a_disk_that_is_full_refuses_what_it_cannot_keep_and_says_why(path: Path
         try:
             origin = next(line for line in server.stdout if line.startswith("Ready on ")).split()[-1]
             made, refused = [], None
-            with httpx.Client(trust_env=False, timeout=30) as client:
+            with new_client() as client:
                 token = client.post(f"{origin}/v1/auth/token", json=KEYS).json()["access_token"]
                 headers = {"Authorization": f"Bearer {token}"}
                 for _ in range(2000):

@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from click.testing import CliRunner, Result
 
@@ -17,7 +16,7 @@ from simulator.cli import main
 from simulator.config import Config
 from simulator.wire.json import loads
 from tests.contract_judge import ContractJudge
-from tests.remote import Remote, running
+from tests.remote import Remote, new_client, running
 from tests.service.durable.crashing import kept, seen
 from tests.support import KEYS, QUOTE
 
@@ -145,7 +144,7 @@ def test_unreadable_default_refuses_until_it_begins_anew(path: Path, how: str) -
 @contextmanager
 def kept_without_default(path: Path) -> Iterator[Remote]:
     config = Config(clock="manual", store=f"sqlite:///{path}", scenarios=())
-    with running(config) as (origin, _), httpx.Client(timeout=30, trust_env=False) as client:
+    with running(config) as (origin, _), new_client() as client:
         yield Remote(origin, client)
 
 

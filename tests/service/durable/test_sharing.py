@@ -16,6 +16,7 @@ from simulator.host import create_app
 from simulator.server.app import Application
 from simulator.server.process import open_socket, origin_of, serving
 from tests.campaigns.benchmarks.client import QUOTE
+from tests.remote import async_client
 from tests.service.durable.replicas import KEYS
 
 
@@ -62,7 +63,7 @@ async def here(url: str, **more: Any) -> AsyncIterator[Here]:
     application = create_app(Config(store=url, clock="manual", advertise=origin_of(listener), **more))
     async with (
         serving(application, listener) as origin,
-        httpx.AsyncClient(base_url=origin, timeout=30, trust_env=False) as http,
+        async_client(base_url=origin) as http,
     ):
         yield Here(application, http)
 

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.remote import Remote
+from tests.remote import TLS, Remote, new_client
 from tests.support import CELO, QUOTE
 
 DELAYS_MINUTES = [0, 1, 6, 36, 156, 516, 1236, 1956, 2676, 3396, 4116]
@@ -142,12 +142,13 @@ def test_a_receiver_that_calls_back_during_an_advance_is_served(world: Remote) -
     def call_back(event: dict[str, Any]) -> int:
         transaction = event["data"]["object"]["id"]
         headers = {"Authorization": f"Bearer {token}"}
-        answer = httpx.get(f"{world.base()}/transactions/{transaction}", headers=headers, trust_env=False)
+        answer = httpx.get(f"{world.base()}/transactions/{transaction}", headers=headers, trust_env=False, verify=TLS)
         busy = httpx.post(
             f"{world.origin}/_simulator/clock/advance",
             json={"by": "1s"},
             headers={"X-Simulator-World": world.world["id"]},
             trust_env=False,
+            verify=TLS,
         )
         seen.extend([answer.status_code, busy.status_code])
         return 200
@@ -175,7 +176,7 @@ def test_waiting_for_an_event_ends_as_soon_as_it_is_there(world: Remote) -> None
 
     def wait() -> None:
         query = {"type": "transaction.processing", "timeout": "20"}
-        with httpx.Client(trust_env=False, timeout=30) as client:
+        with new_client() as client:
             headers = {"X-Simulator-World": world.world["id"]}
             found.append(client.get(f"{world.origin}/_simulator/events/wait", params=query, headers=headers).json())
 

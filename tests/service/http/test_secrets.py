@@ -11,7 +11,7 @@ import pytest
 
 from simulator.assembly import ROOMS
 from simulator.config import Config
-from tests.remote import Remote, running
+from tests.remote import Remote, new_client, running
 
 CONTROL_TOKEN = "open-sesame-open-sesame"
 VIEWS = (
@@ -42,7 +42,7 @@ def guarded() -> Iterator[str]:
 
 @pytest.fixture
 def world(guarded: str) -> Iterator[Remote]:
-    with httpx.Client(timeout=30, trust_env=False, headers={"X-Operator": "none"}) as client:
+    with new_client(headers={"X-Operator": "none"}) as client:
         remote = Remote(guarded, client)
         made = remote.call(
             "POST",
@@ -186,7 +186,7 @@ def test_the_stream_shows_no_secret(world: Remote) -> None:
     with world.http.stream("GET", f"{world.origin}/_simulator/stream", headers=headers) as stream:
         lines = stream.iter_lines()
         next(lines)
-        with httpx.Client(timeout=30, trust_env=False) as other:
+        with new_client() as other:
             beside = Remote(world.origin, other, world.world, world.tokens)
             for secret in secrets:
                 beside.api("GET", f"/transactions/{secret}?search={secret}")

@@ -13,7 +13,7 @@ import pytest
 
 from simulator.server import tracing
 from tests.collector import Collector, attributes, collecting
-from tests.remote import EMPTY, Remote, running
+from tests.remote import EMPTY, TLS, Remote, running
 from tests.service.http.test_traces import HEADERS, SPAN, TRACE, traced
 from tests.support import QUOTE
 
@@ -193,7 +193,7 @@ def test_a_server_of_the_command_line_sends_them_and_loads_nothing_of_it_unasked
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ) as server:
             assert server.stdout is not None
             origin = next(line for line in server.stdout if line.startswith("Ready on ")).split()[-1]
-            assert httpx.get(f"{origin}/v1/profile", trust_env=False).status_code == 401
+            assert httpx.get(f"{origin}/v1/profile", trust_env=False, verify=TLS).status_code == 401
             told, _ = server.communicate("", 30)
     assert told.split() == [str(is_asked)]
     assert [span.name for span in collector.spans] == (["GET /v1/profile"] if is_asked else [])

@@ -6,10 +6,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import httpx
 import pytest
 
-from tests.remote import Remote
+from tests.remote import Remote, new_client
 
 ECHO = {
     "name": "echo",
@@ -69,7 +68,7 @@ def test_a_stopped_scenario_is_part_of_the_state(echoing: Remote) -> None:
 
 def test_the_server_answers_while_a_scenario_runs_into_its_bound(echoing: Remote) -> None:
     assert echoing.control("PATCH", "/settings", {"timers_per_instant": 3_000}).status == 200
-    with httpx.Client(timeout=60, trust_env=False) as client, ThreadPoolExecutor(1) as pool:
+    with new_client(timeout=60) as client, ThreadPoolExecutor(1) as pool:
         beside = Remote(echoing.origin, client, echoing.world)
         acting = pool.submit(beside.act, "set_network", network="celo", status="down")
         waits: list[float] = []
@@ -84,7 +83,7 @@ def test_the_server_answers_while_a_scenario_runs_into_its_bound(echoing: Remote
 
 def test_an_endless_scenario_can_be_reset_and_the_world_deleted(echoing: Remote) -> None:
     assert echoing.control("PATCH", "/settings", {"timers_per_instant": 1_000_000}).status == 200
-    with httpx.Client(timeout=60, trust_env=False) as client, ThreadPoolExecutor(1) as pool:
+    with new_client(timeout=60) as client, ThreadPoolExecutor(1) as pool:
         beside = Remote(echoing.origin, client, echoing.world)
         acting = pool.submit(beside.act, "set_network", network="celo", status="down")
         assert echoing.control("PUT", "/scenarios/active", {"names": []}).status == 200

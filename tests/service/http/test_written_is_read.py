@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.raw import address_of, ask, connected, read_answer, request
-from tests.remote import EMPTY, Remote, running
+from tests.remote import EMPTY, Remote, new_client, running
 from tests.service.durable.stores import Kept, play
 
 EVERY_BYTE = bytes(range(1, 256))
@@ -80,7 +79,7 @@ def receiver() -> Iterator[Answering]:
 @pytest.fixture(scope="module")
 def own() -> Iterator[Remote]:
     """A server of this module alone, so that worlds of other tests neither slow it nor see its odd texts."""
-    with running(EMPTY) as (origin, _), httpx.Client(timeout=30, trust_env=False) as http:
+    with running(EMPTY) as (origin, _), new_client() as http:
         yield Remote(origin, http)
 
 

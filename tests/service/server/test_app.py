@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from simulator import Config, create_app
 from tests.raw import ask, refusal, request
-from tests.remote import EMPTY, Remote, running
+from tests.remote import EMPTY, Remote, new_client, running
 from tests.support import KEYS
 
 
@@ -139,7 +139,7 @@ def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(
 def test_a_call_that_was_carried_out_is_acknowledged_whatever_follows_it(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with running(EMPTY) as (origin, application), httpx.Client(trust_env=False) as client:
+    with running(EMPTY) as (origin, application), new_client() as client:
         remote = Remote(origin, client)
         remote.world = remote.control("GET", "/worlds/default").body
         remote.token()

@@ -12,6 +12,7 @@ import orjson
 
 from tests.campaigns.hostile.campaign import Campaign
 from tests.campaigns.hostile.shared import TEAM_A, TEAM_B, Shared
+from tests.remote import async_client
 
 CALLS = 100
 TOGETHER = 10
@@ -97,7 +98,7 @@ async def send(subject: Shared, client: httpx.AsyncClient, origin: str, sent: St
 async def episode(subject: Shared, rng: Random, number: int) -> int:
     """Strangers call both replicas while team B works; nothing of theirs is written, and team B is answered."""
     theirs, owner = f"team-b-{number}", {"Authorization": f"Bearer {TEAM_B}"}
-    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+    async with async_client(timeout=20) as client:
         made = await client.post(f"{subject.origins[0]}/_simulator/worlds", json={"id": theirs}, headers=owner)
         if made.status_code != 201:
             subject.fail("team", f"team B makes no world: {made.status_code}", theirs, made.text)
