@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import simulator
 from contracts.generator.assumptions import all_assumptions
 from simulator.testing import Server
 from simulator.testing.in_process import InProcessLink
 from simulator.wire.alternatives import SWITCHES
+from tests.measures import sources, text_of
 from tests.service.assumptions import calls, hooks, lives, money  # noqa: F401  (they enter their cases)
 from tests.service.assumptions.cases import CASES, Case
 from tests.tools.integrators import test_newcomer, test_shop
@@ -39,8 +38,10 @@ def test_every_alternative_has_a_case() -> None:
 
 def test_every_alternative_is_read_and_what_is_read_is_one() -> None:
     read = set()
-    for file in Path(simulator.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for file in sources():
+        if "assumes(" not in (text := text_of(file)):
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "assumes":
                 _, assumption, alternative = node.args
                 assert isinstance(assumption, ast.Constant)

@@ -14,7 +14,7 @@ from simulator.testing import ActionRefused, Server, World, receiver
 from simulator.testing.in_process import InProcessLink
 from simulator.wire.alternatives import SWITCHES
 from tests.service.assumptions.cases import BALANCE, PHONE, payee, quote, sending, user, withdraw_quote
-from tests.support import CELO
+from tests.support import CELO, whole
 
 CHOICES = some.fixed_dictionaries(
     {}, optional={switch.id: some.sampled_from(sorted(switch.alternatives)) for switch in SWITCHES.values()}
@@ -58,7 +58,8 @@ def _try(world: World, action: str, target: str) -> None:
         world.act(action, target)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.long
+@settings(max_examples=whole(25, short=12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chosen=CHOICES)
 def test_the_books_balance_whatever_is_assumed(server: Server, chosen: dict[str, str]) -> None:
     with server.new_world(settings={"assumptions": chosen}) as world:

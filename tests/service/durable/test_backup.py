@@ -6,6 +6,8 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.service.durable.crashing import document, kept
 from tests.service.durable.postgres_server import require
 from tests.service.durable.replicas import Replica, replicas
@@ -36,6 +38,7 @@ def quote(replica: Replica, token: dict[str, str]) -> str:
     return made
 
 
+@pytest.mark.farm
 def test_a_dump_of_a_database_in_use_is_a_store(database: str, tmp_path: Path) -> None:
     programs, dump = require(), tmp_path / "worlds.dump"
     fresh = f"{database}_restored"

@@ -161,7 +161,7 @@ def test_a_receiver_that_calls_back_during_an_advance_is_served(world: Remote) -
         assert seen == [200, 409]
 
 
-@pytest.mark.parametrize("status", [201, 204, 301, 302, 400, 500])
+@pytest.mark.parametrize("status", [204, 301, 400])
 def test_only_exactly_200_registers(world: Remote, status: int) -> None:
     inbox = f"{world.origin}/_simulator/inbox/{world.world['id']}"
     world.call("PUT", inbox, json={"respond": [status]})

@@ -172,7 +172,12 @@ SITUATIONS: tuple[Callable[[Scene], None], ...] = (
 @pytest.mark.parametrize(
     ("situation", "number"),
     [
-        pytest.param(situation, number, id=f"{situation.__name__}-{number.name}")
+        pytest.param(
+            situation,
+            number,
+            id=f"{situation.__name__}-{number.name}",
+            marks=() if situation in (nothing, streams) else pytest.mark.farm,  # each is a process
+        )
         for position, situation in enumerate(SITUATIONS)
         for number in ([signal.SIGTERM, signal.SIGINT] if position % 4 == 0 else [signal.SIGTERM])
     ],

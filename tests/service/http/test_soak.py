@@ -15,7 +15,7 @@ from tests.service.http.busy import ok, send
 from tests.service.test_documents import Inside
 from tests.support import whole
 
-CALLS = whole(20_000, short=3_000)
+CALLS = whole(20_000, short=1_200)
 
 
 @pytest.fixture
@@ -68,9 +68,9 @@ def test_worlds_that_come_and_go_leave_nothing_behind(inside: Inside) -> None:
             assert inside.control("DELETE", f"/worlds/{world_id}").status == 204
         ok(inside.control("GET", "/coverage?world=*"))  # waits for what is remembered of worlds that have ended
 
-    some_worlds(whole(100, short=40))
+    some_worlds(whole(100, short=30))
     before = objects()
-    some_worlds(whole(300, short=100))
+    some_worlds(whole(300, short=60))
     assert objects() - before < 2_000
     assert inside.simulator.snapshots == {}
     assert list(inside.simulator.worlds) == ["default"]

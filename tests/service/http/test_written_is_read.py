@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tests.raw import address_of, ask, connected, read_answer, request
 from tests.remote import EMPTY, Remote, new_client, running
 from tests.service.durable.stores import Kept, play
+from tests.support import whole
 
 EVERY_BYTE = bytes(range(1, 256))
 LINE = EVERY_BYTE.replace(b"\r", b"").replace(b"\n", b"")
@@ -104,7 +105,8 @@ def is_read_again(world: Remote) -> None:
     assert json.loads(document_of(world))["requests"] == json.loads(document)["requests"]
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@pytest.mark.long
+@settings(max_examples=whole(40, short=20), suppress_health_check=list(HealthCheck))
 @given(
     headers=st.lists(st.tuples(NAMES, VALUES), max_size=4),
     body=BODIES,

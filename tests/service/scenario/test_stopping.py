@@ -81,7 +81,7 @@ def test_a_scenario_that_answers_itself_is_stopped_with_all_that_is_its_own() ->
 
 
 def test_a_scenario_whose_steps_multiply_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stops, "MOST_PENDING", 1_000)
+    monkeypatch.setattr(stops, "MOST_PENDING", 200)
     step = "{action: set_network, network: celo, status: %s, after: 1ms}"
     down, up = step % "down", step % "operational"
     rule = "{on: network.status_changed, where: {status: %s}, do: [%s, %s]}"
@@ -90,7 +90,7 @@ def test_a_scenario_whose_steps_multiply_is_stopped(monkeypatch: pytest.MonkeyPa
     after(world, 60)
     (stop,) = engine.progress(world, "doubling")["stopped"]
     assert (engine.active(world), len(world.agenda)) == ([], 0)
-    assert "more than 1000 of its steps are pending" in stop["reason"]
+    assert "more than 200 of its steps are pending" in stop["reason"]
 
 
 def test_other_scenarios_go_on_when_one_is_stopped() -> None:
