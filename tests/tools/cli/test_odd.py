@@ -108,7 +108,7 @@ def test_odd_settings_file_is_refused_in_a_line(tmp_path: Path, text: str) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["[" * DEEP, "tokens: " + "[" * DEEP + "]" * DEEP, "{a: " * DEEP, json.dumps({"tokens": [[]] * 3}),
+    ["[" * 50, "tokens: " + "[" * DEEP + "]" * DEEP, "{a: " * DEEP, json.dumps({"tokens": [[]] * 3}),
      "tokens: [{name: a, worlds: '*', most_worlds: " + "9" * 5_000 + "}]", "a: &a [*a]", "&a [*a]", "tokens: &a [*a]",
      "? [a]\n: b", "tokens: [{name: 2026-99-99, worlds: 1}]", "\x00", "!!python/object:os.system x"],
 )  # fmt: skip

@@ -74,7 +74,7 @@ class Machine:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         here = {
             "PATH": f"{self.python or commands}:/usr/bin:/bin",
-            "PYTEST_ADDOPTS": "-p no:cacheprovider",
+            "PYTEST_ADDOPTS": "-p no:cacheprovider -p no:schemathesis",  # its import takes a second
             "no_proxy": "127.0.0.1",
         }
         self.environment = {**kept, **here, **self.environment}

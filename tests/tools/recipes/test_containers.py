@@ -160,7 +160,7 @@ def test_a_run_of_pytest_has_a_container_and_ends_it(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(text("testcontainers-python", "conftest.py"))
     (tmp_path / "test_world.py").write_text(TESTS)
     environment = surroundings() | {"FREE_PORT": free_port(), "PYTHONPATH": f"{tmp_path}:{ROOT}"}
-    words = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-n", "2"]
+    words = [sys.executable, "-m", "pytest", "-q", "-s", "-n", "2", "-p", "no:cacheprovider", "-p", "no:schemathesis"]
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout

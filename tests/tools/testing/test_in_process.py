@@ -207,20 +207,33 @@ def test_a_server_of_its_own_ends_whole() -> None:
     server.stop()
 
 
-def test_a_process_ends_though_nothing_was_closed() -> None:
-    program = (
-        "import threading\n"
+@pytest.fixture(scope="module")
+def program() -> subprocess.CompletedProcess[str]:
+    """A program that closes nothing, without what the other extras install."""
+    text = (
+        "import sys, threading\n"
+        "for name in ('asyncpg', 'jsonschema_rs', 'mcp', 'mcp_types', 'opentelemetry', 'schemathesis'):\n"
+        "    sys.modules[name] = None\n"
         "from simulator.testing import Receiver\n"
         "from simulator.testing.shared import server_for\n"
         "made = server_for(in_process=True).new_world()\n"
+        "print(made.client.get('/profile').status_code)\n"
         "webhooks = Receiver(made)\n"
         "webhooks.respond_with(lambda delivery: threading.Event().wait())\n"
         "made.act('emit', type='beneficiary.created')\n"
         "print('done')\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=60)
 
-    assert (done.stdout, done.stderr, done.returncode) == ("done\n", "", 0)
+
+@pytest.mark.xdist_group("program-in-process")
+def test_a_process_ends_though_nothing_was_closed(program: subprocess.CompletedProcess[str]) -> None:
+    assert (program.stdout[-5:], program.stderr, program.returncode) == ("done\n", "", 0)
+
+
+@pytest.mark.xdist_group("program-in-process")
+def test_a_world_in_process_needs_no_other_extra(program: subprocess.CompletedProcess[str]) -> None:
+    assert program.stdout.startswith("200\n"), program.stderr
 
 
 SUITE = """
@@ -303,17 +316,3 @@ def test_an_application_in_process_calls_the_interface_back(a_world: World) -> N
         assert webhooks.wait_for(EVENT).status == 200
 
     assert asked == ["wanjiku@example.test"]
-
-
-def test_a_world_in_process_needs_no_other_extra() -> None:
-    program = (
-        "import sys\n"
-        "for name in ('asyncpg', 'jsonschema_rs', 'mcp', 'mcp_types', 'opentelemetry', 'schemathesis'):\n"
-        "    sys.modules[name] = None\n"
-        "from simulator.testing import world\n"
-        "with world(in_process=True) as w:\n"
-        "    print(w.client.get('/profile').status_code)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
-
-    assert (done.stdout, done.returncode) == ("200\n", 0), done.stderr

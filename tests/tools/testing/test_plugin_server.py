@@ -169,7 +169,7 @@ def test_modules_beside_the_tests_do_not_disturb_the_server(tmp_path: Path) -> N
     suite = Suite(tmp_path)
     suite.write("starlette.py", "raise ImportError('not the one that is wanted')")
     suite.write("test_it.py", "def test_it(world): ...")
-    assert suite.run().tests == {"test_it": "passed"}
+    assert suite.run_here().tests == {"test_it": "passed"}
 
 
 def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
