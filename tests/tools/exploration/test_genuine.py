@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.tools.exploration.suite import explore
 
-pytestmark = pytest.mark.farm
+pytestmark = [pytest.mark.farm, pytest.mark.xdist_group("genuine")]
 
 SUITE = """
 import hashlib, hmac, time
@@ -20,7 +21,7 @@ def make(world, name):
         "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"}}).raise_for_status()
     world.settle()
 
-def test_events(world, webhooks):
+def test_%(name)s(world, webhooks):
     keys = [world.keys.webhook_key]
 
     def handle(delivery):
@@ -38,18 +39,39 @@ def test_events(world, webhooks):
     keys.append(world.control("GET", f"/worlds/{world.id}")["credentials"]["sandbox"]["webhook_key"])
 """
 FAULTS = ("--plan", "full", "--faults", "webhook-forged,webhook-stale")
+BEGINS = {"frozen": "with world.freeze():", "wall": "if True:"}
+Found = Mapping[str, set[tuple[str, str]]]
+"""Classes and verdicts of all runs, by the name of the test."""
 
 
-@pytest.mark.parametrize("begin", ["with world.freeze():", "if True:"], ids=["frozen", "wall"])
-def test_a_right_verifier_has_no_findings(begin: str, tmp_path: Path) -> None:
-    (tmp_path / "test_events.py").write_text(SUITE % {"begin": begin, "looks": False})
-    found = explore(tmp_path, *FAULTS)
-    assert (found.code, found.findings) == (0, set()), found.said
-    assert found.verdicts == {"survived"}
+def found(directory: Path, *, looks: bool) -> Found:
+    """What explore finds of a verifier, with a clock that is frozen and with that of the wall."""
+    suites = (SUITE % {"name": name, "begin": begin, "looks": looks} for name, begin in BEGINS.items())
+    (directory / "test_events.py").write_text("".join(suites))
+    rows = explore(directory, *FAULTS).report["runs"]
+    return {
+        name: {(row["fault"], row["verdict"]) for row in rows if row["test"].endswith(f"::test_{name}")}
+        for name in BEGINS
+    }
 
 
-@pytest.mark.parametrize("begin", ["with world.freeze():", "if True:"], ids=["frozen", "wall"])
-def test_a_verifier_without_a_clock_is_found(begin: str, tmp_path: Path) -> None:
-    (tmp_path / "test_events.py").write_text(SUITE % {"begin": begin, "looks": True})
-    found = explore(tmp_path, *FAULTS)
-    assert found.findings == {("webhook-stale", "forged-accepted")}, found.said
+@pytest.fixture(scope="module")
+def of_a_right_one(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    return found(tmp_path_factory.mktemp("right"), looks=False)
+
+
+@pytest.fixture(scope="module")
+def of_one_without_a_clock(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    return found(tmp_path_factory.mktemp("clockless"), looks=True)
+
+
+@pytest.mark.parametrize("name", BEGINS)
+def test_a_right_verifier_has_no_findings(name: str, of_a_right_one: Found) -> None:
+    assert of_a_right_one[name] == {("webhook-forged", "survived"), ("webhook-stale", "survived")}
+
+
+@pytest.mark.parametrize("name", BEGINS)
+def test_a_verifier_without_a_clock_is_found(name: str, of_one_without_a_clock: Found) -> None:
+    assert {one for one in of_one_without_a_clock[name] if one[1] != "survived"} == {
+        ("webhook-stale", "forged-accepted")
+    }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from simulator.exploration import plans
-from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.catalogue import CLASSES, LATE_SECONDS
 from simulator.exploration.exploring import Explored, Hears, Hosts, Settings, explore
 from simulator.exploration.plans import Run
 from tests.tools.exploration.evidence import EVERYTHING
@@ -59,6 +61,11 @@ def one_of_each_make() -> list[str]:
     return [*first.values()]
 
 
+def soon(run: Run) -> Run:
+    """The same with a late answer that is not as late: nobody here is tired of waiting before it comes."""
+    return replace(run, plan=json.loads(json.dumps(run.plan).replace(f'"{LATE_SECONDS:g}s"', '"100ms"')))
+
+
 @pytest.fixture
 def once_each(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Explored]:
     """Explore these tests, with each class at the first place where it can have an effect."""
@@ -70,7 +77,7 @@ def once_each(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Explored]:
 
     def first_of_each(runs: Sequence[Run], *rest: object) -> list[Run]:
         fitting = [run for run in runs if run.site.startswith(f"{BITES.get(run.fault, run.site.partition(' #')[0])} #")]
-        return list({run.fault: run for run in reversed(fitting)}.values())
+        return [soon(run) for run in {run.fault: run for run in reversed(fitting)}.values()]
 
     monkeypatch.setattr(plans, "within", first_of_each)
     command = (*FORTY, "-k", TESTS)

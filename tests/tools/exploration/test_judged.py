@@ -13,7 +13,7 @@ import pytest
 
 from tests.tools.exploration.suite import Explored, explore
 
-pytestmark = pytest.mark.farm
+pytestmark = [pytest.mark.farm, pytest.mark.xdist_group("judged")]
 
 QUOTE = {
     "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "method": "mobile_money",

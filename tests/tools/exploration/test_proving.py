@@ -122,6 +122,5 @@ def test_a_patch_that_looks_before_it_sends_again_leaves_no_key_to_forget(tmp_pa
     found = explore(tmp_path, "--faults", "key-forgotten", "--workers", "1")
     assert found.findings == {("key-forgotten", "doubled")}
     (name,) = found.report["findings"]
-    assert "More in" not in explore(tmp_path, "--replay", name, "--workers", "1").said  # it writes no report
     told = explore(tmp_path, "--replay", name, "--prove", "mend.patch", "--workers", "1")
     assert (told.code, "Mended: " in told.said, "nothing is sent again" in told.said) == (0, True, True), told.said

@@ -306,7 +306,7 @@ def lives(pid: int) -> bool:
 
 def test_who_waits_for_ever_hangs_and_the_others_go_on(tmp_path: Path) -> None:
     (tmp_path / "test_waits.py").write_text(WAITS)
-    explored = explore(tmp_path, "--faults", "webhook-lost", "--workers", "2", "--limit", "1500ms")
+    explored = explore(tmp_path, "--faults", "webhook-lost", "--workers", "2", "--limit", "3s")
     rows = {row["test"].rpartition("::")[2]: row["verdict"] for row in explored.report["runs"]}
     assert rows == {
         "test_looks_again_and_again": "hung",
@@ -328,7 +328,7 @@ grep -q completed shown || { sleep 600 & echo $! >> started; wait; }
 """
     )
     (tmp_path / "pay.sh").write_text(text)
-    faults = ("--faults", "network-down,refused-503", "--plan", "quick", "--workers", "1", "--limit", "1500ms")
+    faults = ("--faults", "network-down,refused-503", "--plan", "quick", "--workers", "1", "--limit", "3s")
     explored = explore(tmp_path, *faults, command=("sh", "pay.sh"))
     rows = {row["site"]: row["verdict"] for row in explored.report["runs"] if row["fault"] == "network-down"}
     assert rows == {"POST /wallet/send #1": "hung"}, explored.said

@@ -25,7 +25,8 @@ def found_by(classes: tuple[str, ...]) -> list[str]:
 
 
 FAMILIES = (
-    ("webhook-after-final", "webhook-forged", "webhook-stale", "webhook-unknown-type"),
+    ("webhook-after-final", "webhook-stale"),
+    ("webhook-unknown-type",),
     ("answer-lost-after-commit", "key-forgotten"),
     ("answer-unknown-enum",),
     ("webhook-untrue", "completed-then-refunded", "refund-late", NONE),

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -16,6 +17,9 @@ from tests.tools.integrators.rig import Rig
 from tests.tools.integrators.shop.app import create_app
 from tests.tools.integrators.shop.careless import careless, named
 from tests.tools.integrators.shop.settings import Settings
+
+TRUSTED = httpx.create_ssl_context(trust_env=False)
+"""Read once: every client would read all certificates by itself, which takes longer than what a visit does."""
 
 
 class Shop(Rig):
@@ -29,7 +33,7 @@ class Shop(Rig):
             books=":memory:",
             sleep=lambda seconds: self._sleep(seconds),
         )
-        self.till = careless(*mistakes).open(self.settings)
+        self.till = careless(*mistakes).open(self.settings, httpx.HTTPTransport(verify=TRUSTED, trust_env=False))
         self.shop = self.till.shop
         self.app = create_app(self.till)
         self.customer = TestClient(self.app, raise_server_exceptions=False)
