@@ -54,7 +54,7 @@ def walk_seeds(usual: Iterable[int]) -> Iterator[int]:
 
 def one_seed_for_hypothesis(config: pytest.Config) -> None:
     """One seed for the whole run, the same in all workers."""
-    if config.getoption("--hypothesis-seed") is None:
+    if config.getoption("--hypothesis-seed", default=None) is None:  # without its plugin there is no such option
         run = getattr(config, "workerinput", {}).get("testrunuid")
         core.global_force_seed = random.Random(run).randrange(2**32)  # type: ignore[assignment]
 
