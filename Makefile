@@ -104,8 +104,8 @@ wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/
 
 wheel-check: wheel  ## Install the wheel without and with each extra alone, and run what the docs show, away from the checkout
 	rm -rf $(VENV)-wheel
-	$(PYTHON) -m venv $(VENV)-wheel
-	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
+	$(PYTHON) -m venv --without-pip $(VENV)-wheel
+	PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip --python $(VENV)-wheel install --quiet --no-compile dist/*.whl
 	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/tools/wheel/flow.py"
 	PIP_CONSTRAINT="$(CURDIR)/requirements.lock" $(BIN)/python -m tests.tools.wheel.workflow dist/*.whl $(VENV)-wheel/bin/rampsim
 	$(BIN)/python -m tests.tools.wheel.extras dist/*.whl $(VENV)-wheel

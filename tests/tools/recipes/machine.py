@@ -21,7 +21,7 @@ from typing import Any, Self
 import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
-_LIMIT_SECONDS = 60
+_LIMIT_SECONDS = 300
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 _PYTHON = f"""#!/bin/sh
 here=$(dirname "$0")

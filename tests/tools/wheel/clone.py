@@ -31,6 +31,8 @@ def main() -> None:
         subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone], check=True)
         environment = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
         environment |= {"HOME": str(home), "PATH": _commands(Path(directory)), "SIMULATOR_PORT": "0", "NO_COLOR": "1"}
+        # What was fetched before need not be fetched again, and what is never imported need not be compiled.
+        environment = {"PIP_CACHE_DIR": _pip_cache(), "PIP_COMPILE": "0", **environment}
         log = Path(directory, "make-run.log")
         blocks = snippets.blocks((clone / "README.md").read_text("utf-8"))
         first, *rest = (block for block in blocks if block.mark != "not run" or _is_run_here(block))
@@ -63,6 +65,11 @@ def _commands(directory: Path) -> str:
     base = Path(sys.base_prefix, "bin", "python3")
     (commands / "python3").symlink_to(base if base.exists() else Path(str(shutil.which("python3"))))
     return f"{commands}:/usr/local/bin:/usr/bin:/bin"
+
+
+def _pip_cache() -> str:
+    words = [sys.executable, "-m", "pip", "cache", "dir"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _wait(log: Path, server: subprocess.Popen[bytes]) -> None:

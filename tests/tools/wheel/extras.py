@@ -196,7 +196,8 @@ def _sign_in(origin: str) -> None:
 
 def _pip(path: Path, *words: str) -> None:
     done = subprocess.run(
-        [path / "bin" / "python", "-m", "pip", "install", "--quiet", *words],
+        # What is never imported need not be compiled.
+        [sys.executable, "-m", "pip", "--python", path, "install", "--quiet", "--no-compile", *words],
         env={**os.environ, "PIP_CONSTRAINT": str(ROOT / "requirements.lock")},
         capture_output=True,
         text=True,
@@ -226,14 +227,18 @@ def extras() -> dict[str, list[str]]:
     }
 
 
-def _copy(base: Path, path: Path, wheel: Path) -> None:
-    """A copy of an environment at another path: its scripts name their interpreter by a path, so pip writes them."""
+def _copy(base: Path, path: Path) -> None:
+    """A copy of an environment at another path, which its scripts name as that of their interpreter."""
     subprocess.run([base / "bin" / "python", "-m", "venv", "--without-pip", path], check=True)
     for installed in base.glob("lib/python*/site-packages"):
         to = path / installed.relative_to(base)
         shutil.rmtree(to)
         shutil.copytree(installed, to, symlinks=True, copy_function=os.link)
-    _pip(path, "--no-deps", "--force-reinstall", str(wheel))
+    for script in (base / "bin").iterdir():
+        copied = path / "bin" / script.name
+        if not copied.exists():
+            copied.write_text(script.read_text("utf-8").replace(str(base), str(path)), "utf-8")
+            copied.chmod(0o755)
 
 
 def main(wheel: Path, base: Path, only: list[str]) -> None:
@@ -246,10 +251,12 @@ def main(wheel: Path, base: Path, only: list[str]) -> None:
         if only and extra not in only:
             continue
         with tempfile.TemporaryDirectory(dir=base.parent, prefix=".venv-extra-") as directory:
-            environment = Environment(Path(directory, "venv"), Path(directory, "elsewhere"))
+            environment = Environment(
+                Path(directory, "venv") if extra != "none" else base, Path(directory, "elsewhere")
+            )
             environment.directory.mkdir()
-            _copy(base, environment.path, wheel)
             if extra != "none":
+                _copy(base, environment.path)
                 _pip(environment.path, f"{wheel}[{extra}]")
             check(environment)
             added = _distributions(environment.path) - present
