@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tools.browser.axe import violations
+from tests.tools.browser.axe import COLOURS, violations
 from tests.tools.browser.screen import Screen
 
 
@@ -18,7 +18,8 @@ def test_everybody_can_read_it_and_it_fits(screen: Screen, path: str, scheme: st
     screen.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     screen.page.set_viewport_size({"width": width, "height": 900})
     read(screen, path)
-    assert violations(screen.page) == []
+    # What differs neither between light and dark nor by how wide it is is looked at once.
+    assert violations(screen.page, (*COLOURS, "scrollable-region-focusable") if scheme == "dark" else None) == []
     assert screen.page.evaluate("document.documentElement.scrollWidth") <= width
 
 

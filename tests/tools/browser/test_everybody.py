@@ -2,50 +2,46 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.remote import Remote
 from tests.service.http.busy import busy_morning
 from tests.tools.browser.axe import COLOURS, violations
 from tests.tools.browser.screen import PHONE, WIDE, Scheme, Screen
 from tests.tools.browser.stock import inbox
 
 
-@pytest.fixture
-def busy(screen: Screen) -> Screen:
-    """A page on a world that has a row of every sort."""
-    busy_morning(screen.world, inbox(screen.world, "broken"), inbox(screen.world, "shop"))
-    return screen
+@pytest.fixture(scope="module")
+def autopilot_world(origin: str, http: httpx.Client) -> Remote:
+    """A world that has a row of every sort; what is only looked at changes nothing in it."""
+    world = Remote(origin, http).another(seed=1)
+    busy_morning(world, inbox(world, "broken"), inbox(world, "shop"))
+    return world
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_panel_shuts_anybody_out(busy: Screen, scheme: Scheme, size: tuple[int, int]) -> None:
-    busy.turn(scheme, size)
-    busy.open()
+def test_no_panel_shuts_anybody_out_or_is_wider_than_its_screen(
+    screen: Screen, scheme: Scheme, size: tuple[int, int]
+) -> None:
+    screen.turn(scheme, size)
+    screen.open()
     # What does not differ between light and dark is looked at once.
     only = COLOURS if scheme == "dark" else None
-    found = {}
-    for route in busy.panels():
-        busy.go(route)
-        found[route] = violations(busy.page, only)
-        first = busy.page.locator("main [data-row] a").first
+    found, wide = {}, {}
+    for route in screen.panels():
+        screen.go(route)
+        wide[route] = screen.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+        found[route] = violations(screen.page, only)
+        first = screen.page.locator("main [data-row] a").first
         if first.is_visible():
             first.click()
-            busy.settled()
-            found[f"{route}, one open"] = violations(busy.page, only)
+            screen.settled()
+            found[f"{route}, one open"] = violations(screen.page, only)
     assert len(found) > 5
     assert "\n".join(f"{route}: {line}" for route, lines in found.items() for line in lines) == ""
-
-
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_no_panel_is_wider_than_its_screen(busy: Screen, size: tuple[int, int]) -> None:
-    busy.turn("light", size)
-    busy.open()
-    wide = {}
-    for route in busy.panels():
-        busy.go(route)
-        wide[route] = busy.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
     assert {route: more for route, more in wide.items() if more > 0} == {}
 
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
+from tests.remote import Remote
 from tests.tools.browser.pictures import Gallery
 from tests.tools.browser.screen import PHONE, WIDE, Scheme, Screen
 from tests.tools.browser.stock import REJECTED, inbox, offramp, onramp, subscribe
 
 
-@pytest.fixture
-def shop(screen: Screen) -> Screen:
-    """A page on the world of a small shop, in which every run has the same bytes."""
-    subscribe(screen.world)
-    subscribe(screen.world, "broken", "transaction.completed")
-    screen.world.call("PUT", inbox(screen.world, "broken"), json={"respond": [500, 500, 500, 500, 500]})
+@pytest.fixture(scope="module")
+def autopilot_world(origin: str, http: httpx.Client) -> Remote:
+    """The world of a small shop, in which every run has the same bytes; pictures change nothing in it."""
+    world = Remote(origin, http).another(seed=1)
+    subscribe(world)
+    subscribe(world, "broken", "transaction.completed")
+    world.call("PUT", inbox(world, "broken"), json={"respond": [500, 500, 500, 500, 500]})
     for number in range(4):
-        onramp(screen.world, f"order-{4000 + number}")
+        onramp(world, f"order-{4000 + number}")
     for number in range(4):
-        offramp(screen.world, f"order-{4998 + number}", REJECTED if number == 2 else "+254722000000")
-    screen.world.advance(by="10m")
-    onramp(screen.world, "order-5002")
-    screen.world.act("set_network", network="celo", status="degraded")
-    screen.world.advance(by="20s")
-    return screen
+        offramp(world, f"order-{4998 + number}", REJECTED if number == 2 else "+254722000000")
+    world.advance(by="10m")
+    onramp(world, "order-5002")
+    world.act("set_network", network="celo", status="degraded")
+    world.advance(by="20s")
+    return world
 
 
 PICTURES = [
@@ -41,16 +44,16 @@ PICTURES = [
 
 @pytest.mark.parametrize(("name", "route", "scheme", "size"), PICTURES, ids=[row[0] for row in PICTURES])
 def test_a_panel_looks_as_it_did(
-    shop: Screen, gallery: Gallery, name: str, route: str, scheme: Scheme, size: tuple[int, int]
+    screen: Screen, gallery: Gallery, name: str, route: str, scheme: Scheme, size: tuple[int, int]
 ) -> None:
-    shop.turn(scheme, size)
-    shop.open(route)
-    gallery.holds(shop.page, name)
+    screen.turn(scheme, size)
+    screen.open(route)
+    gallery.holds(screen.page, name)
 
 
-def test_a_story_looks_as_it_did(shop: Screen, gallery: Gallery) -> None:
-    shop.open("#/resources").get_by_role("link", name="order-5000").click()
-    shop.settled()
-    gallery.holds(shop.page, "story")
-    shop.turn("light", PHONE)
-    gallery.holds(shop.page, "story-phone")
+def test_a_story_looks_as_it_did(screen: Screen, gallery: Gallery) -> None:
+    screen.open("#/resources").get_by_role("link", name="order-5000").click()
+    screen.settled()
+    gallery.holds(screen.page, "story")
+    screen.turn("light", PHONE)
+    gallery.holds(screen.page, "story-phone")
