@@ -88,21 +88,21 @@ bench: $(VENV)/.dev  ## Measure speed, memory and growth, in under ten minutes; 
 bench-explore: $(VENV)/.dev  ## Measure explore over forty tests, in a few minutes; ARGS="--plan pair"
 	$(BIN)/python -m tests.tools.exploration.measure $(ARGS)
 
-smoke: $(VENV)/.dev  ## One round of `make bench` with tiny sizes: that all of it can be measured, and nothing about time
+smoke: $(VENV)/.dev  ## One round of `make bench` with tiny sizes: that all of it can be measured, and nothing about time: half a minute
 	$(BIN)/python -m tests.campaigns.benchmarks --quick
 
-judges: $(VENV)/.judges  ## What judges the contract from outside, linters, a proxy, generated clients, and what judges the judge
+judges: $(VENV)/.judges  ## What judges the contract from outside, linters, a proxy, generated clients, and what judges the judge: three minutes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m judges tests/tools/judges tests/tools/conformance $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.tools.conformance.mutants --show
 
-browser: $(VENV)/.judges  ## Click through the pages in Chromium; RENEW_PICTURES=1 writes their pictures anew (tests/tools/browser/README.md)
+browser: $(VENV)/.judges  ## Click through the pages in Chromium, a minute; RENEW_PICTURES=1 writes their pictures anew (tests/tools/browser/README.md)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m browser tests/tools/browser $(PYTEST_ARGS)
 
-wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/
+wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/: seconds
 	rm -rf dist
 	$(BIN)/python -m hatchling build
 
-wheel-check: wheel  ## Install the wheel without and with each extra alone, and run what the docs show, away from the checkout
+wheel-check: wheel  ## Install the wheel without and with each extra alone, and run what the docs show, away from the checkout: two minutes
 	rm -rf $(VENV)-wheel
 	$(PYTHON) -m venv --without-pip $(VENV)-wheel
 	PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip --python $(VENV)-wheel install --quiet --no-compile dist/*.whl
@@ -110,7 +110,7 @@ wheel-check: wheel  ## Install the wheel without and with each extra alone, and 
 	PIP_CONSTRAINT="$(CURDIR)/requirements.lock" $(BIN)/python -m tests.tools.wheel.workflow dist/*.whl $(VENV)-wheel/bin/rampsim
 	$(BIN)/python -m tests.tools.wheel.extras dist/*.whl $(VENV)-wheel
 
-clone-check: $(VENV)/.dev  ## Follow the README in a fresh clone of the last commit, with an empty home: two minutes
+clone-check: $(VENV)/.dev  ## Follow the README in a fresh clone of the last commit, with an empty home: a minute
 	$(BIN)/python -m tests.tools.wheel.clone
 
 contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code, and scenarios/README.md

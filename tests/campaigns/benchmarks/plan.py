@@ -33,7 +33,7 @@ class Plan:
     @property
     def seconds(self) -> float:
         """How long a load lasts."""
-        return 1.0 if self.quick else 2.0
+        return 0.4 if self.quick else 2.0
 
     def wants(self, *rows: str) -> bool:
         return not self.wanted or not self.wanted.isdisjoint(rows)

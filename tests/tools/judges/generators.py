@@ -311,6 +311,7 @@ GENERATORS = (
 def measure(client: Path, model: str) -> tuple[int, int, int]:
     """How many files, lines and models a client has."""
     files = [client] if client.is_file() else [path for path in client.rglob("*") if path.is_file()]
+    files = [path for path in files if path.parent.name != "__pycache__"]
     texts = [path.read_text("utf-8", errors="replace") for path in files]
     lines = sum(text.count("\n") for text in texts)
     return len(files), lines, sum(len(re.findall(model, text, re.MULTILINE)) for text in texts)
