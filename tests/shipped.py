@@ -47,7 +47,7 @@ def generated(name: str) -> dict[str, Any]:
 def committed(name: str) -> dict[str, Any]:
     """One of the contract files in YAML as it is committed, read; not to be changed."""
     path = contracts_directory() / name
-    return kept(f"committed-{path.name}", lambda: _read(path.read_bytes()), sources=(path,))
+    return kept(f"committed-{name.replace('/', '.')}", lambda: _read(path.read_bytes()), sources=(path,))
 
 
 def _read(raw: bytes) -> dict[str, Any]:

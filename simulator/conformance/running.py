@@ -23,7 +23,7 @@ from simulator.conformance.report import Report, Unreached, nobody
 from simulator.conformance.rules import Tally
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
-from simulator.contract.files import STRICT, contracts_directory, operation_ids, read_document
+from simulator.contract.files import operation_ids, read_document, strict_document
 from simulator.host import create_app
 from simulator.server.process import serving
 from simulator.version import wheel
@@ -73,7 +73,7 @@ async def run(
         raise Unusable(f"the contract has no operation {' or '.join(unknown)}")
     await asyncio.to_thread(ask_token, settings)
     report = Report(settings, Tally(secret=settings.secret_key))
-    shapes = ShapeJudge(read_document(contract or contracts_directory() / STRICT))
+    shapes = ShapeJudge(read_document(contract) if contract else strict_document())
     started = time.monotonic()
     if settings.plays_laws:
         try:

@@ -150,6 +150,7 @@ def test_every_rule_has_a_name_a_sentence_and_a_basis_of_its_own() -> None:
         assert rule.basis, rule
 
 
+@pytest.mark.farm
 def test_balance_of_a_fresh_account_lasts_for_all_laws() -> None:
     """Without control nothing refills the account, and a law that lacks funds goes unjudged."""
 

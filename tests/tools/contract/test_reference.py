@@ -7,6 +7,7 @@ import hmac
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
@@ -34,7 +35,7 @@ class _Element:
     children: list[_Element] = field(default_factory=list)
     pieces: list[str | _Element] = field(default_factory=list)
 
-    @property
+    @cached_property
     def text(self) -> str:
         return re.sub(r"\s+", " ", "".join(one if isinstance(one, str) else one.text for one in self.pieces))
 
@@ -169,10 +170,11 @@ def test_every_code_stands_where_it_may_be_answered(document: Mapping[str, Any],
     everywhere = {one.text for one in places["start"].walk() if one.attributes.get("href", "").startswith("#code-")}
     assert 5 < len(everywhere) < 12
     missing = []
+    follow = Reader(document).follow
     for _, _, operation in operations_of(document):
         links = {one.attributes.get("href") for one in places[operation["operationId"]].walk()}
         for response in operation["responses"].values():
-            for code, about in Reader(document).follow(response).get("x-codes", {}).items():
+            for code, about in follow(response).get("x-codes", {}).items():
                 if not (code in everywhere or f"#code-{code}" in links):
                     missing.append((operation["operationId"], code))
                 if _spoken(about["cause"]) not in places[f"code-{code}"].text:

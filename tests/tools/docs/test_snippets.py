@@ -26,6 +26,7 @@ def test_every_block_of_data_is_what_it_says(path: str) -> None:
             snippets.check(block)
 
 
+@pytest.mark.farm
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("bash")), reason="the pages need curl and bash")
 @pytest.mark.parametrize("path", WALKED)
 def test_every_page_does_what_it_says(path: str, tmp_path: Path) -> None:

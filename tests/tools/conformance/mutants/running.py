@@ -14,13 +14,14 @@ from time import perf_counter
 
 from simulator.config import Config
 from simulator.conformance.laws import LAWS
-from simulator.conformance.laws.bench import Law
+from simulator.conformance.laws.bench import Bench, Law
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
+from simulator.conformance.rules import Rule
 from simulator.conformance.rules import Tally as Rules
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
-from simulator.contract.files import STRICT, contracts_directory, read_document
+from simulator.contract.files import strict_document
 from simulator.courier.transport import HttpTransport
 from simulator.host import create_app
 from simulator.server.process import serving
@@ -30,6 +31,14 @@ from tests.tools.conformance.mutants.service import WrongService, WrongTransport
 FLOOR = "floor"
 """How an operation that never succeeds is called among the rules."""
 MAKES_ONE_OF_EVERYTHING = "get.after_create"
+
+
+def _a_minute(bench: Bench) -> None:
+    bench.world.advance("1m")
+
+
+LATER = Law(Rule("judge.later", "A minute goes by.", "the judge", promise=True), ("control",), _a_minute)
+"""Not a law: it lets what is made before it and after it have other times."""
 
 
 @dataclass(frozen=True)
@@ -83,19 +92,20 @@ async def wrong_service(mutant: Mutant | None) -> AsyncIterator[tuple[str, Tally
 def judge(name: str) -> Verdict:
     """What the rules say of one mutant, or of the simulator itself where the name is empty.
 
-    The laws that are to find a mutant are played alone at first, after one that makes one of everything; only where
-    they do not find it, all are.
+    The laws that are to find a mutant are played at first, with rows of two moments for them to look at. Where they do
+    not find it, all laws are played, one after another until one does.
     """
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if not name:
-        return asyncio.run(_judge(name, LAWS))
-    named = [row for row in LAWS if row.rule.name in (MAKES_ONE_OF_EVERYTHING, *MUTANTS[name].found_by)]
-    named.sort(key=lambda row: row.rule.name != MAKES_ONE_OF_EVERYTHING)
-    verdict = asyncio.run(_judge(name, named))
-    return verdict if verdict.rule else asyncio.run(_judge(name, LAWS))
+        return asyncio.run(_judge(name, [LAWS]))
+    one_of_everything = next(row for row in LAWS if row.rule.name == MAKES_ONE_OF_EVERYTHING)
+    named = [row for row in LAWS if row.rule.name in MUTANTS[name].found_by]
+    first = [one_of_everything, LATER, one_of_everything, *named]
+    return asyncio.run(_judge(name, [first, *([row] for row in LAWS)]))
 
 
-async def _judge(name: str, laws: Sequence[Law]) -> Verdict:
+async def _judge(name: str, parts: Iterable[Sequence[Law]]) -> Verdict:
+    """Play the laws part by part, until the service is found by a rule that is to find it."""
     started = perf_counter()
     async with wrong_service(MUTANTS[name] if name else None) as (origin, tally):
         settings = ConformanceSettings(
@@ -103,18 +113,28 @@ async def _judge(name: str, laws: Sequence[Law]) -> Verdict:
             mode="full", only="behaviour", control_url=origin,
         )  # fmt: skip
         report = Report(settings, Rules())
-        await asyncio.to_thread(play_laws, report, _shapes(), laws)
+        rules: dict[str, bool] = {}
+        for laws in parts:
+            await asyncio.to_thread(play_laws, report, _shapes(), laws)
+            rules = _broken(name, report)
+            if name and not rules.keys().isdisjoint(MUTANTS[name].found_by):
+                break
+    return Verdict(name, tally.hits, rules, tuple(tally.slips), perf_counter() - started)
+
+
+def _broken(name: str, report: Report) -> dict[str, bool]:
+    """The rules that do not hold, and whether they are promises."""
     rules = {finding.rule: report.tally.rules[finding.rule].promise for finding in (*report.broken, *report.differ)}
     for operation in MUTANTS[name].on if name else ():
         answers = report.answers.get(operation, Counter())
         if answers and not any(answer.startswith("2") for answer in answers):
             rules[FLOOR] = True
-    return Verdict(name, tally.hits, rules, tuple(tally.slips), perf_counter() - started)
+    return rules
 
 
 @cache
 def _shapes() -> ShapeJudge:
-    return ShapeJudge(read_document(contracts_directory() / STRICT))
+    return ShapeJudge(strict_document())
 
 
 def judged(names: Iterable[str], processes: int = 2) -> Iterator[Verdict]:
