@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulator.cli.comparing import compare as compare_command
+from simulator.cli import main
 from simulator.compare import HarError, compare, read_har
 from simulator.config import Config
 from simulator.host import create_app
@@ -234,15 +234,15 @@ def test_the_command_reports_and_exits_by_what_it_found(recording: dict[str, Any
     good, bad = tmp_path / "good.har", tmp_path / "bad.har"
     good.write_bytes(orjson.dumps(recording))
     bad.write_bytes(orjson.dumps(changed(recording, 3, sow_state)))
-    run = CliRunner().invoke(compare_command, [str(good)])
+    run = CliRunner().invoke(main, ["compare", str(good)])
     assert (run.exit_code, run.output.strip()) == (0, "8 calls replayed, 0 differences")
-    run = CliRunner().invoke(compare_command, [str(bad)])
+    run = CliRunner().invoke(main, ["compare", str(bad)])
     assert run.exit_code == 1
     assert "state at /status: recorded 'expired', simulated 'completed'" in run.output
-    run = CliRunner().invoke(compare_command, [str(bad), "--json"])
+    run = CliRunner().invoke(main, ["compare", str(bad), "--json"])
     assert orjson.loads(run.output)["differences"][0]["kind"] == "state"
     (tmp_path / "no.har").write_text("[]")
-    assert CliRunner().invoke(compare_command, [str(tmp_path / "no.har")]).exit_code == 2
+    assert CliRunner().invoke(main, ["compare", str(tmp_path / "no.har")]).exit_code == 2
 
 
 def spoilt(recording: dict[str, Any], *path: Any, value: Any) -> bytes:
@@ -289,7 +289,7 @@ def test_what_is_wrong_with_a_file_is_named(recording: dict[str, Any], path: Any
 
 def test_the_command_says_in_one_line_what_is_wrong(recording: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "a.har").write_bytes(spoilt(recording, "request", "headers", 0, "value", value=5))
-    result = CliRunner().invoke(compare_command, [str(tmp_path / "a.har")])
+    result = CliRunner().invoke(main, ["compare", str(tmp_path / "a.har")])
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
 

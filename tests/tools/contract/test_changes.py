@@ -11,7 +11,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from simulator.cli.comparing import compare as compare_command
+from simulator.cli import main
 from simulator.contract.changes import Change, changes, unnamed
 
 Edit = Callable[[dict[str, Any]], object]
@@ -350,9 +350,8 @@ def _run(directory: Path, edit: Edit, *options: str) -> tuple[int, str]:
     edit(newer)
     for name, document in (("old.yaml", DOCUMENT), ("new.json", newer)):
         directory.joinpath(name).write_bytes(orjson.dumps(document))  # JSON is YAML
-    done = CliRunner().invoke(
-        compare_command, [str(directory / "old.yaml"), str(directory / "new.json"), *options], catch_exceptions=False
-    )
+    words = ["compare", str(directory / "old.yaml"), str(directory / "new.json"), *options]
+    done = CliRunner().invoke(main, words, catch_exceptions=False)
     return done.exit_code, done.output
 
 
@@ -402,6 +401,6 @@ def test_the_command_answers_in_json(tmp_path: Path) -> None:
 def test_the_command_refuses_what_is_no_contract(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.json"
     path.write_text(text)
-    done = CliRunner().invoke(compare_command, [str(path), str(path)])
+    done = CliRunner().invoke(main, ["compare", str(path), str(path)])
     assert done.exit_code == 2
     assert said in done.output
