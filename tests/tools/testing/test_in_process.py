@@ -199,7 +199,9 @@ def test_a_server_of_its_own_ends_whole() -> None:
         client = made.client
         assert server.url == "http://simulator.localhost"
 
-    assert {thread.name for thread in set(threading.enumerate()) - before} <= {"asyncio_0"}
+    left = {thread.name for thread in set(threading.enumerate()) - before}
+    # An executor's thread may be of the server that all tests share: it begins one when it needs one.
+    assert {name for name in left if not name.startswith("asyncio_")} == set()
     with pytest.raises(SimulatorError, match=r"The simulator in this process has been closed\."):
         server.new_world()
     with pytest.raises(httpx.ConnectError):

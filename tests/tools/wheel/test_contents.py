@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = "simulator/_data/"
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.xdist_group("wheel")
 
 IN_WHEEL = (
     "simulator/dashboard/page/*",
