@@ -65,6 +65,7 @@ def test_a_world_that_is_not_there_is_said_once_and_can_be_made(screen: Screen) 
     expect(page.get_by_text("There is no world never-made.")).to_be_visible()
     page.get_by_role("button", name="Make it, empty").click()
     expect(page.get_by_role("heading", name="Resources")).to_be_visible()
+    screen.settled()  # only who listens hears that the world goes away
     screen.world.control("DELETE", "/worlds/never-made")
     expect(page.get_by_text("There is no world never-made.")).to_be_visible()
     page.get_by_role("button", name=f"Show {screen.world.world['id']}").click()
