@@ -32,7 +32,6 @@ def mcp(url: str | None, control_token: str | None) -> None:
 
     Eight tools: world, call, act, advance, inspect, fault, scenario, verdict. Where no server runs, it brings its own.
     """
-    address = address_of(url)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         import anyio
@@ -43,4 +42,5 @@ def mcp(url: str | None, control_token: str | None) -> None:
         )
     from simulator.agents import serving
 
+    address = address_of(url)
     anyio.run(serving.serve_stdio, address.url if address.by else None, control_token)

@@ -125,6 +125,18 @@ def test_of_several_a_command_of_a_group_takes_the_one_that_url_names(
     assert "SIMULATOR_URL names" not in result.stderr
 
 
+def test_what_is_missing_is_said_before_which_of_several_servers_is_meant(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with listening() as one, listening() as other:
+        note(here, one, os.getpid())
+        note(here, other, os.getpid())
+        result = call("mcp")
+    assert result.exit_code == 2
+    assert "rampsim mcp` needs the library of the Model Context Protocol" in result.stderr
+
+
 def test_of_several_the_one_at_the_default_address_is_taken_and_it_is_said(
     here: Path, origin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
