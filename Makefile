@@ -47,7 +47,7 @@ dev: $(VENV)/.dev  ## Serve with a manual clock and seed 1, anew after every cha
 long: $(VENV)/.dev  ## The campaigns in their whole length that the tests run in a short form; see also hostile
 	LONG=1 $(BIN)/python -m pytest -n 2 -m long $(PYTEST_ARGS)
 
-check: $(VENV)/.judges  ## All that CI runs, two things at a time: a quarter of an hour
+check: $(VENV)/.packages  ## All that CI runs, two things at a time: a quarter of an hour
 	@bash .ci/check
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
@@ -163,7 +163,10 @@ $(VENV)/.dev: requirements.lock pyproject.toml | $(BIN)/python
 # Node comes as a Python wheel, npm packages by the names in npm.txt: whatever machine this is, it needs no Node. What the
 # generated Go and Java clients and the verifiers in PHP and Ruby need are Debian's packages in debian.txt; without them
 # these are skipped, and it is said.
-$(VENV)/.judges: tests/tools/judges/npm.txt requirements.lock pyproject.toml | $(BIN)/python
+$(VENV)/.packages: requirements.lock pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[dev,judges]"
-	$(BIN)/python -m tests.tools.judges.tools
 	@touch $@ $(VENV)/.dev $(VENV)/.run
+
+$(VENV)/.judges: tests/tools/judges/npm.txt $(VENV)/.packages
+	$(BIN)/python -m tests.tools.judges.tools
+	@touch $@

@@ -56,7 +56,8 @@ def one_seed_for_hypothesis(config: pytest.Config) -> None:
     """One seed for the whole run, the same in all workers."""
     if config.getoption("--hypothesis-seed", default=None) is None:  # without its plugin there is no such option
         run = getattr(config, "workerinput", {}).get("testrunuid")
-        core.global_force_seed = random.Random(run).randrange(2**32)  # type: ignore[assignment]
+        seed = random.Random(run).randrange(2**32)
+        core.global_force_seed = seed  # type: ignore[assignment]  # declared by its first value, None
 
 
 def repeating(item: pytest.Item) -> str:

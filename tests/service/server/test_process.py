@@ -103,8 +103,8 @@ def test_every_call_of_a_pipeline_ends_with_its_client() -> None:
         with connected(origin) as connection:
             connection.sendall(request("GET", "/_simulator/events/wait?timeout=600") * 3)
             eventually(lambda: waiters(application) > 0)
-        eventually(lambda: not application.calls.tasks)
-        assert waiters(application) == 0
+        # Between two calls of the pipeline there is no task for a moment.
+        eventually(lambda: not application.calls.tasks and waiters(application) == 0)
 
 
 def test_log_lines_hold_no_secret() -> None:

@@ -15,6 +15,8 @@ mcp = pytest.importorskip("mcp")
 
 from tests.tools.agents.conftest import BENEFICIARY, QUOTE, REFUND_ADDRESS  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 Use = Callable[..., Awaitable[tuple[bool, Any]]]
 
 

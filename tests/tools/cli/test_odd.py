@@ -22,6 +22,9 @@ SHAPES = (
 )  # fmt: skip
 
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+
 @pytest.fixture(scope="module")
 def odd() -> Iterator[tuple[str, list[bytes]]]:
     """A server that answers 200 with the bytes in the list, whatever it is asked."""

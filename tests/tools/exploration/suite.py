@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from click.testing import CliRunner
 
-from simulator.cli.exploring import explore as main
+from simulator.cli import main
 from simulator.exploration.commands import Stage, start_stage
 from simulator.exploration.exploring import Hosts
 from simulator.testing.http_link import HttpLink
@@ -138,7 +138,9 @@ def explore(
     told = signal.getsignal(signal.SIGTERM)
     try:
         with chdir(directory), patch.dict(os.environ, given, clear=True):
-            done = CliRunner().invoke(main, [*_of_one(words), "--", *command], obj=SHARED.hosts, catch_exceptions=False)
+            done = CliRunner().invoke(
+                main, ["explore", *_of_one(words), "--", *command], obj=SHARED.hosts, catch_exceptions=False
+            )
     finally:
         signal.signal(signal.SIGTERM, told)
     return Explored(done.exit_code, done.stdout + done.stderr, directory)
