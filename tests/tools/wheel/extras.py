@@ -254,7 +254,8 @@ def main(wheel: Path, base: Path, only: list[str]) -> None:
             environment = Environment(
                 Path(directory, "venv") if extra != "none" else base, Path(directory, "elsewhere")
             )
-            environment.directory.mkdir()
+            # A repository of its own: commands there find no servers that tests start in this checkout meanwhile.
+            (environment.directory / ".git").mkdir(parents=True)
             if extra != "none":
                 _copy(base, environment.path)
                 _pip(environment.path, f"{wheel}[{extra}]")
