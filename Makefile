@@ -29,6 +29,8 @@ CHOSEN := -m "not judges and not browser" --cov --cov-report=term:skip-covered -
 else
 TESTS := tests/unit tests/service tests/tools
 CHOSEN := -m "not judges and not browser and not farm"
+# Half as many workers again as there are cores: these tests wait for sockets two fifths of their time.
+export PYTEST_XDIST_AUTO_NUM_WORKERS := $(shell echo $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 )))
 endif
 
 test: $(VENV)/.dev  ## The tests, three minutes on two cores; WHOLE=1 for all of them with their coverage, PYTEST_ARGS for pytest
