@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.tools.browser.screen import Screen
@@ -84,3 +86,15 @@ def test_transactions_are_shown_first_and_quotes_apart(screen: Screen) -> None:
     expect(rows).not_to_have_count(1)
     kinds.get_by_role("combobox", name="Another kind").select_option("onramp")
     expect(rows).to_have_count(1)
+
+
+def test_the_keys_are_shown_by_key_and_button_and_lead_to_panels(screen: Screen) -> None:
+    page = screen.open("#/")
+    for show in (lambda: page.keyboard.press("?"), screen.button("The keys").click):
+        show()
+        expect(screen.dialog()).to_contain_text("g e go to Events")
+        page.keyboard.press("Escape")
+        expect(screen.dialog()).to_have_count(0)
+    page.keyboard.press("g")
+    page.keyboard.press("e")
+    expect(page).to_have_url(re.compile("#/events$"))

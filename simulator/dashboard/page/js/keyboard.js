@@ -1,11 +1,13 @@
 // The keys of the page. They are off while somebody types, and with Ctrl, Alt or Meta, which belong to the browser.
-import { PANELS } from "./panels.js";
 import { advance } from "./clockbar.js";
 import { ask, closeDialog, doing } from "./ui.js";
 import { go, route } from "./navigation.js";
 import { html } from "./lib.js";
 
 const AFTER_G_MS = 1500;
+
+/** The rows of panels.js, given by main.js: importing them here would be a circle, since the overview imports `showKeys`. */
+let panels = [];
 
 /** What the keys do, for the dialog that shows them. */
 const HELP = [
@@ -18,7 +20,7 @@ const HELP = [
 ];
 
 export function showKeys() {
-  ask({ title: "Keys", body: () => html`<dl class="keys">${[...HELP, ...PANELS.filter((panel) => panel.key).map((panel) => [`g ${panel.key}`, `go to ${panel.title}`])].map(
+  ask({ title: "Keys", body: () => html`<dl class="keys">${[...HELP, ...panels.filter((panel) => panel.key).map((panel) => [`g ${panel.key}`, `go to ${panel.title}`])].map(
     ([keys, does]) => html`<div><dt>${keys.split(" ").map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${does}</dd></div>`)}</dl>` });
 }
 
@@ -46,7 +48,7 @@ let afterG = 0;
 function meant(key, wallMs) {
   if (wallMs - afterG < AFTER_G_MS) {
     afterG = 0;
-    const panel = PANELS.find((one) => one.key === key);
+    const panel = panels.find((one) => one.key === key);
     return panel ? () => go(panel.id) : null;
   }
   const keys = {
@@ -61,7 +63,9 @@ function meant(key, wallMs) {
   return keys[key] || null;
 }
 
-export function listenToKeys() {
+/** Listen to the keys of the page. `all`: the rows of panels.js, some with a key that leads there. */
+export function listenToKeys(all) {
+  panels = all;
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (document.querySelector("dialog[open], .cover")) {

@@ -90,7 +90,7 @@ function TokenQuestion() {
     ${wrong ? html`<p role="alert">${wrong}</p>` : ""}<div class="buttons"><button class="main">Go on</button></div></form></div>`;
 }
 
-listenToKeys();
+listenToKeys(PANELS);
 world.follow(follow);
 follow();
 const root = document.getElementById("page");
