@@ -5,24 +5,27 @@ What a partner imports stands in `__all__`; everything else is of the inside and
 
 from typing import TYPE_CHECKING, Any
 
-from simulator.late import import_late
+from simulator.engine.late import import_late
 from simulator.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from simulator.assembly import Simulator as Simulator
-    from simulator.config import Config as Config
-    from simulator.config import ConfigError as ConfigError
+    from simulator.engine.server.config import Config as Config
+    from simulator.engine.server.config import ConfigError as ConfigError
+    from simulator.engine.worlds.simulator import Simulator as Simulator
     from simulator.host import create_app as create_app
 
 # What these enter elsewhere (laws, hooks), or lack (hypothesis), has to show when they are imported.
-import_late(__name__, at_once=("simulator.conformance", "simulator.exploration", "simulator.testing"))
+import_late(
+    __name__,
+    at_once=("simulator.conformance", "simulator.exploration", "simulator.providers.ramp.laws", "simulator.testing"),
+)
 
 __all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
 
 _HOMES = {
-    "Config": "simulator.config",
-    "ConfigError": "simulator.config",
-    "Simulator": "simulator.assembly",
+    "Config": "simulator.engine.server.config",
+    "ConfigError": "simulator.engine.server.config",
+    "Simulator": "simulator.engine.worlds.simulator",
     "create_app": "simulator.host",
 }
 

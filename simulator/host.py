@@ -11,31 +11,32 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from simulator import dashboard
-from simulator.address import CONTROL_BASE
-from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Inherited, Simulator
-from simulator.config import Config, ConfigError
 from simulator.contract import serving
-from simulator.control import access, documents, insight, rows, token_files
-from simulator.control import app as control
-from simulator.courier import transport as transports
-from simulator.courier.courier import wall_clock_ms
 from simulator.docs import serving as docs
-from simulator.durable import opening
+from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.control import access, insight, rows, token_files
+from simulator.engine.control import app as control
+from simulator.engine.control.worlds import documents
+from simulator.engine.durable import opening
+from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.scenario.files import folder as scenario_folder
+from simulator.engine.scenario.files import loader
+from simulator.engine.server.app import Application, ConnectionLimits, Steering, Way
+from simulator.engine.server.config import Config, ConfigError
+from simulator.engine.server.http.bases import BASES
+from simulator.engine.server.http.hosts import Hosts, is_loopback
+from simulator.engine.server.running import folders
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text import strict
+from simulator.engine.text.citations import DOCS_BASE
+from simulator.engine.text.masking import Masker
+from simulator.engine.webhooks import webhook_key
+from simulator.engine.webhooks.courier import transport as transports
+from simulator.engine.webhooks.courier.courier import wall_clock_ms
+from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint, Inherited, Simulator
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.resources.auth import credentials
-from simulator.resources.webhooks import webhook_key
-from simulator.scenario import folder as scenario_folder
-from simulator.scenario import loader
-from simulator.server import folders
-from simulator.server.app import Application, ConnectionLimits, Steering, Way
-from simulator.server.bases import BASES
-from simulator.server.hosts import Hosts, is_loopback
-from simulator.server.runtime import Runtime
-from simulator.wire import strict
-from simulator.wire.clauses import DOCS_BASE
-from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.masking import Masker
+from simulator.providers.ramp.auth import credentials
 
 
 def create_app(config: Config | None = None, *, transport: transports.Transport | None = None) -> Application:

@@ -23,17 +23,17 @@ import pytest
 from tests.places import ROOT
 
 WIRING = (
-    "simulator.assembly",
+    "simulator.engine.worlds.simulator",
     "simulator.cli",
-    "simulator.config",
+    "simulator.engine.server.config",
     "simulator.contract",
-    "simulator.control.app",
-    "simulator.control.rows",
+    "simulator.engine.control.app",
+    "simulator.engine.control.rows",
     "simulator.host",
-    "simulator.resources",
-    "simulator.server.app",
+    "simulator.providers.ramp",
+    "simulator.engine.server.app",
     "simulator.testing",
-    "simulator.world_states",
+    "simulator.engine.worlds.world_states",
     "tests.remote",
 )
 """Modules that bring parts together. Their importers depend on them, and not on each part."""

@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def origin() -> Iterator[str]:
     """The origin of a server that runs for the whole session, in a thread of this process."""
-    from simulator.config import Config
+    from simulator.engine.server.config import Config
     from tests.remote import running
 
     with running(Config(clock="manual")) as (address, _):

@@ -1,6 +1,6 @@
 """The one-test loop: `python -m tests.one WHAT [PYTEST ARGUMENTS]`, as `make t K=WHAT` calls it.
 
-WHAT is a path (`tests/unit/wire`, `tests/unit/wire/test_fields.py::test_one`) or words as `pytest -k` takes them
+WHAT is a path (`tests/unit/wire`, `tests/unit/engine/text/test_fields.py::test_one`) or words as `pytest -k` takes them
 (`quote and not expired`). Of words only the files are collected that contain one of them, in their path or text:
 collecting all tests takes longer than most of them run. No workers; the first failure ends the run, and what failed
 last runs first.
@@ -46,7 +46,7 @@ def main() -> int:
     what, *more = sys.argv[1:] or [""]
     try:
         if not what.strip():
-            raise LookupError("say which tests: make t K=quote, or make t K=tests/unit/wire/test_fields.py")
+            raise LookupError("say which tests: make t K=quote, or make t K=tests/unit/engine/text/test_fields.py")
         called = arguments(what)
     except LookupError as error:
         print(error)  # noqa: T201

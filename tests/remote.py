@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx
 
-from simulator.config import Config
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
 from simulator.host import create_app
-from simulator.server.app import Application
-from simulator.server.process import serving
 
 EMPTY = Config(clock="manual", scenarios=())
 """Nothing happens but by timers and calls."""

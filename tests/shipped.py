@@ -11,7 +11,7 @@ import yaml
 from contracts.generator import writer
 from contracts.generator.evidence import Evidence, ObservedCall, collect
 from simulator.contract.files import contracts_directory
-from simulator.wire.json import JsonObject
+from simulator.engine.text.json import JsonObject
 from tests.kept import kept
 
 

@@ -24,12 +24,12 @@ from pathlib import Path
 
 import yaml
 
-from simulator.address import CONTROL_BASE, DEFAULT_URL
-from simulator.assembly import Simulator
 from simulator.contract.files import operation_ids
-from simulator.control.rows import control_rows
-from simulator.scenario.loader import Loader
-from simulator.server.router import Router
+from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
+from simulator.engine.control.rows import control_rows
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.server.http.router import Router
+from simulator.engine.worlds.simulator import Simulator
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = ("bash", "python")

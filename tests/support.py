@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from simulator.engine.rows.action import ActionTable, Performed
+from simulator.engine.rows.operation import Call, Operation
+from simulator.engine.rows.pipeline import perform
+from simulator.engine.rows.room import Room, wiring_of
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.wire.actions import ActionTable, Performed
-from simulator.wire.operation import Call, Operation
-from simulator.wire.pipeline import perform
-from simulator.wire.room import Room, wiring_of
 
 
 @contextmanager

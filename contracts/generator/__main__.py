@@ -13,7 +13,7 @@ from contracts.generator import coverage_page, docs_pages, releases, scenarios_p
 from contracts.generator.evidence import collect
 from simulator.contract.changes import readable
 from simulator.contract.files import contracts_directory, read_document
-from simulator.scenario.shipped import shipped_directory
+from simulator.engine.scenario.files.shipped import shipped_directory
 
 _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path, file_okay=False), required=False)
 

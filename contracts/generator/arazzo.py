@@ -11,8 +11,8 @@ from typing import Any
 from contracts.generator.evidence import TOUR
 from contracts.generator.flows import Flow, Step, flow_of, with_places
 from contracts.generator.schemas import Schema
-from simulator.address import DEFAULT_URL
-from simulator.scenario.files import Library
+from simulator.engine.clients.address import DEFAULT_URL
+from simulator.engine.scenario.files.library import Library
 
 FLOWS = (
     "payment-arrives",

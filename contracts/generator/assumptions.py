@@ -1,7 +1,7 @@
 """`contracts/assumptions.md`: every point the specification leaves open, what is assumed, why, and how to find out.
 
-All of it is data beside the code: the decisions on the interface as a whole stand in `simulator/decisions.yaml`, what a
-package assumes in its `assumptions.yaml`. One page.
+All of it is data beside the code: the decisions on the interface as a whole are in
+`simulator/providers/ramp/decisions.yaml`, what a package assumes in its `assumptions.yaml`. One page.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from typing import Any
 
 import simulator
 from contracts.generator.decisions import DECISIONS, Assumption, data_of
-from simulator.resources import ORDER
-from simulator.wire.alternatives import SWITCHES
+from simulator.engine.worlds.alternatives import SWITCHES
+from simulator.providers.ramp import ORDER
 
 _PACKAGE = Path(simulator.__file__).parent
 _FILE = "assumptions.yaml"
 _CHAPTERS: tuple[tuple[str, str], ...] = (
-    ("wire", "Shared by all rooms"),
-    *((f"resources.{name}", f"Room {name}") for name in ORDER),
-    ("server", "Server"),
-    ("control", "Control interface"),
+    ("providers.ramp", "Shared by all rooms"),
+    *((f"providers.ramp.{name}", f"Room {name}") for name in ORDER),
+    ("engine.webhooks", "Room webhooks"),
+    ("engine.server", "Server"),
+    ("engine.control", "Control interface"),
 )
 """The packages whose modules assume something, and the title of their chapter."""
 

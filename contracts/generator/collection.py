@@ -11,8 +11,8 @@ import orjson
 
 from contracts.generator.flows import Flow, Step, with_places
 from contracts.generator.schemas import Schema
-from simulator.address import DEFAULT_URL
-from simulator.wire.json import dumps
+from simulator.engine.clients.address import DEFAULT_URL
+from simulator.engine.text.json import dumps
 
 _DESCRIPTION = """\
 Every operation of the interface once, in an order that works. It runs in a world of its own, which its first request \

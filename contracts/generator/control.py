@@ -10,12 +10,12 @@ from contracts.generator.forms import prune
 from contracts.generator.provenance import pascal
 from contracts.generator.releases import CONTROL, version
 from contracts.generator.schemas import REF, Components, Schema, any_of
-from simulator.address import CONTROL_BASE
-from simulator.control.operation import LIMIT, TAGS, ControlOperation
-from simulator.control.shapes import ENVIRONMENT_MEANINGS
-from simulator.wire.actions import ActionTable
-from simulator.wire.enums import explained
-from simulator.wire.fields import Body, Nothing
+from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.control.operation import LIMIT, TAGS, ControlOperation
+from simulator.engine.control.shapes import ENVIRONMENT_MEANINGS
+from simulator.engine.rows.action import ActionTable
+from simulator.engine.text.enums import explained
+from simulator.engine.text.fields import Body, Nothing
 
 _DESCRIPTION = """\
 How a person, a test or a dashboard steers the simulator and sees inside. No part of the simulated service. Bound to a \

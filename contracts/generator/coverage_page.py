@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from contracts.generator.diagrams import file_name, moves_of, state_tables
 from contracts.generator.evidence import Answered, Edge, Evidence
-from simulator.assembly import ROOMS
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.operation import Operation
+from simulator.engine.worlds.simulator import ROOMS
 from simulator.kernel.machine import Machine
-from simulator.wire.errors import CATALOGUE
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.operation import Operation
 
 SCENARIOS_NAMED = 3
 

@@ -1,4 +1,4 @@
-"""The decisions on the interface as a whole (`simulator/decisions.yaml`): what the specification leaves open."""
+"""Decisions on the interface as a whole: `simulator/providers/ramp/decisions.yaml`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import simulator
-from simulator.scenario.document import read
+from simulator.engine.scenario.language.document import read
 
-FILE = Path(simulator.__file__).with_name("decisions.yaml")
+FILE = Path(simulator.__file__).parent / "providers" / "ramp" / "decisions.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from simulator.engine.rows.room import Room, kinds_in_order
 from simulator.kernel.machine import Machine, Move
-from simulator.wire.room import Room, kinds_in_order
 
 
 def state_tables(rooms: Iterable[Room]) -> list[tuple[Machine, list[str]]]:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from contracts.generator.examples import Examples
 from contracts.generator.provenance import pascal
 from contracts.generator.schemas import Components, Schema
-from simulator.wire.errors import CATALOGUE
-from simulator.wire.fields import Body
-from simulator.wire.listing import Listing
-from simulator.wire.operation import Operation
-from simulator.wire.shapes import guesses
+from simulator.engine.records.listing import Listing
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.operation import Operation
+from simulator.engine.text.fields import Body
+from simulator.engine.text.shapes import guesses
 
 REFERENCE = "#/components/responses/"
 

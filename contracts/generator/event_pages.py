@@ -11,14 +11,14 @@ import orjson
 from contracts.generator.diagrams import file_name
 from contracts.generator.evidence import TOUR, Evidence
 from contracts.generator.schemas import REF, Components, Schema, references
-from simulator.courier.courier import TIMEOUT_SECONDS
+from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.scenario.language.vocabulary import shapes_of, subjects
+from simulator.engine.text.enums import meanings_of, values_of
+from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.webhooks.courier.courier import TIMEOUT_SECONDS
+from simulator.engine.webhooks.keys import sign
+from simulator.engine.webhooks.schedule import RETRY_DELAYS_MS
 from simulator.kernel.clock import format_duration, parse_timestamp
-from simulator.resources.webhooks.keys import sign
-from simulator.resources.webhooks.schedule import RETRY_DELAYS_MS
-from simulator.scenario.objects import shapes_of, subjects
-from simulator.wire.enums import meanings_of, values_of
-from simulator.wire.events import EVENT_TYPES, EventType
-from simulator.wire.json import JsonObject, dumps
 
 RECIPE = Path(__file__).with_name("receiver.py")
 """What a receiver does with a request; every page has it with its own example."""

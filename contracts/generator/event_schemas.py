@@ -11,7 +11,7 @@ from typing import Any
 
 from contracts.generator.events import DIALECT, envelope
 from contracts.generator.schemas import REF, Components, Schema, reached
-from simulator.wire.events import EventType
+from simulator.engine.rows.event import EventType
 
 ID = "urn:rampsim:event:"
 """With the event type behind it the `$id` of a schema."""

@@ -9,9 +9,9 @@ from typing import Any
 from contracts.generator.named import MARK, at_events
 from contracts.generator.provenance import pascal
 from contracts.generator.schemas import REF, Components, Schema
-from simulator.scenario.objects import shapes_of, subjects
-from simulator.wire.events import EVENT_TYPES, EventType
-from simulator.wire.shapes import guesses
+from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.scenario.language.vocabulary import shapes_of, subjects
+from simulator.engine.text.shapes import guesses
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

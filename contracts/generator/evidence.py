@@ -12,23 +12,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.address import CONTROL_BASE, DEFAULT_URL
-from simulator.assembly import Blueprint, Simulator
-from simulator.config import Config
+from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
+from simulator.engine.faults.mutations import NEW_WORD
+from simulator.engine.records.records import find, find_moved
+from simulator.engine.scenario.files.library import ScenarioFile
+from simulator.engine.scenario.run.clients import HttpClient, Reply
+from simulator.engine.scenario.run.results import RunResult
+from simulator.engine.scenario.run.runner import run
+from simulator.engine.server.config import Config
+from simulator.engine.server.http.bases import BASES
+from simulator.engine.server.process import serving
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
 from simulator.kernel.journal import HistoryEntry, JournalEntry
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import DEFAULT_WORLD, World
-from simulator.scenario.clients import HttpClient, Reply
-from simulator.scenario.files import ScenarioFile
-from simulator.scenario.results import RunResult
-from simulator.scenario.runner import run
-from simulator.server.bases import BASES
-from simulator.server.process import serving
-from simulator.server.runtime import Runtime
-from simulator.wire.json import JsonObject, loads
-from simulator.wire.records import find, find_moved
-from simulator.wire.surprises import NEW_WORD
 
 SEED = Config().seed
 """That of the default world, so that ids in what is made from the runs are ids which a fresh world gives."""

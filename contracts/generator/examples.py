@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from contracts.generator.evidence import TOUR, Evidence, ObservedCall
 from contracts.generator.schemas import Schema
-from simulator.wire.json import JsonObject
-from simulator.wire.listing import Listing
-from simulator.wire.operation import Operation
+from simulator.engine.records.listing import Listing
+from simulator.engine.rows.operation import Operation
+from simulator.engine.text.json import JsonObject
 
 MOST = 3
 """So many examples of a success at most."""

@@ -14,16 +14,16 @@ from urllib.parse import parse_qsl
 
 from contracts.generator.evidence import SEED
 from contracts.generator.openapi import operations
-from simulator.address import CONTROL_BASE, inbox_path
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.control.rows import control_rows
+from simulator.engine.clients.address import CONTROL_BASE, inbox_path
+from simulator.engine.control.rows import control_rows
+from simulator.engine.scenario.files.library import ScenarioFile
+from simulator.engine.scenario.play.filling import PLACEHOLDER
+from simulator.engine.scenario.run.drive import Advance, DriveAction, DriveCall, Receiver, has_receiver
+from simulator.engine.server.http.bases import BASES
+from simulator.engine.text.json import with_texts
+from simulator.engine.worlds.settings import MANUAL_START
 from simulator.kernel.clock import HOUR_MS, SECOND_MS
-from simulator.scenario.drive import Advance, DriveAction, DriveCall, Receiver, has_receiver
-from simulator.scenario.files import ScenarioFile
-from simulator.scenario.filling import PLACEHOLDER
-from simulator.server.bases import BASES
-from simulator.wire.json import with_texts
-from simulator.wire.settings import MANUAL_START
 
 BASE = next(iter(BASES))
 WORLD_HEADER = "X-Simulator-World"

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 from contracts.generator.assumptions import all_assumptions
 from contracts.generator.decisions import Assumption
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.operation import Operation
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.operation import Operation
 
 MARK = "x-assumptions"
 """The member of an operation or an event with the ids of these assumptions."""

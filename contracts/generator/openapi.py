@@ -20,11 +20,11 @@ from contracts.generator.requests.conditions import CONDITIONS
 from contracts.generator.requests.fields import FIELDS
 from contracts.generator.requests.flat import flat
 from contracts.generator.schemas import REF, Components, Schema, mark, reached
-from simulator.assembly import ROOMS
-from simulator.resources import reference
-from simulator.wire.fields import Body, Nothing
-from simulator.wire.listing import Listing
-from simulator.wire.operation import Operation
+from simulator.engine.records.listing import Listing
+from simulator.engine.rows.operation import Operation
+from simulator.engine.text.fields import Body, Nothing
+from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp import reference
 
 _DESCRIPTION = """\
 The interface of a stablecoin ramp and wallet service, as the simulator serves it. Every operation, field, status and \

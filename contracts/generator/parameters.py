@@ -11,11 +11,11 @@ from typing import Annotated, Any, get_args, get_origin
 from contracts.generator.provenance import clauses_of, component_name
 from contracts.generator.requests.values import DAY
 from contracts.generator.schemas import Components, Schema, without_guesses
-from simulator.assembly import ROOMS
-from simulator.wire.enums import explained
-from simulator.wire.listing import Bound, Filter, Listing
-from simulator.wire.operation import Operation
-from simulator.wire.shapes import Choices, guesses
+from simulator.engine.records.listing import Bound, Filter, Listing
+from simulator.engine.rows.operation import Operation
+from simulator.engine.text.enums import explained
+from simulator.engine.text.shapes import Choices, guesses
+from simulator.engine.worlds.simulator import ROOMS
 
 Parameter = dict[str, Any]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from simulator.wire.clauses import links_of
-from simulator.wire.room import Room
-from simulator.wire.shapes import Origin, Pagination
+from simulator.engine.rows.room import Room
+from simulator.engine.text.citations import links_of
+from simulator.engine.text.shapes import Origin, Pagination
 
 TAGS: Mapping[str, str] = {
     "Authentication": "Key pairs are exchanged for Bearer tokens; every other operation needs one.",

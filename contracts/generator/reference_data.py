@@ -15,9 +15,9 @@ from contracts.generator.coverage_page import SCENARIOS_NAMED, Coverage
 from contracts.generator.evidence import Evidence
 from simulator.contract.fields import Reader
 from simulator.contract.files import operations_of
-from simulator.wire.errors import CATALOGUE
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.json import JsonObject, Shown
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.text.json import JsonObject, Shown
 
 _LONGEST = 60
 """An assumption is told in so many letters; assumptions.md has the rest."""

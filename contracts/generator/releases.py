@@ -15,8 +15,8 @@ from typing import Any
 from contracts.generator.schemas import Schema
 from simulator.contract.changes import Change, changes, unnamed
 from simulator.contract.files import contracts_directory, read_document
+from simulator.engine.text.yaml import yaml_text
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.yaml_text import yaml_text
 
 FOLDER = "released"
 SUMS = "SHA256SUMS"

@@ -8,13 +8,13 @@ from pydantic.json_schema import JsonSchemaValue
 
 from contracts.generator.schemas import unmarked
 from contracts.generator.texts import explained
-from simulator.scenario.parameters import names_of
-from simulator.scenario.schema import Scenario
-from simulator.scenario.script import CREATED, REQUEST
-from simulator.wire.actions import Action, ActionTable
-from simulator.wire.errors import CATALOGUE
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.json import dumps, loads
+from simulator.engine.rows.action import Action, ActionTable
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.language.parameters import names_of
+from simulator.engine.scenario.language.schema import Scenario
+from simulator.engine.scenario.play.script import CREATED, REQUEST
+from simulator.engine.text.json import dumps, loads
 
 
 def json_schema(actions: ActionTable) -> JsonSchemaValue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contracts.generator.evidence import Evidence
-from simulator.scenario.drive import DriveCall
+from simulator.engine.scenario.run.drive import DriveCall
 
 _HEAD = """\
 # Scenarios

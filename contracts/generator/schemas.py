@@ -15,7 +15,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from contracts.generator.provenance import component_name
 from contracts.generator.texts import explained
-from simulator.wire.shapes import Assumed, Origin, guesses
+from simulator.engine.text.shapes import Assumed, Origin, guesses
 
 Schema: TypeAlias = dict[str, Any]
 REF = "#/components/schemas/"

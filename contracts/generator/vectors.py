@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 from simulator.certification.signing import SIGNING, Case, Material, vectors_only
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import parse_timestamp
-from simulator.wire.json import JsonObject
 
 KEY = "whk_test_simulator"
 _OTHER_KEY = "whk_live_simulator"

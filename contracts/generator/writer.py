@@ -28,16 +28,16 @@ from contracts.generator import (
 from contracts.generator.evidence import TOUR, Evidence, collect
 from contracts.generator.examples import Examples
 from contracts.generator.flows import flow_of
-from simulator.assembly import ROOMS, Simulator
 from simulator.contract.files import contracts_directory
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.control.rows import control_rows
 from simulator.docs import llms
-from simulator.scenario.files import Library, files_in
-from simulator.scenario.loader import Loader
-from simulator.scenario.shipped import line_of, shipped_directory
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.yaml_text import yaml_text
+from simulator.engine.control.rows import control_rows
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.files.library import Library, files_in
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.scenario.files.shipped import line_of, shipped_directory
+from simulator.engine.text.yaml import yaml_text
+from simulator.engine.worlds.simulator import ROOMS, Simulator
 
 _HEAD = "# Made from the code by `python -m contracts.generator write`; do not edit.\n"
 

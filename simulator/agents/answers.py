@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from simulator.wire.json import JsonObject, Shown
+from simulator.engine.text.json import JsonObject, Shown
 
 USUAL = 2_000
 """How many characters an answer has at most, unless the caller asks for more."""

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from simulator.wire.fields import Body
-from simulator.wire.json import JsonObject
+from simulator.engine.text.fields import Body
+from simulator.engine.text.json import JsonObject
 
 World = Annotated[
     str | None,

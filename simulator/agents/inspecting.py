@@ -9,9 +9,9 @@ from simulator.agents import inputs
 from simulator.agents.answers import page, picked
 from simulator.agents.session import Session, ToolRefused
 from simulator.agents.webhooks import messages
-from simulator.client import ControlClient, segment
 from simulator.docs.test_values import TEST_VALUES
-from simulator.wire.json import JsonObject, Shown
+from simulator.engine.clients.control import ControlClient, segment
+from simulator.engine.text.json import JsonObject, Shown
 
 NEWEST = 1_000
 """How many of the newest rows a list looks through."""

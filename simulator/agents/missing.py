@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from simulator.agents.session import ToolRefused
-from simulator.server.router import Router
-from simulator.wire.json import Shown
+from simulator.engine.server.http.router import Router
+from simulator.engine.text.json import Shown
 
 CODE = "missing_parameter"
 
@@ -38,7 +38,7 @@ def of_operation(method: str, path: str) -> list[str]:
 
 @cache
 def _router() -> Router[Any]:
-    from simulator.assembly import Simulator
+    from simulator.engine.worlds.simulator import Simulator
 
     return Router(list(Simulator().operations))
 

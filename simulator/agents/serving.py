@@ -13,9 +13,9 @@ from mcp.server.stdio import stdio_server
 from simulator.agents import toolbox
 from simulator.agents.answers import written
 from simulator.agents.session import Session
-from simulator.config import Config
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
 from simulator.host import create_app
-from simulator.server.process import serving
 from simulator.version import __version__
 
 

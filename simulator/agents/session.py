@@ -9,11 +9,11 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
-from simulator.client import ControlClient, NoRedirect, Unreachable, segment
+from simulator.engine.clients.control import ControlClient, NoRedirect, Unreachable, segment
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.wire.json import JsonObject, Shown
-from simulator.wire.tools import marked
 
 DOCS = "/_simulator/docs/"
 _SECONDS = 60.0

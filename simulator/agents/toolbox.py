@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator import live_keys
 from simulator.agents import inputs, inspecting, missing, tools, verdict
 from simulator.agents.answers import bounded, written
 from simulator.agents.session import DOCS, Session, ToolRefused
-from simulator.client import CallRefused, Unreachable
+from simulator.engine.clients import live_keys
+from simulator.engine.clients.control import CallRefused, Unreachable
+from simulator.engine.rows.error import ApiError
+from simulator.engine.text.fields import parse
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.strict import did_you_mean, refuse_unknown
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.errors import ApiError
-from simulator.wire.fields import parse
-from simulator.wire.json import JsonObject, Shown
-from simulator.wire.strict import did_you_mean, refuse_unknown
 
 INSTRUCTIONS = (
     "A simulator of a stablecoin ramp and wallet service: quotes, onramps, offramps, wallets, signed webhooks. Nothing "

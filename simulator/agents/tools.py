@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.address import inbox_path
 from simulator.agents import inputs, missing
 from simulator.agents.answers import page, picked
 from simulator.agents.session import Session, ToolRefused
-from simulator.client import CallRefused, segment
-from simulator.wire.json import JsonObject, Shown
+from simulator.engine.clients.address import inbox_path
+from simulator.engine.clients.control import CallRefused, segment
+from simulator.engine.text.json import JsonObject, Shown
 
 _MOST_EVENTS = 20
 _SENDABLE = re.compile(r"[!-~]+")
@@ -281,8 +281,8 @@ def _given(given: inputs.ScenarioInput, name: str) -> str:
 
 def _document(text: str) -> JsonObject:
     """A scenario as JSON; ToolRefused with every problem by line where it is not one."""
-    from simulator.assembly import Simulator
-    from simulator.scenario.loader import Loader, ScenarioError
+    from simulator.engine.scenario.files.loader import Loader, ScenarioError
+    from simulator.engine.worlds.simulator import Simulator
 
     simulator = Simulator()
     try:
@@ -300,8 +300,8 @@ def _validated(text: str) -> JsonObject:
 
 def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
     """Run a scenario by its own drive on the server of this session."""
-    from simulator.scenario import runner
-    from simulator.scenario.clients import HttpClient
+    from simulator.engine.scenario.run import runner
+    from simulator.engine.scenario.run.clients import HttpClient
 
     file = _file(given)
 
@@ -315,9 +315,9 @@ def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
 
 
 def _file(given: inputs.ScenarioInput) -> Any:
-    from simulator.assembly import Simulator
-    from simulator.scenario.loader import Loader, ScenarioError
-    from simulator.wire.strict import similar
+    from simulator.engine.scenario.files.loader import Loader, ScenarioError
+    from simulator.engine.text.strict import similar
+    from simulator.engine.worlds.simulator import Simulator
 
     simulator = Simulator()
     if given.yaml is None:

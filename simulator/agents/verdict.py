@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from simulator.address import inbox_path
 from simulator.agents import inputs
 from simulator.agents.inspecting import webhook_keys
 from simulator.agents.session import Session
 from simulator.agents.webhooks import Message, messages
-from simulator.client import CallRefused, segment
+from simulator.engine.clients.address import inbox_path
+from simulator.engine.clients.control import CallRefused, segment
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.json import JsonObject
 
 _SEVERITIES = ("info", "warning", "error")
 

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.json import JsonObject, Shown
 
 TOLERANCE_MS = 300_000
 TEST = "webhook.test"

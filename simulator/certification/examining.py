@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 from simulator.certification.schedules import Schedule, run_twice
 from simulator.certification.signing import Case, Headers, Material
 from simulator.certification.stage import Order, Stage
+from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.webhooks import Outcome, signed_headers
 from simulator.kernel.dataclass import dataclass
-from simulator.resources.webhooks import Outcome, signed_headers
-from simulator.wire.json import JsonObject, dumps
 
 Verdict: TypeAlias = Literal["pass", "fail", "skipped"]
 Post: TypeAlias = Callable[[Headers, bytes], "Future[Outcome]"]

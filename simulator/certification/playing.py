@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from simulator.certification.examining import Broken, Exam, Exchange
 from simulator.certification.signing import SIGNING
 from simulator.certification.stage import Order
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import format_timestamp
-from simulator.wire.json import JsonObject
 
 _AGAIN = 10
 """How many times longer a second read is waited for than the first: a busy receiver must not look like a deaf one."""

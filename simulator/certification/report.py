@@ -11,9 +11,9 @@ from textwrap import fill
 
 from simulator.certification.examining import Broken, Exchange, Verdict
 from simulator.certification.rules import Rule
+from simulator.engine.text.citations import links_of, read_by
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.clauses import links_of, read_by
-from simulator.wire.json import JsonObject
 
 _SHOWN_BYTES = 1000
 _SHOWN_CHARACTERS = 160

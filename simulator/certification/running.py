@@ -9,7 +9,6 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from simulator import live_keys
 from simulator.certification.application import Unusable
 from simulator.certification.books import is_beyond, wrong_with
 from simulator.certification.examining import QUICK_SECONDS, Broken, Claim, Exam
@@ -18,9 +17,10 @@ from simulator.certification.rules import RULES, Rule
 from simulator.certification.signing import Headers
 from simulator.certification.sources import Line, read_books, settle
 from simulator.certification.stage import Stage, is_simulator, origin_of, own_stage, running_stage
-from simulator.courier.transport import HttpTransport
+from simulator.engine.clients import live_keys
+from simulator.engine.webhooks import Outcome
+from simulator.engine.webhooks.courier.transport import HttpTransport
 from simulator.kernel.dataclass import dataclass
-from simulator.resources.webhooks import Outcome
 
 _BOOKS_APART_SECONDS = 0.2
 """The books are right when two readings so far apart say the same: work in the background has ended by then."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from simulator.certification.stage import NEEDED_WORLD, NoStage, Stage
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import MINUTE_MS, format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.json import JsonObject
 
 _SYMBOL, _NETWORK, _AMOUNT = "XLM", "STELLAR", Decimal(1)
 _RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.test"}}

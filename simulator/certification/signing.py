@@ -9,11 +9,11 @@ import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping
 
+from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.webhooks import signed_headers
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
-from simulator.resources.webhooks import signed_headers
-from simulator.wire.json import JsonObject, dumps
 
 WINDOW_MS = 5 * MINUTE_MS
 """How far X-Timestamp may lie from the receiver's clock (Limits: webhook timestamp tolerance)."""

@@ -18,18 +18,18 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
-from simulator.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.certification.application import Unusable, printed
-from simulator.client import CallRefused, ControlClient, Unreachable, segment
-from simulator.config import Config
-from simulator.courier.courier import wall_clock_ms
+from simulator.engine.clients.address import DEFAULT_HOST, DEFAULT_PORT
+from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import open_socket, serving
+from simulator.engine.text.json import JsonObject
+from simulator.engine.text.tool_mark import marked
+from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.host import create_app
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.server.process import open_socket, serving
-from simulator.wire.json import JsonObject
-from simulator.wire.tools import marked
 
 _ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 _QUOTE = {

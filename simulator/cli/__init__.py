@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 
 import click
 
-from simulator import live_keys, trusted_hosts
-from simulator.cli import (
-    advising,
+from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.server import opening, serve, waiting
+from simulator.cli.tools import (
     agents,
     assuming,
     certifying,
@@ -22,23 +22,23 @@ from simulator.cli import (
     conforming,
     docs,
     exploring,
+    recipes,
+    scenarios,
+)
+from simulator.cli.worlds import (
+    advising,
     faults,
     finding,
     inboxes,
     insight,
-    opening,
-    recipes,
     recording,
-    scenarios,
     seeing,
-    serve,
     snapshots,
     steering,
     tailing,
-    waiting,
     worlds,
 )
-from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.engine.clients import live_keys, trusted_hosts
 from simulator.version import __version__
 
 __all__ = ["main"]

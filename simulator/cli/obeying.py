@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.settings import CONFIG, Setting
+from simulator.cli.server.settings import CONFIG, Setting
 
 
 def settings_file_option(rows: Sequence[Setting]) -> Callable[[Any], Any]:
@@ -23,7 +23,7 @@ _FILE = "rampsim.settings-file"
 
 
 def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> None:
-    from simulator.cli import settings_file
+    from simulator.cli.server import settings_file
 
     if context.resilient_parsing:
         return
@@ -43,7 +43,7 @@ def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> No
 
 def file_of(context: click.Context) -> Any:
     """The settings file that a command obeys (`settings_file.SettingsFile`), one without a path where there is none."""
-    from simulator.cli import settings_file
+    from simulator.cli.server import settings_file
 
     return context.meta.get(_FILE) or settings_file.NOTHING
 

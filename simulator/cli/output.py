@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simulator.terminal import plain
+from simulator.engine.text.terminal import plain
 
 _CLEAR = "\r\x1b[K"
 

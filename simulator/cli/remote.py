@@ -11,14 +11,16 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator import address as addresses
-from simulator import client as clients
-from simulator import trusted_hosts
-from simulator.address import DEFAULT_URL
-from simulator.cli import completing, obeying, settings
+from simulator.cli import obeying
 from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
 from simulator.cli.output import say
-from simulator.terminal import plain_line
+from simulator.cli.server import settings
+from simulator.cli.tools import completing
+from simulator.engine.clients import address as addresses
+from simulator.engine.clients import control as clients
+from simulator.engine.clients import trusted_hosts
+from simulator.engine.clients.address import DEFAULT_URL
+from simulator.engine.text.terminal import plain_line
 
 _MORE: Mapping[str, Mapping[str, Any]] = {
     "environment": {"type": click.Choice(["sandbox", "production"])},
@@ -108,7 +110,7 @@ def _checked(url: str, by: str) -> Address:
 
 def _started_here() -> Address | None:
     """The server that was started from here; of several the one at the default address, else it has to be named."""
-    from simulator.cli import running
+    from simulator.cli.server import running
 
     servers = running.here()
     if not servers:

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from simulator.engine.text.json import JsonObject, loads
 from simulator.kernel.clock import LAST_MS, parse_timestamp
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.json import JsonObject, loads
 
 BASE_END = "/v1"
 LIVE = "pk_live_"

@@ -16,20 +16,20 @@ import orjson
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
 from simulator.compare.har import LIVE, RecordedCall
 from simulator.compare.verdicts import MEANINGS, meaning_of
-from simulator.config import Config
+from simulator.engine.records.records import find
+from simulator.engine.rows.error import ControlError
+from simulator.engine.scenario.run.clients import AsgiClient, Reply
+from simulator.engine.scenario.run.drive import DriveAction
+from simulator.engine.scenario.run.paths import paths_where
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
+from simulator.engine.server.http.bases import base_of
+from simulator.engine.text.json import JsonObject, with_texts
 from simulator.host import create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.resources.auth import credentials
-from simulator.scenario.clients import AsgiClient, Reply
-from simulator.scenario.drive import DriveAction
-from simulator.scenario.paths import paths_where
-from simulator.server.app import Application
-from simulator.server.bases import base_of
-from simulator.wire.errors import ControlError
-from simulator.wire.json import JsonObject, with_texts
-from simulator.wire.records import find
+from simulator.providers.ramp.auth import credentials
 
 KEPT_HEADERS = ("content-type", "idempotency-key")
 

@@ -18,7 +18,7 @@ from simulator.conformance.report import Report, nobody
 from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL, ConformanceSettings, compose
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import contract_file, contracts_directory, strict_document
-from simulator.wire.json import Shown
+from simulator.engine.text.json import Shown
 
 CONTROL_EXAMPLES = 3
 CONTROL_PHASES = ("examples", "coverage", "fuzzing")

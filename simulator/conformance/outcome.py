@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from simulator.conformance.laws import observe
-from simulator.conformance.laws.bench import finding
+from simulator.conformance.bench import finding
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule
 from simulator.conformance.service import Answer, Sent, parsed
 from simulator.conformance.settings import PHASES, ConformanceSettings
 from simulator.conformance.shapes import TITLES, ShapeJudge, judge_shape
 from simulator.contract.files import contract_file, operation_ids
-from simulator.wire.json import Shown
+from simulator.engine.text.json import Shown
+from simulator.providers.ramp.laws import observe
 
 ENOUGH_EXAMPLES = 10
 """With fewer examples a run may not come by the data that some operations need."""

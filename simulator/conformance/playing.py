@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from simulator.conformance.laws import ALWAYS, LAWS, Bench, observe, play
-from simulator.conformance.laws.bench import Law
+from simulator.conformance.bench import Law
 from simulator.conformance.report import Report, nobody
 from simulator.conformance.service import Answer, Service
 from simulator.conformance.shapes import ShapeJudge, judge_shape
 from simulator.conformance.world import steered
+from simulator.providers.ramp.laws import ALWAYS, LAWS, Bench, observe, play
 
 
 def play_laws(

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from simulator.conformance.rules import Finding, Tally
 from simulator.conformance.settings import ConformanceSettings
+from simulator.engine.text.citations import links_of, read_by
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.clauses import links_of, read_by
-from simulator.wire.json import JsonObject
 
 SHOWN_NAMES = 12
 """So many rules of one reason, or operations of one fault, are named in the text; the JSON has all."""

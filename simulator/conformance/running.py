@@ -14,9 +14,6 @@ from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from simulator import live_keys
-from simulator.client import CallRefused, Unreachable
-from simulator.config import Config
 from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report, Unreached, nobody
@@ -24,8 +21,11 @@ from simulator.conformance.rules import Tally
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import operation_ids, read_document, strict_document
+from simulator.engine.clients import live_keys
+from simulator.engine.clients.control import CallRefused, Unreachable
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
 from simulator.host import create_app
-from simulator.server.process import serving
 from simulator.version import wheel
 
 BASE = "/v1"

@@ -13,9 +13,9 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from types import MappingProxyType
 from urllib.parse import quote, urlencode, urlsplit
 
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.json import JsonObject, Shown
-from simulator.wire.tools import marked
 
 TIMEOUT_SECONDS = 30
 MOST_WAITS = 5

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import orjson
 
-from simulator.conformance.laws.bench import finding
+from simulator.conformance.bench import finding
 from simulator.conformance.rules import Rule, Tally
 from simulator.conformance.service import Answer
 from simulator.kernel.dataclass import dataclass

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from simulator.address import inbox_path
-from simulator.client import CallRefused, ControlClient, Unreachable, segment
 from simulator.conformance.service import parsed
-from simulator.wire.json import Shown
+from simulator.engine.clients.address import inbox_path
+from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
+from simulator.engine.text.json import Shown
 
 FUNDS = {
     ("USDC", "STELLAR"): "1000", ("XLM", "STELLAR"): "5000", ("CELO", "CELO"): "1000", ("CUSD", "CELO"): "1000",

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from simulator.contract.files import followed
+from simulator.engine.text.enums import meanings_of, values_of
+from simulator.engine.text.json import Shown, dumps
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.enums import meanings_of, values_of
-from simulator.wire.json import Shown, dumps
 
 _SCHEMAS = "#/components/schemas/"
 _LIMITS: tuple[tuple[str, str, str], ...] = (

@@ -8,7 +8,7 @@ import tarfile
 from functools import cache
 
 from simulator.contract.files import contracts_directory
-from simulator.wire.json import JsonObject, loads
+from simulator.engine.text.json import JsonObject, loads
 
 
 @cache

@@ -8,9 +8,9 @@ from __future__ import annotations
 import html
 import re
 
+from simulator.engine.webhooks import sign, webhook_key
 from simulator.kernel.world import DEFAULT_WORLD, World
-from simulator.resources.auth import credentials
-from simulator.resources.webhooks import sign, webhook_key
+from simulator.providers.ramp.auth import credentials
 
 SIGNATURE = "@signature@"
 WORLD_HEADER = "@world@"

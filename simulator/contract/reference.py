@@ -14,9 +14,9 @@ from typing import Any, TypeAlias, TypeVar
 from simulator.contract.fields import Field, Part, Reader
 from simulator.contract.files import operations_of
 from simulator.contract.samples import JSON, Sample, first_example, one_line, samples
+from simulator.engine.text.json import Shown
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.json import Shown
 
 _EVERYWHERE = 0.9
 """A code that so large a share of all operations may answer is told once for all of them."""

@@ -7,9 +7,9 @@ import re
 import jinja2
 from markupsafe import Markup
 
-from simulator.address import DEFAULT_URL
 from simulator.contract.reference import Page
-from simulator.wire.json import Shown
+from simulator.engine.clients.address import DEFAULT_URL
+from simulator.engine.text.json import Shown
 
 
 def page(document: Shown, evidence: Shown) -> str:

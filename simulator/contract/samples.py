@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 
 from simulator.contract.fields import Reader
 from simulator.contract.files import operations_of
+from simulator.engine.text.json import Shown, dumps
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.json import Shown, dumps
 
 JSON = "application/json"
 _PATTERN_OF_ID = re.compile(r"\^[A-Za-z]+[_-]")

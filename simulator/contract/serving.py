@@ -8,10 +8,10 @@ from functools import cache
 from simulator.contract import npm
 from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.contract.own import own_page
-from simulator.control.operation import ControlCall, ControlOperation, Handler, Raw, any_text
-from simulator.control.pages import HTML, HtmlPage, apart, here, page_rows
 from simulator.docs import llms
-from simulator.wire.json import JsonObject, loads
+from simulator.engine.control.operation import ControlCall, ControlOperation, Handler, Raw, any_text
+from simulator.engine.control.pages import HTML, HtmlPage, apart, here, page_rows
+from simulator.engine.text.json import JsonObject, loads
 
 YAML = "application/yaml; charset=utf-8"
 

@@ -17,10 +17,10 @@ from types import MappingProxyType
 
 from starlette.responses import Response
 
-from simulator.control.operation import ControlCall, ControlOperation, Raw, any_text
-from simulator.control.pages import HTML
+from simulator.engine.control.operation import ControlCall, ControlOperation, Raw, any_text
+from simulator.engine.control.pages import HTML
+from simulator.engine.rows.error import ControlError
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.errors import ControlError
 
 PATH = "/dashboard"
 _TYPES = {

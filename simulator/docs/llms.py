@@ -9,10 +9,10 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from simulator.address import CONTROL_BASE, DEFAULT_URL
 from simulator.docs import library
 from simulator.docs.test_values import TEST_VALUES
-from simulator.wire.operation import Operation
+from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
+from simulator.engine.rows.operation import Operation
 
 _CONTROL = f"{DEFAULT_URL}{CONTROL_BASE}"
 _DOCS = f"{_CONTROL}/docs"

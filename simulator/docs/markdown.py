@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from simulator.docs.library import Page
+from simulator.engine.text.citations import slug
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.clauses import slug
 
 CONTRACT_FILES = frozenset(
     {

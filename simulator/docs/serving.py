@@ -9,11 +9,11 @@ from pathlib import Path
 
 from starlette.responses import RedirectResponse, Response
 
-from simulator.control.operation import ControlCall, ControlOperation, Handler, Query, Raw, any_text, wrong
-from simulator.control.pages import HTML, here
 from simulator.docs import layout, library, search
-from simulator.wire.errors import ApiError
-from simulator.wire.json import JsonObject, dumps
+from simulator.engine.control.operation import ControlCall, ControlOperation, Handler, Query, Raw, any_text, wrong
+from simulator.engine.control.pages import HTML, here
+from simulator.engine.rows.error import ApiError
+from simulator.engine.text.json import JsonObject, dumps
 
 _PATH = "/docs"
 _ASSETS = Path(__file__).parent / "page"

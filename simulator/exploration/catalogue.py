@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from simulator.exploration.runs.tasks import Document
 from simulator.exploration.sites import Site
-from simulator.exploration.tasks import Document
 from simulator.kernel.dataclass import dataclass
 
 Step = Mapping[str, Any]

@@ -10,11 +10,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from simulator.exploration import plans
-from simulator.exploration.aftermath import Hooks
 from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.causes import Cause, Judged, causes_of
-from simulator.exploration.commands import CommandRunner, Stage, start_stage
-from simulator.exploration.judging import (
+from simulator.exploration.judgement.causes import Cause, Judged, causes_of
+from simulator.exploration.judgement.judging import (
     VERDICTS,
     Orders,
     Problem,
@@ -22,9 +20,11 @@ from simulator.exploration.judging import (
     judge,
     judge_baseline,
 )
-from simulator.exploration.masking import Masks, Names, masks_of
+from simulator.exploration.judgement.masking import Masks, Names, masks_of
 from simulator.exploration.plans import Run
-from simulator.exploration.running import (
+from simulator.exploration.runs.aftermath import Hooks
+from simulator.exploration.runs.commands import CommandRunner, Stage, start_stage
+from simulator.exploration.runs.running import (
     Crew,
     PytestRunner,
     StopExploring,
@@ -32,10 +32,10 @@ from simulator.exploration.running import (
     executable,
     is_pytest,
 )
+from simulator.exploration.runs.tasks import Document, Result, Task
 from simulator.exploration.sites import sites_of
-from simulator.exploration.tasks import Document, Result, Task
 from simulator.kernel.dataclass import dataclass
-from simulator.testing.server import Server, serve
+from simulator.testing.servers.server import Server, serve
 
 NO_TESTS = "there are no tests: name their files or their directory in the command, as for pytest itself"
 _LIMIT_SECONDS = 15.0

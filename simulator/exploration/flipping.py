@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from simulator.engine.worlds.alternatives import SWITCHES, Switch, chosen
 from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, sites_in
-from simulator.exploration.running import Crew, StopExploring
-from simulator.exploration.tasks import Result, Task
+from simulator.exploration.runs.running import Crew, StopExploring
+from simulator.exploration.runs.tasks import Result, Task
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.alternatives import SWITCHES, Switch, chosen
 
 _NOTHING_ASKED = (
     "No test called the simulator, had a transaction or got an event, so this says nothing of your code. Tests find it "

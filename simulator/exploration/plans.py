@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from simulator.exploration.catalogue import CLASSES, Arming
+from simulator.exploration.runs.tasks import Document
 from simulator.exploration.sites import Site, sites_of
-from simulator.exploration.tasks import Document
 from simulator.kernel.dataclass import dataclass
 
 PLANS = ("quick", "pair", "full")

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from simulator.exploration.exploring import Explored, Hears, Settings, explore
-from simulator.exploration.judging import FAILED_LOUDLY, NOT_REACHED
-from simulator.exploration.running import StopExploring, SuiteBroken
+from simulator.exploration.judgement.judging import FAILED_LOUDLY, NOT_REACHED
+from simulator.exploration.runs.running import StopExploring, SuiteBroken
 from simulator.kernel.dataclass import dataclass
 
 _INSTALLED = (".venv", "venv", "node_modules")

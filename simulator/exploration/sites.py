@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 
-from simulator.exploration.tasks import Document
+from simulator.engine.scenario.language.vocabulary import operations
+from simulator.exploration.runs.tasks import Document
 from simulator.kernel.dataclass import dataclass
-from simulator.scenario.objects import operations
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simulator.testing import strategies as strategies
-    from simulator.testing.deliveries import Delivery as Delivery
     from simulator.testing.errors import ActionRefused as ActionRefused
     from simulator.testing.errors import NotReached as NotReached
     from simulator.testing.errors import SimulatorError as SimulatorError
-    from simulator.testing.receivers import Receiver as Receiver
-    from simulator.testing.receivers import receiver as receiver
-    from simulator.testing.server import Server as Server
-    from simulator.testing.server import serve as serve
-    from simulator.testing.shared import world as world
+    from simulator.testing.receiving.deliveries import Delivery as Delivery
+    from simulator.testing.receiving.receivers import Receiver as Receiver
+    from simulator.testing.receiving.receivers import receiver as receiver
+    from simulator.testing.servers.server import Server as Server
+    from simulator.testing.servers.server import serve as serve
+    from simulator.testing.servers.shared import world as world
     from simulator.testing.worlds import World as World
 
 __all__ = [
@@ -43,15 +43,15 @@ __all__ = [
 
 _HOMES = {
     "ActionRefused": "errors",
-    "Delivery": "deliveries",
+    "Delivery": "receiving.deliveries",
     "NotReached": "errors",
-    "Receiver": "receivers",
-    "Server": "server",
+    "Receiver": "receiving.receivers",
+    "Server": "servers.server",
     "SimulatorError": "errors",
     "World": "worlds",
-    "receiver": "receivers",
-    "serve": "server",
-    "world": "shared",
+    "receiver": "receiving.receivers",
+    "serve": "servers.server",
+    "world": "servers.shared",
 }
 
 

@@ -11,7 +11,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError, is_told
 
 if TYPE_CHECKING:
-    from simulator.control.ledger import LedgerBooks
+    from simulator.engine.control.objects.ledger import LedgerBooks
 
 __tracebackhide__ = is_told
 
@@ -101,7 +101,7 @@ def available(ledger: Ledger, symbol: str, network: str | None) -> Decimal:
 
 
 def _check(currency: str) -> None:
-    from simulator.resources.reference import ASSETS, FIATS
+    from simulator.providers.ramp.reference import ASSETS, FIATS
 
     assets = [asset.key for asset in ASSETS.values()]
     if currency not in assets and currency not in FIATS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from simulator.address import DEFAULT_URL
+from simulator.engine.clients.address import DEFAULT_URL
 from simulator.version import wheel
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from simulator.testing.errors import SimulatorError, is_told
 
 if TYPE_CHECKING:
-    from simulator.control.faults import MadeFault
+    from simulator.engine.control.scenarios.faults import MadeFault
     from simulator.testing.seen import SeenWorld
 
 __tracebackhide__ = is_told

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Generic, Literal, TypeVar
 
 from simulator.testing.errors import SimulatorError, missing
-from simulator.testing.loop_thread import real_monotonic
+from simulator.testing.links.loop_thread import real_monotonic
 from simulator.testing.seen import SeenWorld
 
 WorldT = TypeVar("WorldT", bound=SeenWorld)

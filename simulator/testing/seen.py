@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from simulator.testing.books import Ledger, available, ledger_of
-from simulator.testing.clients import Keys
 from simulator.testing.errors import is_told
 from simulator.testing.given import Target, id_of
-from simulator.testing.link import Link
+from simulator.testing.links.clients import Keys
+from simulator.testing.links.link import Link
 
 if TYPE_CHECKING:
-    from simulator.control.inspection_shapes import ResourceStory
-    from simulator.control.queries import JournalEntryShape
-    from simulator.control.shapes import Envelope
-    from simulator.control.world_object import WorldObject
-    from simulator.insight.shapes import Finding
-    from simulator.resources.webhooks import shapes as webhooks
+    from simulator.engine.control.history.queries import JournalEntryShape
+    from simulator.engine.control.objects.inspection_shapes import ResourceStory
+    from simulator.engine.control.shapes import Envelope
+    from simulator.engine.control.worlds.world_object import WorldObject
+    from simulator.engine.insight.shapes import Finding
+    from simulator.engine.webhooks import shapes as webhooks
 
 __tracebackhide__ = is_told
 

@@ -22,7 +22,7 @@ from functools import cache
 from typing import Any
 
 from simulator.contract.files import strict_document
-from simulator.resources.reference import checksummed, encode_segwit, encode_stellar, is_phone
+from simulator.providers.ramp.reference import checksummed, encode_segwit, encode_stellar, is_phone
 
 try:
     from hypothesis import strategies as st

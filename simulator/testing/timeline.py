@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simulator.control.faults import FaultList
-    from simulator.control.timeline import Timeline, TimelineEntry
-    from simulator.insight.shapes import Finding
+    from simulator.engine.control.history.timeline import Timeline, TimelineEntry
+    from simulator.engine.control.scenarios.faults import FaultList
+    from simulator.engine.insight.shapes import Finding
     from simulator.testing.seen import SeenWorld
 
 _LINES = 40

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from simulator.testing.errors import NotReached, SimulatorError
 
 if TYPE_CHECKING:
-    from simulator.control.shapes import Envelope
+    from simulator.engine.control.shapes import Envelope
     from simulator.testing.seen import SeenWorld
 
 _SHOWN = 12

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from simulator.testing import freezing, timeline, words
-from simulator.testing.clients import Keys, SignIn, exchange, make_async_client, make_client
 from simulator.testing.errors import NotReached, SimulatorError, is_told
 from simulator.testing.faults import Fault, make_fault
 from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
-from simulator.testing.link import Link
+from simulator.testing.links.clients import Keys, SignIn, exchange, make_async_client, make_client
+from simulator.testing.links.link import Link
 from simulator.testing.seen import SeenWorld
 
 if TYPE_CHECKING:
     import httpx
 
-    from simulator.control.actions import ActionAnswer
-    from simulator.control.queries import DeliveryCount
-    from simulator.control.receipts import AdvanceReceipt
-    from simulator.control.shapes import Envelope, TriggerAnswer
-    from simulator.control.snapshots import SnapshotEntry
-    from simulator.control.world_object import WorldObject
+    from simulator.engine.control.history.queries import DeliveryCount
+    from simulator.engine.control.objects.actions import ActionAnswer
+    from simulator.engine.control.shapes import Envelope, TriggerAnswer
+    from simulator.engine.control.time.receipts import AdvanceReceipt
+    from simulator.engine.control.worlds.snapshots import SnapshotEntry
+    from simulator.engine.control.worlds.world_object import WorldObject
     from simulator.testing.freezing import Freezing, Library
 
 __tracebackhide__ = is_told

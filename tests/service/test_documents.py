@@ -14,14 +14,20 @@ import httpx
 import pytest
 from typing_extensions import TypedDict
 
-from simulator.assembly import ROOMS, Blueprint, Simulator, WorldState, tables_of
-from simulator.control.documents import (
+from simulator.engine.control.worlds.documents import (
     MAX_BYTES,
     contents_of,
     document_text,
     read_document,
 )
-from simulator.courier.transport import FakeTransport
+from simulator.engine.records.codec import MAX_DEPTH, Codec, StateError, checker, texts_of
+from simulator.engine.rows.error import ControlError
+from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.texts import headers_text, json_text
+from simulator.engine.webhooks.courier.transport import FakeTransport
+from simulator.engine.worlds.settings import settings_of
+from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator, WorldState, tables_of
 from simulator.host import application_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.fields import Between, OneLine
@@ -29,12 +35,6 @@ from simulator.kernel.journal import MOVES_A_ROW
 from simulator.kernel.store import address_of
 from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText, Text
 from simulator.kernel.world import World
-from simulator.scenario.clients import AsgiClient
-from simulator.server.runtime import Runtime
-from simulator.wire.codec import MAX_DEPTH, Codec, StateError, checker, texts_of
-from simulator.wire.errors import ControlError
-from simulator.wire.settings import settings_of
-from simulator.wire.texts import headers_text, json_text
 from tests.remote import Answer, Remote, new_client
 from tests.service.http.busy import busy_morning
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from simulator.wire.settings import DEFAULTS
+from simulator.engine.worlds.settings import DEFAULTS
 from tests.service.test_documents import Inside
 
 SAVED = Path(__file__).parent / "saved"

@@ -28,10 +28,13 @@ class Imports:
 
 GRAPH = Imports(
     {
-        "simulator.kernel.money": {"simulator.resources.balance.swap", "tests.unit.kernel.test_money"},
-        "simulator.resources.balance.swap": {"simulator.assembly", "tests.unit.resources.balance.test_swap"},
-        "simulator.assembly": {"tests.unit.test_assembly", "tests.support"},
-        "tests.support": {"tests.unit.wire.test_fields", "tests.campaigns.hostile.test_campaigns"},
+        "simulator.kernel.money": {"simulator.providers.ramp.balance.swap", "tests.unit.kernel.test_money"},
+        "simulator.providers.ramp.balance.swap": {
+            "simulator.engine.worlds.simulator",
+            "tests.unit.ramp.balance.test_swap",
+        },
+        "simulator.engine.worlds.simulator": {"tests.unit.test_assembly", "tests.support"},
+        "tests.support": {"tests.unit.engine.text.test_fields", "tests.campaigns.hostile.test_campaigns"},
     }
 )
 
@@ -39,12 +42,12 @@ GRAPH = Imports(
 def test_what_imports_a_changed_module_is_chosen_and_what_only_the_wiring_joins_is_not() -> None:
     assert changed.chosen(GRAPH, ["simulator/kernel/money.py"]) == [
         "tests/unit/kernel",
-        "tests/unit/resources/balance/test_swap.py",
+        "tests/unit/ramp/balance/test_swap.py",
     ]
 
 
 def test_a_changed_helper_chooses_what_uses_it_but_for_campaigns() -> None:
-    assert changed.chosen(GRAPH, ["tests/support.py"]) == ["tests/unit/wire/test_fields.py"]
+    assert changed.chosen(GRAPH, ["tests/support.py"]) == ["tests/unit/engine/text/test_fields.py"]
 
 
 def test_a_campaign_is_chosen_if_it_is_changed_itself() -> None:
@@ -53,7 +56,10 @@ def test_a_campaign_is_chosen_if_it_is_changed_itself() -> None:
 
 
 def test_a_changed_package_chooses_the_folders_that_bear_its_name() -> None:
-    assert changed.chosen(GRAPH, ["simulator/control/search.py"]) == ["tests/service/control", "tests/unit/control"]
+    assert changed.chosen(GRAPH, ["simulator/engine/control/history/search.py"]) == [
+        "tests/service/control",
+        "tests/unit/control",
+    ]
 
 
 def test_files_that_nothing_imports_choose_what_reads_them() -> None:
@@ -90,7 +96,7 @@ def test_new_changed_and_staged_files_are_found_and_deleted_ones_are_not(
 
 def test_words_choose_files_by_path_and_text() -> None:
     found = [str(path.relative_to(ROOT)) for path in one.files_with("RateLimit and not whatever_else_is_here")]
-    assert "tests/unit/server/test_ratelimit.py" in found
+    assert "tests/unit/engine/server/test_ratelimit.py" in found
     assert "tests/tools/test_loop.py" in found
     assert "tests/unit/kernel/test_clock.py" not in found
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.serve import serve
-from simulator.cli.settings import CLIENT, SERVE
+from simulator.cli.server.serve import serve
+from simulator.cli.server.settings import CLIENT, SERVE
+from simulator.engine.webhooks import schedule
+from simulator.engine.worlds.setting_model import Settings
 from simulator.kernel.clock import parse_duration
-from simulator.resources.webhooks import schedule
-from simulator.wire.setting_model import Settings
 from tests import snippets
 from tests.snippets import Block
 

@@ -14,21 +14,21 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator import live_keys, trusted_hosts
 from simulator.agents import toolbox
 from simulator.agents.session import Session
 from simulator.certification import running as certifying
 from simulator.certification.application import Unusable
 from simulator.cli import COMMANDS, main
-from simulator.client import ControlClient, Unreachable
 from simulator.conformance.fuzzing import Unusable as NotConformable
 from simulator.conformance.running import run as conform
 from simulator.conformance.settings import ConformanceSettings
-from simulator.scenario.clients import HttpClient
+from simulator.engine.clients import live_keys, trusted_hosts
+from simulator.engine.clients.control import ControlClient, Unreachable
+from simulator.engine.scenario.run.clients import HttpClient
 from simulator.testing import SimulatorError
-from simulator.testing.clients import Keys, SignIn, make_async_client, make_client
-from simulator.testing.http_link import HttpLink
-from simulator.testing.in_process import InProcessLink
+from simulator.testing.links.clients import Keys, SignIn, make_async_client, make_client
+from simulator.testing.links.http_link import HttpLink
+from simulator.testing.links.in_process import InProcessLink
 from tests.remote import Remote
 
 FOREIGN = "https://api.ramp.example"

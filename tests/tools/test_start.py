@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from simulator.resources import ORDER
+from simulator.providers.ramp import ORDER
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -43,43 +43,62 @@ print(*(name for name, module in sys.modules.items() if type(module).__name__ !=
 OF_THE_FIRST_CALLS = {"auth.bodies", "auth.shapes", "fees.shapes", "ramps.bodies", "ramps.shapes"}
 LATER = {
     *(
-        "simulator.durable",
-        "simulator.server.tracing",
-        "simulator.server.otlp",
-        "simulator.server.keeping",
-        "simulator.server.spans",
-    ),
-    *("simulator.control", "simulator.contract", "simulator.dashboard", "simulator.client", "simulator.cli"),
-    *("simulator.conformance", "simulator.compare", "simulator.testing", "simulator.courier.transport"),
-    *("simulator.insight.advice", "simulator.insight.coverage", "simulator.insight.page"),
-    *("simulator.scenario.loader", "simulator.scenario.schema", "simulator.scenario.document"),
-    *("simulator.scenario.judge", "simulator.scenario.drive", "simulator.scenario.runner", "simulator.scenario.fresh"),
-    *("simulator.scenario.paths", "simulator.scenario.recorder", "simulator.scenario.objects"),
-    *(
-        "simulator.wire.faults",
-        "simulator.wire.globs",
-        "simulator.wire.setting_model",
-        "simulator.wire.strict",
-        "simulator.wire.alternatives",
+        "simulator.engine.durable",
+        "simulator.engine.server.telemetry.tracing",
+        "simulator.engine.server.telemetry.otlp",
+        "simulator.engine.server.keeping",
+        "simulator.engine.server.telemetry.spans",
     ),
     *(
-        f"simulator.resources.{room}.{what}"
+        "simulator.engine.control",
+        "simulator.contract",
+        "simulator.dashboard",
+        "simulator.engine.clients.control",
+        "simulator.cli",
+    ),
+    *("simulator.conformance", "simulator.compare", "simulator.testing", "simulator.engine.webhooks.courier.transport"),
+    *("simulator.engine.insight.advice", "simulator.engine.insight.coverage", "simulator.engine.insight.page"),
+    *(
+        "simulator.engine.scenario.files.loader",
+        "simulator.engine.scenario.language.schema",
+        "simulator.engine.scenario.language.document",
+    ),
+    *(
+        "simulator.engine.scenario.language.judge",
+        "simulator.engine.scenario.run.drive",
+        "simulator.engine.scenario.run.runner",
+        "simulator.engine.scenario.run.fresh",
+    ),
+    *(
+        "simulator.engine.scenario.run.paths",
+        "simulator.engine.scenario.run.recorder",
+        "simulator.engine.scenario.language.vocabulary",
+    ),
+    *(
+        "simulator.engine.faults.models",
+        "simulator.engine.text.globs",
+        "simulator.engine.worlds.setting_model",
+        "simulator.engine.text.strict",
+        "simulator.engine.worlds.alternatives",
+    ),
+    *(
+        f"simulator.providers.ramp.{room}.{what}"
         for room in ORDER
         for what in ("bodies", "shapes")
         if f"{room}.{what}" not in OF_THE_FIRST_CALLS
     ),
-    *("simulator.durable", "sqlite3", "asyncpg"),
+    *("simulator.engine.durable", "sqlite3", "asyncpg"),
     *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
     *("phonenumbers", "coincurve", "re2", "prometheus_client", "opentelemetry", "asyncpg", "sqlite3"),
 }
 """What only later calls need, with all that is in it."""
-EMPTY = {"simulator.control", "simulator.contract", "simulator.durable"}
+EMPTY = {"simulator.engine.control", "simulator.contract", "simulator.engine.durable"}
 """Packages that have nothing but a sentence themselves."""
 
 
 def test_the_first_quote_loads_nothing_that_it_does_not_need() -> None:
     done = subprocess.run([sys.executable, "-c", FIRST_QUOTE], cwd=ROOT, capture_output=True, text=True, check=True)
     ran = done.stdout.split()
-    assert {f"simulator.resources.{name}" for name in OF_THE_FIRST_CALLS} <= set(ran)
+    assert {f"simulator.providers.ramp.{name}" for name in OF_THE_FIRST_CALLS} <= set(ran)
     early = [name for name in ran if any(f"{name}.".startswith(f"{late}.") for late in LATER)]
     assert set(early) <= EMPTY

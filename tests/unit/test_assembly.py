@@ -6,15 +6,15 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Simulator
-from simulator.control.documents import document_text
+from simulator.engine.control.worlds.documents import document_text
+from simulator.engine.scenario.files.library import ScenarioFile
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.worlds.setting_model import Settings
+from simulator.engine.worlds.settings import settings_of, shown
+from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint, Simulator
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.resources.profile import profile_of
-from simulator.scenario.files import ScenarioFile
-from simulator.scenario.loader import Loader
-from simulator.wire.setting_model import Settings
-from simulator.wire.settings import settings_of, shown
+from simulator.providers.ramp.profile import profile_of
 
 BY_HAND = Cause("action", "set_balance")
 

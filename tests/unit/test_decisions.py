@@ -1,4 +1,4 @@
-"""What code and tests cite as a decision stands in `simulator/decisions.yaml`, and every decision there has a test."""
+"""Decisions cited by code and tests are in `simulator/providers/ramp/decisions.yaml`, and each one there has a test."""
 
 from __future__ import annotations
 

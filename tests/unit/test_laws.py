@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from simulator.assembly import ROOMS, Simulator, tables_of
-from simulator.control.documents import contents_of
+from simulator.engine.control.worlds.documents import contents_of
+from simulator.engine.records.records import Record
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.room import Room
+from simulator.engine.worlds.simulator import ROOMS, Simulator, tables_of
 from simulator.kernel.store import TableKey
-from simulator.resources import ORDER
-from simulator.wire.errors import CATALOGUE
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.records import Record
-from simulator.wire.room import Room
+from simulator.providers.ramp import ORDER
 from tests.measures import nodes_of, sources, text_of, tree_of
 
 pytestmark = pytest.mark.xdist_group("source")  # one worker parses the modules, once
@@ -59,6 +59,10 @@ def imports(path: Path) -> list[tuple[int, str, tuple[str, ...]]]:
         (node.lineno, node.module or "", tuple(alias.name for alias in node.names))
         for node in nodes_of(path, ast.ImportFrom)
     ]
+
+
+def folder_of(room: Room) -> Path:
+    return PACKAGE / "engine" / "webhooks" if room.name == "webhooks" else PACKAGE / "providers" / "ramp" / room.name
 
 
 def calls(path: Path, *names: str) -> Iterator[ast.Call]:
@@ -119,13 +123,19 @@ def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_l
     }
     # A webhook's receiver compares the timestamp with its own clock, and so does the law that stands in for one.
     receivers = (
-        "simulator/conformance/laws/webhooks.py",
-        "simulator/testing/deliveries.py",
+        "simulator/providers/ramp/laws/account/webhooks.py",
+        "simulator/testing/receiving/deliveries.py",
         "simulator/certification/receiver.py",
     )
     # Spans are of the machine's time: they lie beside those of other programs.
-    spans = "simulator/server/otlp.py"
-    allowed = ("simulator/server/driver.py", "simulator/courier", "simulator/cli", spans, *receivers)
+    spans = "simulator/engine/server/telemetry/otlp.py"
+    allowed = (
+        "simulator/engine/server/running/driver.py",
+        "simulator/engine/webhooks/courier",
+        "simulator/cli",
+        spans,
+        *receivers,
+    )
     assert outside(readers | from_time, *allowed) == set()
 
 
@@ -144,21 +154,26 @@ def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
     unseeded = {"SystemRandom", "urandom", "uuid4", "uuid1", "token_hex", "token_bytes", "token_urlsafe"}
     drawers = {name_of(path) for path in SOURCES for _ in calls(path, *unseeded)}
     # A run of tests has a name of its own, so that its worlds meet no others in a server that many runs share.
-    run = "simulator/testing/plugin_run.py"
-    assert outside(drawers, "simulator/assembly.py", "simulator/conformance", run) == set()
-    pure = ("simulator/wire/", "simulator/resources/", "simulator/kernel/")
+    run = "simulator/testing/plugin/run.py"
+    assert outside(drawers, "simulator/engine/worlds/simulator.py", "simulator/conformance", run) == set()
+    parts = ("rows", "records", "text", "faults", "worlds")
+    pure = ("simulator/kernel/", "simulator/providers/ramp/", *(f"simulator/engine/{part}/" for part in parts))
     seeded = {path for path in importers("random", "secrets") if path.startswith(pure)}
-    assert outside(seeded, "simulator/kernel/ids.py") == set()
+    assert outside(seeded, "simulator/kernel/ids.py", "simulator/engine/worlds/simulator.py") == set()
 
 
 def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
     servers = importers("starlette", "sse_starlette", "uvicorn")
-    before_a_replica = ("simulator/durable/front.py", "simulator/durable/hop.py", "simulator/durable/proof.py")
+    before_a_replica = (
+        "simulator/engine/durable/shared/front.py",
+        "simulator/engine/durable/shared/hop.py",
+        "simulator/engine/durable/shared/proof.py",
+    )
     assert (
         outside(
             servers,
-            "simulator/server",
-            "simulator/control",
+            "simulator/engine/server",
+            "simulator/engine/control",
             "simulator/dashboard/__init__.py",
             "simulator/docs/serving.py",
             "simulator/host.py",
@@ -169,11 +184,11 @@ def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
 
 
 def test_yaml_is_read_where_scenarios_contracts_tokens_and_contents_are() -> None:
-    scenarios = ("simulator/scenario/document.py", "simulator/scenario/loader.py")
+    scenarios = ("simulator/engine/scenario/language/document.py", "simulator/engine/scenario/files/loader.py")
     readers = (
         *scenarios,
         "simulator/contract/files.py",
-        "simulator/control/token_files.py",
+        "simulator/engine/control/token_files.py",
         "simulator/docs/library.py",
     )
     assert outside(importers("ruamel", "yaml"), *readers) == set()
@@ -182,11 +197,11 @@ def test_yaml_is_read_where_scenarios_contracts_tokens_and_contents_are() -> Non
 def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
     speakers = importers("aiohttp", "httpx", "requests", "urllib.request", "http.client")
     clients = (
-        "simulator/courier/transport.py",
+        "simulator/engine/webhooks/courier/transport.py",
         "simulator/agents/session.py",
-        "simulator/client.py",
-        "simulator/durable/hop.py",
-        "simulator/scenario/clients.py",
+        "simulator/engine/clients/control.py",
+        "simulator/engine/durable/shared/hop.py",
+        "simulator/engine/scenario/run/clients.py",
         "simulator/conformance",
         "simulator/certification",
         "simulator/testing",
@@ -195,10 +210,10 @@ def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
 
 
 def test_the_order_of_the_rooms_is_one_and_the_same_everywhere() -> None:
-    assert tuple(room.name for room in ROOMS) == ORDER
+    assert tuple(room.name for room in ROOMS) == (*ORDER, "webhooks")
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in contracts if "ORDER" in contract["name"])
-    assert layers == [f"simulator.resources.{name}" for name in reversed(ORDER)]
+    assert layers == [f"simulator.providers.ramp.{name}" for name in reversed(ORDER)]
 
 
 def test_a_room_is_entered_by_its_front_door() -> None:
@@ -207,13 +222,13 @@ def test_a_room_is_entered_by_its_front_door() -> None:
     for path in SOURCES:
         for line, module, names in imports(path):
             parts = module.split(".")
-            if parts[:2] != ["simulator", "resources"] or len(parts) < 3:
+            if parts[:3] != ["simulator", "providers", "ramp"] or len(parts) < 4 or parts[3] not in ORDER:
                 continue
-            if path.is_relative_to(PACKAGE / "resources" / parts[2]):
+            if path.is_relative_to(PACKAGE / "providers" / "ramp" / parts[3]):
                 continue
-            room = import_module(".".join(parts[:3]))
+            room = import_module(".".join(parts[:4]))
             exported = getattr(room, "__all__", dir(room))
-            if len(parts) > 3 or any(name not in exported for name in names):
+            if len(parts) > 4 or any(name not in exported for name in names):
                 wrong.append(f"{name_of(path)}:{line} {module} {', '.join(names)}")
     assert wrong == []
 
@@ -266,10 +281,10 @@ def test_every_status_given_to_a_record_is_the_target_of_a_state_table() -> None
         if keyword.arg in ("status", "kyc_status") and not _is_target(path, keyword.value)
     )
     assert invented == [
-        "simulator/resources/profile/records.py kyc_status=record.status",
-        "simulator/resources/profile/records.py status=profile.kyc_status",
-        "simulator/resources/profile/records.py status=profile.status",
-        "simulator/resources/profile/records.py status=record.status",
+        "simulator/providers/ramp/profile/records.py kyc_status=record.status",
+        "simulator/providers/ramp/profile/records.py status=profile.kyc_status",
+        "simulator/providers/ramp/profile/records.py status=profile.status",
+        "simulator/providers/ramp/profile/records.py status=record.status",
     ]
 
 
@@ -320,7 +335,7 @@ def test_every_error_code_a_room_raises_is_declared_by_an_operation(room: Room) 
     declared = {code for one in later for operation in one.operations for code in operation.errors}
     wrong = [
         f"{name_of(path)}:{line} {code}"
-        for path in sorted((PACKAGE / "resources" / room.name).rglob("*.py"))
+        for path in sorted(folder_of(room).rglob("*.py"))
         for line, code in _codes_raised(path)
         if code not in declared | UNIVERSAL
     ]

@@ -18,29 +18,29 @@ import pytest
 from typing_extensions import TypedDict
 
 from contracts.generator.diagrams import pages
-from simulator.assembly import ROOMS, Blueprint, Simulator
-from simulator.control.faults import ROWS as CONTROL_ROWS
+from simulator.engine.control.scenarios.faults import ROWS as CONTROL_ROWS
+from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
+from simulator.engine.insight.histories import cells
+from simulator.engine.records.records import Kind, Record, create, existing, find, move, new_fields, present
+from simulator.engine.rows import subjects
+from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.rows.operation import Call, Operation
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.subjects import subjects_of
+from simulator.engine.scenario.language import vocabulary as objects
+from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.scenario.run.paths import paths_to
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.json import Shown
+from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator
 from simulator.host import application_of
-from simulator.insight.histories import cells
 from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World
-from simulator.resources import ORDER
-from simulator.scenario import objects
-from simulator.scenario.clients import AsgiClient
-from simulator.scenario.paths import paths_to
-from simulator.server.runtime import Runtime
-from simulator.wire import subjects
-from simulator.wire.actions import Action, ActionCall
-from simulator.wire.events import EVENT_TYPES, EventType
-from simulator.wire.faults import Deliver, InterfaceFault, Match, Respond
-from simulator.wire.json import Shown
-from simulator.wire.operation import Call, Operation
-from simulator.wire.records import Kind, Record, create, existing, find, move, new_fields, present
-from simulator.wire.room import Room
-from simulator.wire.subjects import subjects_of
+from simulator.providers.ramp import ORDER
 from tests.measures import nodes_of, sources
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -187,7 +187,7 @@ MEMBERS = {name for model in (Match, Respond, InterfaceFault, Deliver) for name 
 COMMON = {"match", "method", "path", "public_key", "status", "code", "message", "respond", "delay", "drop", "hold"}
 COMMON |= {"times", "probability", "skip", "act"}
 """Members whose names are words that stand for other things in other files too."""
-EXAMPLES = ("scenario/schema.py", "wire/presets.py")
+EXAMPLES = ("engine/scenario/language/schema.py", "engine/faults/presets.py")
 """Scenario files read durations in their own way, and presets are examples; a new member needs neither."""
 
 
@@ -199,12 +199,12 @@ def places() -> dict[str, int]:
     """
     naming = files_naming()
     layers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    named = sum(any("resources.beneficiaries" in str(layer) for layer in one.get("layers", ())) for one in layers)
+    named = sum(any("ramp.beneficiaries" in str(layer) for layer in one.get("layers", ())) for one in layers)
     timers = ("quote.expiry", "ramp.deadline", "invoice.expiry")
     actions = ("deposit_confirms", "confirmation_arrives", "invoice_paid", "lightning_payment_arrives")
     return {
         "action": max(
-            sum(not file.startswith(("resources/", "conformance/")) for file in naming[name]) for name in actions
+            sum(not file.startswith(("providers/ramp/", "conformance/")) for file in naming[name]) for name in actions
         ),
         "event": min(len(naming[event]) for event in EVENT_TYPES),
         "timer": max(len(naming[kind]) for kind in timers),

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from simulator.assembly import ROOMS
+from simulator.engine.records.records import INDEX, find, kind_of, render_for_event
+from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.text.json import dumps
+from simulator.engine.worlds.simulator import ROOMS
 from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from simulator.kernel.world import Wiring, World
-from simulator.wire.actions import ActionTable
-from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.json import dumps
-from simulator.wire.records import INDEX, find, kind_of, render_for_event
 from tests import support
 from tests.auditor import Auditor
 from tests.support import CELO

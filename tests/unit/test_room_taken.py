@@ -13,10 +13,10 @@ from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
 
 from simulator import Config, create_app
+from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.worlds.setting_model import Settings
+from simulator.engine.worlds.settings import shown
 from simulator.kernel.world import World
-from simulator.scenario.clients import AsgiClient
-from simulator.wire.setting_model import Settings
-from simulator.wire.settings import shown
 from tests.support import KEYS, QUOTE
 
 PAYEE = {

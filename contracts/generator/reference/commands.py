@@ -9,7 +9,7 @@ import click
 
 from contracts.generator.reference.text import table
 from simulator.cli import SECTIONS, main
-from simulator.wire.clauses import slug
+from simulator.engine.text.citations import slug
 
 _HEAD = """\
 # Command line

@@ -11,12 +11,12 @@ from contracts.generator import control
 from contracts.generator.provenance import pascal
 from contracts.generator.reference.calls import Example, examples
 from contracts.generator.reference.fields import link, listed, shapes_in
-from simulator.assembly import Simulator
 from simulator.contract.fields import Field, Reader
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.control.operation import TAGS
-from simulator.control.rows import control_rows
-from simulator.wire.actions import ActionTable
+from simulator.engine.control.operation import TAGS
+from simulator.engine.control.rows import control_rows
+from simulator.engine.rows.action import ActionTable
+from simulator.engine.worlds.simulator import Simulator
 
 _HEAD = """\
 # Control interface

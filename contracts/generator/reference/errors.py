@@ -8,10 +8,10 @@ from pathlib import Path
 from contracts.generator.control import ERRORS as CONTROL_ERRORS
 from contracts.generator.decisions import data_of
 from contracts.generator.reference.text import place_of, table
-from simulator.assembly import ROOMS
 from simulator.contract.files import contract_file
-from simulator.wire.errors import CATALOGUE, ErrorCode
-from simulator.wire.json import JsonObject, loads
+from simulator.engine.rows.error import CATALOGUE, ErrorCode
+from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.worlds.simulator import ROOMS
 
 FILE = Path(__file__).with_name("errors.yaml")
 _HEAD = """\

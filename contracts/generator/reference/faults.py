@@ -12,14 +12,14 @@ from contracts.generator import control
 from contracts.generator.decisions import data_of
 from contracts.generator.reference.fields import listed
 from contracts.generator.reference.text import table
-from simulator.assembly import Simulator
 from simulator.contract.fields import Field, Reader
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.control.rows import control_rows
-from simulator.exploration.mending import ADVICE
-from simulator.wire import faults
-from simulator.wire.clauses import slug
-from simulator.wire.presets import PRESETS
+from simulator.engine.control.rows import control_rows
+from simulator.engine.faults import models as faults
+from simulator.engine.faults.presets import PRESETS
+from simulator.engine.text.citations import slug
+from simulator.engine.worlds.simulator import Simulator
+from simulator.exploration.judgement.mending import ADVICE
 
 FILE = Path(__file__).with_name("faults.yaml")
 _HEAD = """\

@@ -12,12 +12,12 @@ from functools import cache
 
 from contracts.generator.decisions import data_of
 from simulator.certification.rules import RULES
-from simulator.conformance.laws import ALWAYS, LAWS
 from simulator.docs.library import DIRECTORY
-from simulator.exploration.mending import ADVICE
+from simulator.engine.insight.signals import KINDS
+from simulator.engine.text.citations import places_of, slug
+from simulator.exploration.judgement.mending import ADVICE
 from simulator.exploration.plans import NONE
-from simulator.insight.signals import KINDS
-from simulator.wire.clauses import places_of, slug
+from simulator.providers.ramp.laws import ALWAYS, LAWS
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 from contracts.generator import scenario_schema
 from contracts.generator.texts import explained
-from simulator.assembly import Simulator
-from simulator.resources.webhooks import shapes
-from simulator.scenario import sights
-from simulator.scenario.files import Library
-from simulator.scenario.objects import kinds, operations, subjects
-from simulator.scenario.sights import Sight
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.scenario.language import sights
+from simulator.engine.scenario.language.sights import Sight
+from simulator.engine.scenario.language.vocabulary import kinds, operations, subjects
+from simulator.engine.webhooks import shapes
+from simulator.engine.worlds.simulator import Simulator
 
 _FEW = 14
 """So many words of a field are listed."""

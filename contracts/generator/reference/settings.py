@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contracts.generator.reference.text import table
-from simulator.cli.settings import CLIENT, CONFIG, SERVE, Setting
+from simulator.cli.server.settings import CLIENT, CONFIG, SERVE, Setting
 
 _HEAD = """\
 # Settings

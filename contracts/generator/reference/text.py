@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulator.wire.clauses import places_of
+from simulator.engine.text.citations import places_of
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:

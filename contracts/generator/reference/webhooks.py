@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contracts.generator.reference.text import table
 from contracts.generator.webhooks_page import LANGUAGES, VERIFIERS
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.webhooks.schedule import RETRY_DELAYS_MS
 from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS
-from simulator.resources.webhooks.schedule import RETRY_DELAYS_MS
-from simulator.wire.events import EVENT_TYPES
 
 _HEAD = """\
 # Webhooks

@@ -28,8 +28,8 @@ from contracts.generator.requests.values import (
     some,
 )
 from contracts.generator.schemas import Schema
-from simulator.resources import reference
-from simulator.wire.spelling import short, upper
+from simulator.providers.ramp import reference
+from simulator.providers.ramp.spelling import short, upper
 
 
 def fits(fields: Mapping[str, Schema], required: Iterable[str] = ()) -> Schema:

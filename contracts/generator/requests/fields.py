@@ -10,16 +10,16 @@ from collections.abc import Mapping
 
 from contracts.generator.requests.values import STABLE
 from contracts.generator.schemas import Schema
-from simulator.resources import reference
-from simulator.resources.auth.bodies import TokenBody
-from simulator.resources.balance.bodies import BuyQuoteBody, EstimateBody, SwapSide, WithdrawQuoteBody
-from simulator.resources.beneficiaries.bodies import AnyBeneficiary, BankAccount, PhoneNumber, WalletAddress
-from simulator.resources.recurring.bodies import NewRecurring, Source
-from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
-from simulator.wire.enums import explained
-from simulator.wire.events import EVENT_MEANINGS
-from simulator.wire.fields import Body
-from simulator.wire.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, WALLET_NETWORKS, guesses
+from simulator.engine.rows.event import EVENT_MEANINGS
+from simulator.engine.text.enums import explained
+from simulator.engine.text.fields import Body
+from simulator.engine.text.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, WALLET_NETWORKS, guesses
+from simulator.engine.webhooks.bodies import NewWebhook, WebhookChange
+from simulator.providers.ramp import reference
+from simulator.providers.ramp.auth.bodies import TokenBody
+from simulator.providers.ramp.balance.bodies import BuyQuoteBody, EstimateBody, SwapSide, WithdrawQuoteBody
+from simulator.providers.ramp.beneficiaries.bodies import AnyBeneficiary, BankAccount, PhoneNumber, WalletAddress
+from simulator.providers.ramp.recurring.bodies import NewRecurring, Source
 
 
 def _one_of(meanings: Mapping[str, str]) -> Schema:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from contracts.generator.schemas import Schema
-from simulator.resources import reference
-from simulator.wire.enums import explained
-from simulator.wire.events import EVENT_MEANINGS
-from simulator.wire.shapes import CURRENCY_CODES, WALLET_NETWORKS
+from simulator.engine.rows.event import EVENT_MEANINGS
+from simulator.engine.text.enums import explained
+from simulator.engine.text.shapes import CURRENCY_CODES, WALLET_NETWORKS
+from simulator.providers.ramp import reference
 
 ADDRESSES = {
     "stellar": r"^G[A-Z2-7]{55}$",

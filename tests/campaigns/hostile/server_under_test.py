@@ -22,13 +22,13 @@ from urllib.parse import quote, unquote
 
 import orjson
 
-from simulator.config import Config
+from simulator.engine.faults.in_force import FAULTS
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
 from simulator.host import create_app
 from simulator.kernel.ledger import BALANCES
 from simulator.kernel.world import World
-from simulator.server.app import Application
-from simulator.server.process import serving
-from simulator.wire.in_force import FAULTS
 from tests.campaigns.hostile.contract import answer_findings, event_findings
 from tests.campaigns.hostile.findings import Findings
 from tests.campaigns.hostile.mutations import dumps

@@ -18,10 +18,10 @@ import orjson
 import pytest
 
 from simulator.compare import HarError, compare, read_har
-from simulator.config import Config
+from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.server.config import Config
 from simulator.host import create_app
 from simulator.kernel.journal import Cause
-from simulator.scenario.clients import AsgiClient
 from tests.campaigns.hostile.apart import Server
 from tests.campaigns.hostile.conftest import own_server
 from tests.campaigns.hostile.prober import Prober

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from simulator.assembly import Blueprint, Simulator
-from simulator.resources.deposit_wallets.records import WALLETS
-from simulator.scenario.files import Library
-from simulator.server.app import Application
-from simulator.server.runtime import Runtime
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.server.app import Application
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.providers.ramp.deposit_wallets.records import WALLETS
 from tests.campaigns.hostile.campaigns.yaml_texts import scenario_text
 from tests.campaigns.hostile.findings import Findings
 from tests.campaigns.hostile.mutations import ODD, dumps, leaves, mutated

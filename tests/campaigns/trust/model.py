@@ -8,8 +8,8 @@ import time
 from contextlib import AsyncExitStack
 from typing import Any
 
-from simulator.durable.backend import Batch, WorldBegan, WorldChanged
-from simulator.durable.postgres import PostgresStore
+from simulator.engine.durable.backend import Batch, WorldBegan, WorldChanged
+from simulator.engine.durable.shared.postgres import PostgresStore
 from tests.campaigns.benchmarks.machine import described, resident_bytes
 from tests.campaigns.trust import results
 from tests.campaigns.trust.database import LOCKS, Database

@@ -14,9 +14,9 @@ from itertools import islice
 from typing import Any
 
 from simulator.cli import main
-from simulator.durable import gathering, keeper, kept, sqlite
-from simulator.durable.writes import ClockState, Entry, entry_bytes
-from simulator.wire.row_text import RowTexts
+from simulator.engine.durable import gathering, keeper, kept, sqlite
+from simulator.engine.durable.writes import ClockState, Entry, entry_bytes
+from simulator.engine.records.row_text import RowTexts
 
 FOLD_BYTES = 200_000
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from simulator.cli.serve import serve
-from simulator.control.rows import control_rows
+from simulator.cli.server.serve import serve
+from simulator.engine.control.rows import control_rows
 
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = Path(__file__).parent / "deploy"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from contracts.generator.assumptions import all_assumptions
+from simulator.engine.worlds.alternatives import SWITCHES
 from simulator.testing import Server
-from simulator.testing.in_process import InProcessLink
-from simulator.wire.alternatives import SWITCHES
+from simulator.testing.links.in_process import InProcessLink
 from tests.measures import sources, text_of
 from tests.service.assumptions import calls, hooks, lives, money  # noqa: F401  (they enter their cases)
 from tests.service.assumptions.cases import CASES, Case

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from simulator.cli import main
+from simulator.engine.worlds.alternatives import SWITCHES, chosen
+from simulator.engine.worlds.settings import DEFAULTS
 from simulator.testing import Server, SimulatorError, World
-from simulator.testing.in_process import InProcessLink
-from simulator.wire.alternatives import SWITCHES, chosen
-from simulator.wire.settings import DEFAULTS
+from simulator.testing.links.in_process import InProcessLink
 from tests.support import QUOTE
 
 HOUR = {"H14": "lapses_after_1h"}

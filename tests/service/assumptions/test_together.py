@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from simulator.engine.worlds.alternatives import SWITCHES
 from simulator.testing import ActionRefused, Server, World, receiver
-from simulator.testing.in_process import InProcessLink
-from simulator.wire.alternatives import SWITCHES
+from simulator.testing.links.in_process import InProcessLink
 from tests.service.assumptions.cases import BALANCE, PHONE, payee, quote, sending, user, withdraw_quote
 from tests.support import CELO, whole
 

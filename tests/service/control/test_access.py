@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.control.insight import PAGE_ROWS
-from simulator.control.operation import ControlOperation
-from simulator.control.rows import control_rows
 from simulator.dashboard import DASHBOARD_ROWS
+from simulator.engine.control.insight import PAGE_ROWS
+from simulator.engine.control.operation import ControlOperation
+from simulator.engine.control.rows import control_rows
 from tests.remote import EMPTY, Answer, Remote, running
 from tests.support import QUOTE
 

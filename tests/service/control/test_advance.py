@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from simulator.courier.courier import wall_clock_ms
+from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.kernel.clock import parse_timestamp
 from tests.remote import Answer, Remote, new_client
 from tests.service.http.busy import recurring

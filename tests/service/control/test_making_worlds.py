@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from simulator.cli import main
-from simulator.config import Config, ConfigError
+from simulator.engine.server.config import Config, ConfigError
+from simulator.engine.worlds.setting_model import Settings
+from simulator.engine.worlds.settings import shown
 from simulator.host import create_app
-from simulator.wire.setting_model import Settings
-from simulator.wire.settings import shown
 from tests.remote import Remote, running
 
 ASSUMED = {"H14": "lapses_after_1h"}

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from simulator.server.app import Application
-from simulator.server.meter import BOUNDS, Meter
+from simulator.engine.server.app import Application
+from simulator.engine.server.telemetry.meter import BOUNDS, Meter
 from tests.remote import EMPTY, Remote, running
 from tests.support import QUOTE
 
@@ -169,7 +169,7 @@ def test_nothing_of_the_library_is_loaded_before_somebody_asks() -> None:
     program = (
         "import sys, asyncio\n"
         "from simulator import Config, create_app\n"
-        "from simulator.scenario.clients import AsgiClient\n"
+        "from simulator.engine.scenario.run.clients import AsgiClient\n"
         "async def go():\n"
         "    client = AsgiClient(create_app(Config(clock='manual')))\n"
         "    await client.request('GET', '/_simulator/health')\n"

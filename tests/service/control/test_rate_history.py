@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.resources.reference import rates
+from simulator.providers.ramp.reference import rates
 from tests.remote import Remote
 
 PAIR = {"asset": "USDC", "fiat_currency": "KES"}

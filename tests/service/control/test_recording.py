@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from simulator.assembly import Simulator
 from simulator.cli import main
-from simulator.config import Config
+from simulator.engine.scenario.files.library import ScenarioFile
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.scenario.run.clients import AsgiClient, HttpClient
+from simulator.engine.scenario.run.results import RunResult
+from simulator.engine.scenario.run.runner import run
+from simulator.engine.server.config import Config
+from simulator.engine.worlds.simulator import Simulator
 from simulator.host import create_app
-from simulator.scenario.clients import AsgiClient, HttpClient
-from simulator.scenario.files import ScenarioFile
-from simulator.scenario.loader import Loader
-from simulator.scenario.results import RunResult
-from simulator.scenario.runner import run
 from tests.remote import Remote
 from tests.service.control.test_trigger import BENEFICIARY, offramp, onramp, quote, recurring, trigger
 from tests.support import CELO, KEYS, QUOTE

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulator.scenario.clients import AsgiClient
-from simulator.scenario.document import FILE
-from simulator.scenario.files import ScenarioFile
-from simulator.scenario.loader import Loader
-from simulator.server.messages import Incoming
+from simulator.engine.scenario.files.library import ScenarioFile
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.scenario.language.document import FILE
+from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.server.http.messages import Incoming
 from tests.service.test_documents import Inside
 
 ODD = st.text("a/\x00\n\r\t %?#${}:'\"\\é\u2028\U0001f600.-", max_size=8)

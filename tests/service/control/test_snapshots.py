@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Simulator
-from simulator.control import operation
+from simulator.engine.control import operation
+from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint, Simulator
 from tests.remote import Remote, new_client
 from tests.service.http.busy import afternoon, busy_morning, ok, onramp, send
 from tests.service.http.test_clock_and_webhooks import Receiver

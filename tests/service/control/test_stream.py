@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.server import publisher
-from simulator.wire.records import present
+from simulator.engine.records.records import present
+from simulator.engine.server.running import publisher
 from tests.remote import Answer, Remote, new_client
 from tests.service.control.test_snapshots import FRIEND, another_process, restore, snapshot, state
 from tests.service.http.busy import ok, onramp, send

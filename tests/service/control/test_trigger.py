@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.wire.events import EVENT_TYPES
+from simulator.engine.rows.event import EVENT_TYPES
 from tests.remote import Answer, Remote, new_client
 from tests.support import CELO
 

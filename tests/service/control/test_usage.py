@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.server.app import Application
+from simulator.engine.server.app import Application
 from tests.remote import EMPTY, Remote, running
 from tests.support import QUOTE
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from simulator.courier import transport as module
-from simulator.courier.courier import Courier
-from simulator.courier.exchange import MAX_BODY_BYTES
-from simulator.courier.transport import HttpTransport, describe
-from simulator.resources import webhooks
-from simulator.resources.webhooks import Outcome
-from simulator.resources.webhooks.keys import sign
-from simulator.wire.texts import headers_of
-from tests.unit.courier.test_courier import Owner
-from tests.unit.resources.webhooks.support import happen, register, webhook_world
+from simulator.engine import webhooks
+from simulator.engine.text.texts import headers_of
+from simulator.engine.webhooks import Outcome
+from simulator.engine.webhooks.courier import transport as module
+from simulator.engine.webhooks.courier.courier import Courier
+from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES
+from simulator.engine.webhooks.courier.transport import HttpTransport, describe
+from simulator.engine.webhooks.keys import sign
+from tests.unit.engine.courier.test_courier import Owner
+from tests.unit.ramp.webhooks.support import happen, register, webhook_world
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 HEADERS = (("Content-Type", "application/json"), ("X-Timestamp", "1"))

@@ -11,13 +11,13 @@ from hashlib import sha256
 import httpx
 import pytest
 
-from simulator.config import Config
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.control.rows import control_rows
 from simulator.dashboard import page, page_files
+from simulator.engine.control.rows import control_rows
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
+from simulator.engine.server.http.router import Router
 from simulator.host import create_app
-from simulator.server.app import Application
-from simulator.server.router import Router
 
 PAGE = page().decode()
 MODULES = {name: found.content.decode() for name, found in page_files().items() if name.endswith(".js")}

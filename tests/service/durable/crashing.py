@@ -12,8 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from simulator.config import Config
-from simulator.server.app import Application
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
 from tests.remote import Remote, new_client, running
 
 _copies = count(1)

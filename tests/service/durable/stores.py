@@ -10,15 +10,15 @@ from typing import Any
 
 import httpx
 
-from simulator.assembly import Blueprint, Simulator
-from simulator.courier.transport import Transport
-from simulator.durable.backend import Batch, Sizes, StoreError
-from simulator.durable.keeper import Keeper
-from simulator.durable.sqlite import SqliteStore
+from simulator.engine.durable.backend import Batch, Sizes, StoreError
+from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable.sqlite import SqliteStore
+from simulator.engine.server.app import Application
+from simulator.engine.server.process import serving
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.webhooks.courier.transport import Transport
+from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
-from simulator.server.app import Application
-from simulator.server.process import serving
-from simulator.server.runtime import Runtime
 from tests.remote import async_client
 from tests.support import KEYS
 

@@ -13,7 +13,7 @@ import asyncpg
 import httpx
 import pytest
 
-from simulator.durable.reader import LOCKS
+from simulator.engine.durable.shared.reader import LOCKS
 from simulator.kernel.world import DEFAULT_WORLD
 from tests.service.durable.test_sharing import Here, run
 

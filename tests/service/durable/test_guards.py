@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.durable.backend import StoreFull
-from simulator.resources.webhooks.records import Outcome
+from simulator.engine.durable.backend import StoreFull
+from simulator.engine.webhooks.records import Outcome
 from tests.service.durable.stores import Kept, play, turns
 from tests.support import QUOTE
 

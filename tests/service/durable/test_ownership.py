@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.durable.ownership import (
+from simulator.engine.durable.shared.ownership import (
     Ask,
     Connect,
     Drained,

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import asyncpg
 import pytest
 
-from simulator.durable.backend import (
+from simulator.engine.durable.backend import (
     Batch,
     Change,
     SnapshotForgotten,
@@ -20,8 +20,8 @@ from simulator.durable.backend import (
     WorldChanged,
     WorldEnded,
 )
-from simulator.durable.postgres import PostgresStore
-from simulator.durable.session import OwnershipLost
+from simulator.engine.durable.shared.postgres import PostgresStore
+from simulator.engine.durable.shared.session import OwnershipLost
 
 
 @asynccontextmanager

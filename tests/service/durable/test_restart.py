@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from simulator.durable import keeper as keepers
-from simulator.durable.keeper import Keeper
+from simulator.engine.durable import keeper as keepers
+from simulator.engine.durable.keeper import Keeper
 from simulator.kernel.clock import parse_timestamp
 from tests.remote import Remote
 from tests.service.durable.crashing import as_killed, document, kept, loopback, seen

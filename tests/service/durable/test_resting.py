@@ -13,12 +13,12 @@ from zlib import crc32
 import httpx
 import pytest
 
-from simulator.config import Config
-from simulator.durable import resting
-from simulator.durable.resting import RestingKeeper
+from simulator.engine.durable import resting
+from simulator.engine.durable.resting import RestingKeeper
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
 from simulator.host import create_app
-from simulator.server.app import Application
-from simulator.server.process import serving
 from tests.remote import async_client
 from tests.service.durable.crashing import as_killed, document, kept, loopback, seen, url_of
 from tests.support import QUOTE

@@ -16,9 +16,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from simulator.client import ControlClient
-from simulator.config import Config
-from simulator.wire.settings import DEFAULTS
+from simulator.engine.clients.control import ControlClient
+from simulator.engine.server.config import Config
+from simulator.engine.worlds.settings import DEFAULTS
 from tests.remote import TLS, new_client, running
 from tests.service.durable.crashing import document, kept, url_of
 from tests.service.durable.stores import keeper_of
@@ -241,7 +241,7 @@ def test_disk_holds_no_more_than_quotas_allow(path: Path) -> None:
 
 FULL_START = """
 import os, sys
-from simulator.durable import sqlite
+from simulator.engine.durable import sqlite
 os.statvfs = lambda path: os.statvfs_result((4096, 4096, 100, 0, 0, 0, 0, 0, 0, 255))
 from simulator.cli import main
 import resource
@@ -309,4 +309,6 @@ def test_nothing_of_it_is_loaded_without_a_store() -> None:
     done = subprocess.run([sys.executable, "-c", f"{loads}; {told}"], cwd=ROOT, capture_output=True, check=True)
     loaded = json.loads(done.stdout)
     assert "simulator.host" in loaded
-    assert not [name for name in loaded if name.startswith(("simulator.durable.", "sqlite3", "_sqlite3", "asyncpg"))]
+    assert not [
+        name for name in loaded if name.startswith(("simulator.engine.durable.", "sqlite3", "_sqlite3", "asyncpg"))
+    ]

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from simulator.cli import main
-from simulator.config import Config
-from simulator.wire.json import loads
+from simulator.engine.server.config import Config
+from simulator.engine.text.json import loads
 from tests.contract_judge import ContractJudge
 from tests.remote import Remote, new_client, running
 from tests.service.durable.crashing import kept, seen

@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.config import Config
-from simulator.durable.sharing import SharedKeeper
+from simulator.engine.durable.shared.sharing import SharedKeeper
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import open_socket, origin_of, serving
 from simulator.host import create_app
-from simulator.server.app import Application
-from simulator.server.process import open_socket, origin_of, serving
 from tests.campaigns.benchmarks.client import QUOTE
 from tests.remote import async_client
 from tests.service.durable.replicas import KEYS

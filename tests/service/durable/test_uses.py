@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from simulator.durable import telling
+from simulator.engine.durable import telling
 from tests.service.durable.stores import Kept, keeper_of, over_store, play, turns
 from tests.service.durable.test_sharing import Here, run
 from tests.support import QUOTE

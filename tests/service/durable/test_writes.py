@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.assembly import Blueprint, Simulator
-from simulator.control.documents import contents_of, read_document
-from simulator.durable.writes import Base, ClockState, Gathering, base_parts, entry_bytes, read_world
+from simulator.engine.control.worlds.documents import contents_of, read_document
+from simulator.engine.durable.writes import Base, ClockState, Gathering, base_parts, entry_bytes, read_world
+from simulator.engine.records.records import INDEX
+from simulator.engine.records.row_text import RowTexts
+from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.kernel.ids import STREAMS
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.world import World
-from simulator.wire.records import INDEX
-from simulator.wire.row_text import RowTexts
 from tests.service.test_saved_world import SAVED
 
 SIMULATOR = Simulator()

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.server.app import Application
-from simulator.server.quotas import CallQuota
-from simulator.wire.settings import DEFAULTS
+from simulator.engine.server.app import Application
+from simulator.engine.server.checks.quotas import CallQuota
+from simulator.engine.worlds.settings import DEFAULTS
 from tests.remote import EMPTY, Remote, running
 from tests.service.http.busy import recurring
 from tests.support import QUOTE

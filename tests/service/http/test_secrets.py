@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.assembly import ROOMS
-from simulator.config import Config
+from simulator.engine.server.config import Config
+from simulator.engine.worlds.simulator import ROOMS
 from tests.remote import Remote, new_client, running
 
 CONTROL_TOKEN = "open-sesame-open-sesame"

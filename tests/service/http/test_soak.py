@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from simulator.engine.records import advice
+from simulator.engine.records.advice import ADVICE, advise
 from simulator.kernel.journal import Cause
-from simulator.wire import advice
-from simulator.wire.advice import ADVICE, advise
 from tests.service.control.test_snapshots import FRIEND
 from tests.service.http.busy import ok, send
 from tests.service.test_documents import Inside

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from simulator.server import tracing
+from simulator.engine.server.telemetry import tracing
 from tests.collector import Collector, attributes, collecting
 from tests.remote import EMPTY, TLS, Remote, running
 from tests.service.http.test_traces import HEADERS, SPAN, TRACE, traced

@@ -9,18 +9,18 @@ from weakref import ref
 
 import pytest
 
+from simulator.engine.faults.in_force import FAULTS
+from simulator.engine.records.records import ORIGINS, find, present
+from simulator.engine.rows.error import ControlError
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.scenario.play.catalogue import UnknownScenario
+from simulator.engine.scenario.play.engine import Engine
+from simulator.engine.scenario.play.rules import bound_to
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import Origin, World
-from simulator.scenario.catalogue import UnknownScenario
-from simulator.scenario.engine import Engine
-from simulator.scenario.files import Library
-from simulator.scenario.rules import bound_to
-from simulator.wire.errors import ControlError
-from simulator.wire.in_force import FAULTS
-from simulator.wire.records import ORIGINS, find, present
 from tests.support import advance
-from tests.unit.scenario.toy import (
+from tests.unit.engine.scenario.toy import (
     ACTIONS,
     BALANCES,
     LOADER,
@@ -532,7 +532,7 @@ def test_everything_pending_survives_a_snapshot() -> None:
 
 
 def test_the_logbook_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.scenario.logbook.KEPT", 3)
+    monkeypatch.setattr("simulator.engine.scenario.play.logbook.KEPT", 3)
     engine, world = running("name: busy\nrules: [{on: created, do: []}]")
     for _ in range(3):
         begin(world, "buy")

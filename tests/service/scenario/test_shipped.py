@@ -10,15 +10,15 @@ import jsonschema_rs
 import pytest
 
 from contracts.generator.scenario_schema import json_schema
-from simulator.assembly import Simulator
-from simulator.config import Config
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.scenario.files.shipped import shipped_directory
+from simulator.engine.scenario.run.clients import AsgiClient, Reply
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
+from simulator.engine.worlds.simulator import Simulator
 from simulator.host import create_app
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS, SECOND_MS
 from simulator.kernel.world import World
-from simulator.scenario.clients import AsgiClient, Reply
-from simulator.scenario.loader import Loader
-from simulator.scenario.shipped import shipped_directory
-from simulator.server.app import Application
 from tests.shipped import shown
 from tests.support import CELO, KEYS, advance
 

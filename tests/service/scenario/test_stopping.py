@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
+from simulator.engine.faults.in_force import FAULTS
+from simulator.engine.scenario.play import stops
+from simulator.engine.scenario.play.engine import Engine
+from simulator.engine.scenario.play.logbook import last_entry
+from simulator.engine.scenario.play.stops import stopped_since
+from simulator.engine.worlds.setting_model import Settings
+from simulator.engine.worlds.settings import change_settings
 from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.scenario import stops
-from simulator.scenario.engine import Engine
-from simulator.scenario.logbook import last_entry
-from simulator.scenario.stops import stopped_since
-from simulator.wire.in_force import FAULTS
-from simulator.wire.setting_model import Settings
-from simulator.wire.settings import change_settings
 from tests.service.scenario.test_engine import after, running, status
-from tests.unit.scenario.toy import (
+from tests.unit.engine.scenario.toy import (
     ACTIONS,
     BALANCES,
     LOADER,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.assembly import ROOMS
+from simulator.engine.worlds.simulator import ROOMS
 from tests.remote import Remote
 
 OPERATIONS = [(row.method, row.path) for room in ROOMS for row in room.operations if row.path != "/auth/token"]

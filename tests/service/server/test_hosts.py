@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from simulator.server.hosts import Hosts, host_name, is_loopback
+from simulator.engine.server.http.hosts import Hosts, host_name, is_loopback
 from tests.raw import ask, refusal, request
 from tests.remote import EMPTY, Remote, running
 

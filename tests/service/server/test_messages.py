@@ -10,7 +10,8 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
-from simulator.server.messages import (
+from simulator.engine.rows.error import ApiError
+from simulator.engine.server.http.messages import (
     CUT,
     Incoming,
     NoCut,
@@ -24,7 +25,6 @@ from simulator.server.messages import (
     token_of,
     write,
 )
-from simulator.wire.errors import ApiError
 from tests.raw import connected, ends, read_answer, request
 from tests.remote import Remote
 

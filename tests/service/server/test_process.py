@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.control.queries import Waker
+from simulator.engine.control.history.queries import Waker
+from simulator.engine.server.app import Application
+from simulator.engine.server.process import MaskingFormatter, open_socket, origin_of, serving
+from simulator.engine.text.masking import Masker
 from simulator.host import create_app
-from simulator.server.app import Application
-from simulator.server.process import MaskingFormatter, open_socket, origin_of, serving
-from simulator.wire.masking import Masker
 from tests.raw import ask, connected, ends, read_answer, refusal, request
 from tests.remote import EMPTY, running
 from tests.support import eventually

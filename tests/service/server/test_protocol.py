@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from simulator.engine.server.process import serving
 from simulator.host import create_app
-from simulator.server.process import serving
 from tests.raw import ask, connected, ends, request
 from tests.remote import EMPTY, running
 from tests.support import eventually

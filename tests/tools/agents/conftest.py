@@ -9,7 +9,7 @@ import pytest
 
 from simulator.agents import toolbox
 from simulator.agents.session import Session
-from simulator.wire.json import JsonObject
+from simulator.engine.text.json import JsonObject
 
 BENEFICIARY: JsonObject = {
     "type": "phone_number",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulator.config import Config
+from simulator.engine.server.config import Config
 from tests.remote import Remote, running
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from simulator.config import Config
+from simulator.engine.server.config import Config
 from tests.remote import running
 from tests.tools.browser.screen import Screen
 

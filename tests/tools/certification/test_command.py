@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 from simulator.certification.rules import NAMES
 from simulator.certification.stage import is_simulator
 from simulator.cli import main
-from simulator.client import ControlClient
-from simulator.config import Config
-from simulator.server.process import open_socket
+from simulator.engine.clients.control import ControlClient
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import open_socket
 from tests.remote import running
 from tests.tools.certification import wrong
 from tests.tools.certification.conftest import Start

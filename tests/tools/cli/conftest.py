@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from simulator.cli import main
-from simulator.client import ControlClient
-from simulator.config import Config
+from simulator.engine.clients.control import ControlClient
+from simulator.engine.server.config import Config
 from tests.remote import running
 from tests.support import CELO
 

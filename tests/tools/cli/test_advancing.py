@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.cli import advancing
-from simulator.client import ControlClient, Unreachable
+from simulator.cli.worlds import advancing
+from simulator.engine.clients.control import ControlClient, Unreachable
 
 PROGRESS = {"from": "2026-01-05T08:00:00.000Z", "now": "2026-02-05T08:00:00.000Z", "to": "2026-04-05T08:00:00.000Z",
             "fired": 12, "events": 30, "deliveries": 28}  # fmt: skip

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
-from simulator.cli import completing, main
+from simulator.cli import main
+from simulator.cli.tools import completing
 from tests.tools.cli.conftest import Command
 
 NOWHERE = {"SIMULATOR_URL": "http://127.0.0.1:1"}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from simulator.client import CallRefused, ControlClient, Unreachable
+from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
 from tests.tools.cli.conftest import Command
 
 

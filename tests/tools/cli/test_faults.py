@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.cli.faults import _members
+from simulator.cli.worlds.faults import _members
+from simulator.engine.faults.models import Deliver, InterfaceFault, WebhookFault, WebhookMatch
+from simulator.engine.faults.presets import PRESETS
 from simulator.exploration.catalogue import CLASSES
-from simulator.wire.faults import Deliver, InterfaceFault, WebhookFault, WebhookMatch
-from simulator.wire.presets import PRESETS
 from tests.tools.cli.conftest import Command
 
 

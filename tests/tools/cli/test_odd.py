@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from simulator.cli import main
-from simulator.control.token_files import BadTokens, tokens_of
+from simulator.engine.control.token_files import BadTokens, tokens_of
 
 DEEP = 5_000
 SHAPES = (

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.cli import main
-from simulator.terminal import plain
+from simulator.engine.text.terminal import plain
 from tests.tools.cli.conftest import Command
 
 PACKAGE = Path(__file__).parents[3] / "simulator"

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from simulator.cli import main, running
+from simulator.cli import main
+from simulator.cli.server import running
 from tests.tools.cli.conftest import Command
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.client import ControlClient
+from simulator.engine.clients.control import ControlClient
 from tests.tools.cli.conftest import Command
 
 

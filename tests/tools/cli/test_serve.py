@@ -18,8 +18,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from simulator.cli import COMMANDS, main
-from simulator.client import ControlClient
-from simulator.config import Config, ConfigError
+from simulator.engine.clients.control import ControlClient
+from simulator.engine.server.config import Config, ConfigError
 from simulator.host import create_app
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -238,13 +238,13 @@ def test_a_port_for_the_administrator_is_told(monkeypatch: pytest.MonkeyPatch) -
     def refuse(host: str, port: int) -> socket.socket:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("simulator.server.process.open_socket", refuse)
+    monkeypatch.setattr("simulator.engine.server.process.open_socket", refuse)
     assert "choose one above 1023" in serve("--port", "80").stderr
 
 
 def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     """The body of the command itself, with a server that stops as soon as it has started."""
-    from simulator.server import process as module
+    from simulator.engine.server import process as module
 
     made = module.server_of
 
@@ -278,7 +278,8 @@ def test_help_loads_neither_models_nor_rooms() -> None:
     program = (
         "import sys; from click.testing import CliRunner; from simulator.cli import main; "
         "assert CliRunner().invoke(main, ['--help']).exit_code == 0; "
-        "slow = {'pydantic', 'asyncio', 'urllib.request', 'uvicorn', 'yaml', 'simulator.assembly'} & set(sys.modules); "
+        "slow = {'pydantic', 'asyncio', 'urllib.request', 'uvicorn', 'yaml', 'simulator.engine.worlds.simulator'}; "
+        "slow &= set(sys.modules); "
         "assert not slow, slow"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)

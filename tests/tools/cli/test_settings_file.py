@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from simulator.cli import main, settings_file
-from simulator.cli.settings import CLIENT, SERVE
+from simulator.cli import main
+from simulator.cli.server import settings_file
+from simulator.cli.server.settings import CLIENT, SERVE
 from tests.tools.cli.conftest import Command
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from simulator.cli import tailing
-from simulator.cli.tailing import Wanted, told
-from simulator.client import ControlClient, Unreachable
+from simulator.cli.worlds import tailing
+from simulator.cli.worlds.tailing import Wanted, told
+from simulator.engine.clients.control import ControlClient, Unreachable
 from tests.tools.cli.conftest import Command, make_offramp
 
 CALL = {"id": "req_1", "at": "2026-01-05T08:00:00.000Z", "method": "POST", "path": "/v1/quotes", "status": 422,

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from simulator.cli import main
 from simulator.compare import HarError, compare, read_har
-from simulator.config import Config
+from simulator.engine.server.config import Config
+from simulator.engine.server.http.messages import Incoming
 from simulator.host import create_app
 from simulator.kernel.clock import format_timestamp, parse_timestamp
-from simulator.server.messages import Incoming
 from tests.support import CELO, KEYS, QUOTE
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from simulator.conformance.laws import ALWAYS, LAWS
-from simulator.conformance.laws.bench import WITHOUT, Bench, Lacking, Law, Need, finding, play
+from simulator.conformance.bench import WITHOUT, Bench, Lacking, Law, Need, finding, play
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule, Tally
@@ -20,6 +19,7 @@ from simulator.conformance.service import Answer, NoAnswer, Sent, Service, parse
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import strict_document
+from simulator.providers.ramp.laws import ALWAYS, LAWS
 
 RULE = Rule("thing.made", "A thing is made.", "Things", promise=True)
 SECRET = "sk_test_1"

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from simulator.conformance.laws import ALWAYS, LAWS, lists, paging
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Tally
 from simulator.conformance.service import Answer as Heard
 from simulator.conformance.service import Sent, parsed
 from simulator.conformance.settings import ConformanceSettings
+from simulator.providers.ramp.laws import ALWAYS, LAWS
+from simulator.providers.ramp.laws.conventions import lists, paging
 from tests.tools.conformance.mutants.running import _shapes, wrong_service
 from tests.tools.conformance.mutants.service import Answer, Call, Mutant, Service
 

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from contracts.generator.mutants import RECORD, section
-from simulator.conformance.laws import ALWAYS, LAWS
 from simulator.conformance.shapes import RULES
+from simulator.providers.ramp.laws import ALWAYS, LAWS
 from tests.tools.conformance.mutants import MUTANTS, Tally
 from tests.tools.conformance.mutants.__main__ import row_of
 from tests.tools.conformance.mutants.running import FLOOR, judge, wrong_service

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from contracts.generator.evidence import ObservedCall
-from simulator.wire.json import JsonObject
+from simulator.engine.text.json import JsonObject
 from tests.contract_judge import ContractJudge
 from tests.shipped import contract_files, generated, observed_calls, observed_events
 

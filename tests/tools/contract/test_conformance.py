@@ -10,8 +10,8 @@ import pytest
 
 from contracts.generator.evidence import ObservedCall
 from contracts.generator.openapi import operations
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.json import JsonObject
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.text.json import JsonObject
 from tests.contract_judge import ContractJudge
 from tests.shipped import shown
 

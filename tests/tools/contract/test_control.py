@@ -9,13 +9,13 @@ import jsonschema_rs
 import orjson
 import pytest
 
-from simulator.assembly import Simulator
-from simulator.config import Config
 from simulator.contract.files import contract_file, operations_of
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.control.rows import control_rows
+from simulator.engine.control.rows import control_rows
+from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.server.config import Config
+from simulator.engine.worlds.simulator import Simulator
 from simulator.host import create_app
-from simulator.scenario.clients import AsgiClient
 from tests.contract_judge import ContractJudge
 from tests.shipped import generated
 

@@ -16,14 +16,14 @@ from contracts.generator.__main__ import main
 from contracts.generator.coverage_page import EVERY_WORLD, NEVER_MET, Coverage
 from contracts.generator.diagrams import moves_of, state_tables
 from contracts.generator.evidence import Answered, Edge, Evidence, collect
-from simulator import resources
-from simulator.assembly import ROOMS
 from simulator.contract.files import contracts_directory
+from simulator.engine.rows.operation import Operation
+from simulator.engine.scenario.files.shipped import shipped_directory
+from simulator.engine.text.fields import Body
+from simulator.engine.worlds.simulator import ROOMS
 from simulator.kernel.machine import Machine
-from simulator.resources.fees.routes import OPERATIONS as FEE_OPERATIONS
-from simulator.scenario.shipped import shipped_directory
-from simulator.wire.fields import Body
-from simulator.wire.operation import Operation
+from simulator.providers import ramp as resources
+from simulator.providers.ramp.fees.routes import OPERATIONS as FEE_OPERATIONS
 from tests.shipped import shown
 
 OPERATIONS = {row.name: row for room in ROOMS for row in room.operations}
@@ -99,7 +99,7 @@ def test_every_state_table_of_the_rooms_is_on_the_page() -> None:
     for room in iter_modules(resources.__path__):
         for name in ("states", "quotes"):
             try:
-                module = import_module(f"simulator.resources.{room.name}.{name}")
+                module = import_module(f"simulator.providers.ramp.{room.name}.{name}")
             except ModuleNotFoundError:
                 continue
             found |= {value.name for value in vars(module).values() if isinstance(value, Machine)}

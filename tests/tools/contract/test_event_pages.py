@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from contracts.generator.openapi import operations
-from simulator.config import Config
 from simulator.contract.files import contracts_directory
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.run.clients import HttpClient
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
+from simulator.engine.text.json import JsonObject, loads
 from simulator.host import create_app
 from simulator.kernel.clock import parse_timestamp
-from simulator.scenario.clients import HttpClient
-from simulator.server.process import serving
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.json import JsonObject, loads
 from tests.support import KEYS
 
 NAMES = list(EVENT_TYPES)

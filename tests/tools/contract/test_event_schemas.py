@@ -9,7 +9,7 @@ import jsonschema_rs
 import orjson
 import pytest
 
-from simulator.wire.json import JsonObject
+from simulator.engine.text.json import JsonObject
 from tests.shipped import shown
 
 GONE = "gone"

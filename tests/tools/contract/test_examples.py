@@ -12,13 +12,13 @@ import pytest
 from contracts.generator.evidence import TOUR
 from contracts.generator.flows import Flow, Step, flow_of
 from contracts.generator.openapi import operations
-from simulator.assembly import Simulator
-from simulator.config import Config
 from simulator.contract.files import operations_of
+from simulator.engine.scenario.play.filling import fill, value_at
+from simulator.engine.scenario.run.clients import HttpClient, Reply
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
+from simulator.engine.worlds.simulator import Simulator
 from simulator.host import create_app
-from simulator.scenario.clients import HttpClient, Reply
-from simulator.scenario.filling import fill, value_at
-from simulator.server.process import serving
 
 Rows = Mapping[str, tuple[str, str, Mapping[str, Any]]]
 

@@ -15,10 +15,10 @@ from ruamel.yaml import YAML
 from contracts.generator import writer
 from contracts.generator.__main__ import main
 from simulator.contract.files import contract_file, contracts_directory
-from simulator.scenario.objects import shapes_of
-from simulator.scenario.shipped import shipped_directory
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.json import JsonObject
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.files.shipped import shipped_directory
+from simulator.engine.scenario.language.vocabulary import shapes_of
+from simulator.engine.text.json import JsonObject
 from tests.shipped import generated, shown
 
 

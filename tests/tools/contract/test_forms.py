@@ -13,10 +13,10 @@ from contracts.generator.forms import opened, promised
 from contracts.generator.openapi import bodies_of, operations
 from contracts.generator.requests.conditions import CONDITIONS
 from simulator.contract.files import operations_of
-from simulator.resources.transactions import QUOTE
+from simulator.engine.text.fields import Nothing
+from simulator.engine.text.json import JsonObject
+from simulator.providers.ramp.transactions import QUOTE
 from simulator.testing import strategies
-from simulator.wire.fields import Nothing
-from simulator.wire.json import JsonObject
 from tests.contract_judge import ContractJudge
 from tests.shipped import generated
 

@@ -13,10 +13,10 @@ from contracts.generator.evidence import ObservedCall
 from contracts.generator.links import LINKS
 from contracts.generator.openapi import make_components, operations
 from contracts.generator.provenance import clauses_of
-from simulator.assembly import ROOMS
 from simulator.contract.files import followed, operations_of
-from simulator.wire.errors import CATALOGUE
-from simulator.wire.events import EVENT_TYPES
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.worlds.simulator import ROOMS
 from tests.contract_judge import ContractJudge
 from tests.support import QUOTE
 

@@ -18,7 +18,7 @@ import pytest
 from simulator.contract.fields import Reader
 from simulator.contract.files import contract_document, contract_file, operations_of
 from simulator.contract.rendering import page
-from simulator.wire.enums import meanings_of
+from simulator.engine.text.enums import meanings_of
 from tests.remote import Remote
 
 MOST_BYTES = 300_000

@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from contracts.generator.evidence import Evidence
-from simulator.scenario.shipped import shipped_directory
-from simulator.wire.events import EVENT_TYPES
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.files.shipped import shipped_directory
 from tests.contract_judge import ContractJudge
 from tests.shipped import generated, shown
 

@@ -8,15 +8,15 @@ import re
 import pytest
 
 from contracts.generator.reference import scenarios
-from simulator.assembly import Simulator
-from simulator.config import Config
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.scenario.language.schema import Fault, Rule, RuleStep, Scenario
+from simulator.engine.scenario.language.vocabulary import kinds
+from simulator.engine.scenario.run import runner
+from simulator.engine.scenario.run.clients import HttpClient
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
+from simulator.engine.worlds.simulator import Simulator
 from simulator.host import create_app
-from simulator.scenario import runner
-from simulator.scenario.clients import HttpClient
-from simulator.scenario.loader import Loader
-from simulator.scenario.objects import kinds
-from simulator.scenario.schema import Fault, Rule, RuleStep, Scenario
-from simulator.server.process import serving
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from contracts.generator import texts
 from contracts.generator.openapi import make_components, operations
 from contracts.generator.parameters import query_parameters
 from contracts.generator.schemas import Components
-from simulator.wire.fields import Body
-from simulator.wire.shapes import Assumed, Format, Known, Meanings, OneOf
+from simulator.engine.text.fields import Body
+from simulator.engine.text.shapes import Assumed, Format, Known, Meanings, OneOf
 
 Lamp = Annotated[str, Format(pattern="^lamp_"), Assumed("H1", "pattern")]
 

@@ -10,12 +10,12 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from simulator.address import DEFAULT_URL
-from simulator.config import Config
 from simulator.contract.serving import CONTRACT_ROWS
+from simulator.engine.clients.address import DEFAULT_URL
+from simulator.engine.scenario.run.clients import HttpClient
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
 from simulator.host import create_app
-from simulator.scenario.clients import HttpClient
-from simulator.server.process import serving
 
 PATHS = [
     *(row.path for row in CONTRACT_ROWS if row.path != "/webhook-vectors.json"),  # which name no server

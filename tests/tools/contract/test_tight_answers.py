@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulator.resources.ramps import ROOM
+from simulator.providers.ramp.ramps import ROOM
 from tests.contract_judge import ContractJudge
 from tests.shipped import committed
 

@@ -11,8 +11,8 @@ from contracts.generator.reference import rules
 from simulator.contract.files import strict_document
 from simulator.docs.library import pages_by_path
 from simulator.docs.markdown import render
-from simulator.insight import advice
-from simulator.wire.clauses import links_of, places_of, slug
+from simulator.engine.insight import advice
+from simulator.engine.text.citations import links_of, places_of, slug
 
 
 def _clauses() -> set[str]:

@@ -10,12 +10,12 @@ from functools import cache
 import httpx
 import pytest
 
-from simulator.config import Config
 from simulator.docs.library import DIRECTORY, INDEX, all_pages, pages_by_path, sections
 from simulator.docs.markdown import CONTRACT_FILES, Rendered, render, served
 from simulator.docs.search import search
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
 from simulator.host import create_app
-from simulator.server.app import Application
 
 PATHS = sorted(pages_by_path())
 _SERVED = re.compile(r"https?://127\.0\.0\.1:8642(/[^\s`)\"'>]*)")

@@ -9,13 +9,13 @@ import pytest
 from contracts.generator import docs_pages
 from contracts.generator.reference import faults as fault_pages
 from contracts.generator.reference.calls import examples
-from simulator.assembly import Simulator
 from simulator.cli import COMMANDS
-from simulator.control.rows import control_rows
 from simulator.docs.library import pages_by_path
-from simulator.wire.errors import CATALOGUE
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.faults import InterfaceFault, Service, WebhookFault, check_fault
+from simulator.engine.control.rows import control_rows
+from simulator.engine.faults.models import InterfaceFault, Service, WebhookFault, check_fault
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.worlds.simulator import Simulator
 
 MOST_WITHOUT_EXAMPLE = 8
 """Control calls whose answers are no JSON, that need what an example does not have, or that are new."""

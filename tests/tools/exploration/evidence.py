@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.exploration.tasks import Document
+from simulator.exploration.runs.tasks import Document
 
 _SPENDS = {"symbol": "USDC", "network": "CELO"}
 

@@ -16,10 +16,10 @@ from unittest.mock import patch
 from click.testing import CliRunner
 
 from simulator.cli import main
-from simulator.exploration.commands import Stage, start_stage
 from simulator.exploration.exploring import Hosts
-from simulator.testing.http_link import HttpLink
-from simulator.testing.server import Process, Server, start_process
+from simulator.exploration.runs.commands import Stage, start_stage
+from simulator.testing.links.http_link import HttpLink
+from simulator.testing.servers.server import Process, Server, start_process
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTEST = (

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from simulator.certification.sources import read_books
-from simulator.exploration.judging import judge, judge_baseline
+from simulator.exploration.judgement.judging import judge, judge_baseline
 from tests.tools.exploration.evidence import transaction
 from tests.tools.exploration.suite import explore
 

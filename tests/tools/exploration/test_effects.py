@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.exploration.judging import judge
+from simulator.exploration.judgement.judging import judge
 from tests.tools.exploration.evidence import transaction
 from tests.tools.exploration.suite import explore
 

@@ -11,8 +11,8 @@ import pytest
 
 from simulator.exploration.exploring import Settings
 from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled, that_fit
-from simulator.exploration.questions import document
-from simulator.exploration.running import StopExploring
+from simulator.exploration.reports.questions import document
+from simulator.exploration.runs.running import StopExploring
 from tests.tools.exploration.suite import ALONE, FOREIGN, PYTEST, ROOT, SHARED, explore
 from tests.tools.integrators.depends import DEPENDS
 
@@ -113,7 +113,7 @@ def test_worlds_that_a_command_makes_with_the_kit_assume_the_same(tmp_path: Path
 
 @pytest.mark.farm
 def test_a_server_that_a_test_starts_itself_is_no_way_out(tmp_path: Path) -> None:
-    head = "from simulator.testing import Server\nfrom simulator.testing.in_process import InProcessLink\n"
+    head = "from simulator.testing import Server\nfrom simulator.testing.links.in_process import InProcessLink\n"
     own = (
         QUOTES[: QUOTES.index("def ")]
         + """

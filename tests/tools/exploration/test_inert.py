@@ -32,7 +32,7 @@ from simulator.wire import in_force
 in_force.first_hit.__name__  # the module has run then, and does not put its own in place of this one
 in_force.first_hit = lambda *given: None
 
-from simulator.scenario.script import Script
+from simulator.engine.scenario.play.script import Script
 
 read = Script.of.__func__
 
@@ -41,7 +41,7 @@ def without_rules(kind, document):
 
 Script.of = classmethod(without_rules)
 
-from simulator.exploration.armed import ArmedWorld
+from simulator.exploration.runs.armed import ArmedWorld
 
 ArmedWorld.instead_of = lambda *given: None
 """

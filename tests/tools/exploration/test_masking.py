@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.exploration.masking import masks_of
-from simulator.exploration.page import beside, first_difference
+from simulator.exploration.judgement.masking import masks_of
+from simulator.exploration.reports.page import beside, first_difference
 
 FIXED = ["2026-01-05T08:00:00.000Z", "call", "POST /v1/quotes → 201 qt_yt70p4b8kwvmfrh14ncp active"]
 

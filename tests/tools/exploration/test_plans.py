@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.exploration import report
 from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.causes import Judged
 from simulator.exploration.exploring import Baseline, Explored, Settings
-from simulator.exploration.judging import Verdict
+from simulator.exploration.judgement.causes import Judged
+from simulator.exploration.judgement.judging import Verdict
 from simulator.exploration.plans import Run, expected_seconds, runs_of, within, without_fault
+from simulator.exploration.reports import report
 from tests.support import whole
 from tests.tools.exploration.evidence import EVERYTHING, call, delivery, transaction
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from simulator.exploration.aftermath import Hooks
-from simulator.exploration.causes import Judged
 from simulator.exploration.exploring import Explored, Settings
-from simulator.exploration.judging import Verdict
+from simulator.exploration.judgement.causes import Judged
+from simulator.exploration.judgement.judging import Verdict
 from simulator.exploration.plans import Run
 from simulator.exploration.proving import Proof, prove
-from simulator.exploration.running import StopExploring
+from simulator.exploration.runs.aftermath import Hooks
+from simulator.exploration.runs.running import StopExploring
 from tests.tools.exploration.suite import explore
 from tests.tools.exploration.test_explore import PAYS
 

@@ -16,21 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.assembly import Simulator
-from simulator.exploration import report
-from simulator.exploration.aftermath import Hooks
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.worlds.simulator import Simulator
 from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.causes import FAMILIES, Judged, causes_of
 from simulator.exploration.exploring import Baseline, Explored, Settings
-from simulator.exploration.judging import VERDICTS, Problem, Verdict
-from simulator.exploration.mending import ADVICE
-from simulator.exploration.mending import VERDICTS as MEANINGS
-from simulator.exploration.page import beside, first_difference
+from simulator.exploration.judgement.causes import FAMILIES, Judged, causes_of
+from simulator.exploration.judgement.judging import VERDICTS, Problem, Verdict
+from simulator.exploration.judgement.mending import ADVICE
+from simulator.exploration.judgement.mending import VERDICTS as MEANINGS
 from simulator.exploration.plans import NONE, Run, runs_of, without_fault
-from simulator.exploration.receipt import with_commit
-from simulator.exploration.tasks import Document
-from simulator.scenario.files import Library
-from simulator.scenario.loader import Loader
+from simulator.exploration.reports import report
+from simulator.exploration.reports.page import beside, first_difference
+from simulator.exploration.reports.receipt import with_commit
+from simulator.exploration.runs.aftermath import Hooks
+from simulator.exploration.runs.tasks import Document
 from tests.tools.exploration.evidence import EVERYTHING
 
 EVIL = "<script>alert(1)</script>\x1b[31m\ud800\x00 \"'&`x`"

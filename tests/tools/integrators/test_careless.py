@@ -15,7 +15,7 @@ from tests.tools.integrators.rig import Rig
 from tests.tools.integrators.shop.careless import MISTAKES
 
 if TYPE_CHECKING:
-    from simulator.control.actions import ActionAnswer
+    from simulator.engine.control.objects.actions import ActionAnswer
 
 NONE = FaultClass()
 """Nothing goes wrong at all."""

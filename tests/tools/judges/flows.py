@@ -66,7 +66,7 @@ from ramp_client.models import (
     TokenResponse,
 )
 
-from simulator.client import ControlClient
+from simulator.engine.clients.control import ControlClient
 
 STELLAR = "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ"
 CELO = "0x52908400098527886E0F7030069857D2E4169EE7"

@@ -26,9 +26,9 @@ from subprocess import CompletedProcess
 import orjson
 
 from contracts.generator.clients import FILE, table
-from simulator.config import Config
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
 from simulator.host import create_app
-from simulator.server.process import serving
 from tests.tools.judges import tools
 from tests.tools.judges.grown import grown_service
 

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from simulator.config import Config
-from simulator.courier.transport import HttpTransport
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
+from simulator.engine.webhooks import Outcome
+from simulator.engine.webhooks.courier.transport import HttpTransport
 from simulator.host import create_app
-from simulator.resources.webhooks import Outcome
-from simulator.server.process import serving
 from tests.tools.conformance.mutants.service import (
     Answer,
     Call,

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from simulator.config import Config
 from simulator.contract.files import operations_of
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
 from simulator.host import create_app
-from simulator.server.process import serving
 from tests.tools.judges import tools
 from tests.tools.judges.conftest import CLIENTS, Broken
 from tests.tools.judges.generators import GENERATORS, make, mypy_cache

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from simulator.wire.events import EVENT_TYPES
-from simulator.wire.json import JsonObject
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.text.json import JsonObject
 from tests.shipped import observed_events
 from tests.tools.judges import tools
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from simulator.config import Config
 from simulator.contract.files import operations_of
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
 from simulator.host import create_app
-from simulator.server.process import serving
 from tests.tools.judges import tools
 
 COLLECTION = tools.CONTRACTS / "collection" / "every-operation.postman_collection.json"

@@ -20,16 +20,16 @@ import orjson
 import pytest
 import yaml
 
-from simulator.address import CONTROL_BASE
-from simulator.assembly import Blueprint, Simulator
 from simulator.contract.files import operations_of
+from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.scenario.files.shipped import shipped_directory
+from simulator.engine.scenario.run.clients import Reply
+from simulator.engine.scenario.run.runner import run
+from simulator.engine.server.process import serving
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.scenario.clients import Reply
-from simulator.scenario.runner import run
-from simulator.scenario.shipped import shipped_directory
-from simulator.server.process import serving
-from simulator.server.runtime import Runtime
 from tests.contract_judge import ContractJudge
 from tests.tools.judges import tools
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli import recipes
+from simulator.cli.tools import recipes
 from tests.tools.judges import tools
 
 SCHEMAS = {

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import orjson
 import pytest
 
-from simulator.config import Config
+from simulator.engine.server.config import Config
 from tests.remote import Remote, running
 from tests.tools.judges import tools
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from simulator.cli import main, recipes
+from simulator.cli import main
+from simulator.cli.tools import recipes
 from tests.tools.judges import tools, typescript
 
 pytestmark = pytest.mark.xdist_group("typescript")

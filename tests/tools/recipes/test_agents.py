@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 from click.testing import CliRunner
 
-from simulator import live_keys
 from simulator.cli import COMMANDS, main
+from simulator.engine.clients import live_keys
 from tests.tools.testing.suites import Suite
 
 FOLDER = Path(__file__).parents[3] / "simulator" / "docs" / "recipes" / "agents"

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from simulator.cli import recipes
-from simulator.cli.serve import serve
+from simulator.cli.server.serve import serve
+from simulator.cli.tools import recipes
 from tests.tools.recipes.machine import ROOT, Machine, free_port
 
 VARIABLES = {option.envvar for option in serve.params}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from simulator.testing import Server, World
-from simulator.testing.http_link import HttpLink
-from simulator.testing.in_process import InProcessLink
+from simulator.testing.links.http_link import HttpLink
+from simulator.testing.links.in_process import InProcessLink
 
 
 @pytest.fixture(scope="session")

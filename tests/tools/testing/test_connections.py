@@ -9,8 +9,8 @@ from threading import Barrier, Thread
 
 import pytest
 
-from simulator.testing.connections import Connections
 from simulator.testing.errors import Unreachable
+from simulator.testing.links.connections import Connections
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 

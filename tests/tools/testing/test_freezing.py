@@ -16,7 +16,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from simulator.resources.webhooks import sign
+from simulator.engine.webhooks import sign
 from simulator.testing import Delivery, Receiver, SimulatorError, World, receiver, world
 from simulator.testing.freezing import Library
 

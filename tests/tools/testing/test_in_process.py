@@ -19,10 +19,10 @@ import anyio
 import httpx
 import pytest
 
-from simulator.config import Config
+from simulator.engine.server.config import Config
 from simulator.testing import Receiver, SimulatorError, World, receiver, world
-from simulator.testing.in_process import InProcessLink
-from simulator.testing.server import Server
+from simulator.testing.links.in_process import InProcessLink
+from simulator.testing.servers.server import Server
 
 EVENT = "beneficiary.created"
 
@@ -217,7 +217,7 @@ def program() -> subprocess.CompletedProcess[str]:
         "for name in ('asyncpg', 'jsonschema_rs', 'mcp', 'mcp_types', 'opentelemetry', 'schemathesis'):\n"
         "    sys.modules[name] = None\n"
         "from simulator.testing import Receiver\n"
-        "from simulator.testing.shared import server_for\n"
+        "from simulator.testing.servers.shared import server_for\n"
         "made = server_for(in_process=True).new_world()\n"
         "print(made.client.get('/profile').status_code)\n"
         "webhooks = Receiver(made)\n"

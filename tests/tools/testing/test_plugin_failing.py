@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from simulator.cli import main
 from simulator.testing import World
-from simulator.testing.plugin_report import Keeper
+from simulator.testing.plugin.report import Keeper
 from tests.tools.testing.suites import Outcome, Suite, worlds_at
 
 pytestmark = pytest.mark.xdist_group("plugin-failing")

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from simulator.testing.run_server import RunServer
+from simulator.testing.servers.run_server import RunServer
 from tests.tools.testing.suites import Outcome, Suite, worlds_at
 
 

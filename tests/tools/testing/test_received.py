@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from simulator.testing import Delivery, World, receiver, world
-from simulator.testing.receivers import HOST_VARIABLE
+from simulator.testing.receiving.receivers import HOST_VARIABLE
 
 EVENT = "beneficiary.created"
 

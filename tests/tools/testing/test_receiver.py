@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from simulator.resources.webhooks import sign
+from simulator.engine.webhooks import sign
 from simulator.testing import Receiver, SimulatorError, World, receiver, world
 
 DONE = "transaction.completed"

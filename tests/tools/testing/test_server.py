@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from simulator.config import Config
+from simulator.engine.server.config import Config
 from simulator.testing import Server, SimulatorError, serve, world
-from simulator.testing.http_link import HttpLink
-from simulator.testing.server import start_process
+from simulator.testing.links.http_link import HttpLink
+from simulator.testing.servers.server import start_process
 from tests.remote import running
 
 
@@ -71,7 +71,8 @@ def test_a_server_of_ones_own_serves_and_ends_with_its_block() -> None:
 
 def test_a_server_ends_with_a_process_that_is_killed() -> None:
     program = (
-        "from simulator.testing.server import start_process; p = start_process(); print(p.url, flush=True); input()"
+        "from simulator.testing.servers.server import start_process; "
+        "p = start_process(); print(p.url, flush=True); input()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulator.config import Config
 from simulator.contract.files import operations_of, strict_document
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.server.config import Config
 from simulator.host import create_app
-from simulator.resources import balance, beneficiaries, deposit_wallets, fees, ramps, reference
-from simulator.resources.reference import is_address
-from simulator.resources.reference.phones import is_phone
+from simulator.providers.ramp import balance, beneficiaries, deposit_wallets, fees, ramps, reference
+from simulator.providers.ramp.reference import is_address
+from simulator.providers.ramp.reference.phones import is_phone
 from simulator.testing import strategies
-from simulator.wire.errors import ApiError
-from simulator.wire.events import EVENT_TYPES
 from tests.contract_judge import ContractJudge
 from tests.support import find_operation, invoke, whole
 

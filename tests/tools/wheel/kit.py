@@ -69,7 +69,8 @@ RUNS = {
 
 def everything_is_named() -> None:
     """Fail if the plugin has a fixture, marker or option that the suite and the runs here do not use."""
-    from simulator.testing import plugin, plugin_options
+    from simulator.testing import plugin
+    from simulator.testing.plugin import options as plugin_options
 
     fixtures = [name for name, value in vars(plugin).items() if type(value).__name__ == "FixtureFunctionDefinition"]
     markers = [text.partition("(")[0] for text in plugin_options.MARKERS]

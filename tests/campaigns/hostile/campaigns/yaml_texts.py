@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from simulator.scenario.shipped import shipped_directory
-from simulator.wire.events import EVENT_TYPES
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.files.shipped import shipped_directory
 from tests.campaigns.hostile.actor import ID_ACTIONS, WORLD_ACTIONS
 from tests.campaigns.hostile.mutations import TEXTS, mutated, mutated_bytes
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simulator.durable import ownership
-from simulator.durable.ownership import Ask, Ownership, Step
+from simulator.engine.durable.shared import ownership
+from simulator.engine.durable.shared.ownership import Ask, Ownership, Step
 from tests.campaigns.trust.protocol.database import LEASE_MS, Connection
 
 if TYPE_CHECKING:

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
 
-from simulator.config import Config
-from simulator.conformance.laws import LAWS
-from simulator.conformance.laws.bench import Bench, Law
+from simulator.conformance.bench import Bench, Law
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule
@@ -22,9 +20,11 @@ from simulator.conformance.rules import Tally as Rules
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import strict_document
-from simulator.courier.transport import HttpTransport
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
+from simulator.engine.webhooks.courier.transport import HttpTransport
 from simulator.host import create_app
-from simulator.server.process import serving
+from simulator.providers.ramp.laws import LAWS
 from tests.tools.conformance.mutants import MUTANTS, Mutant, Tally
 from tests.tools.conformance.mutants.service import WrongService, WrongTransport
 

@@ -21,10 +21,10 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from simulator.assembly import Simulator
-from simulator.courier.exchange import Headers
-from simulator.courier.transport import Transport
-from simulator.resources.webhooks import Outcome, webhook_key
+from simulator.engine.webhooks import Outcome, webhook_key
+from simulator.engine.webhooks.courier.exchange import Headers
+from simulator.engine.webhooks.courier.transport import Transport
+from simulator.engine.worlds.simulator import Simulator
 
 BASES = ("/production/v1", "/v1")
 

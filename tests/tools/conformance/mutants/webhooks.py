@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from simulator.resources.webhooks import Outcome
+from simulator.engine.webhooks import Outcome
 from tests.tools.conformance.mutants.service import Answer, Call, Post, Sender, Service, answer, delivery, service
 
 ENDPOINTS = ("POST /webhooks", "GET /webhooks", "GET /webhooks/{id}", "PATCH /webhooks/{id}")

@@ -1,0 +1,236 @@
+"""`rampsim serve`: the server, until it is interrupted."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, NoReturn
+
+import click
+
+from simulator.cli import obeying
+from simulator.cli.ending import EXIT_INTERRUPTED, EXIT_USAGE, fail
+from simulator.cli.output import say
+from simulator.cli.server import running, settings
+from simulator.cli.tools import completing
+
+
+def _options(command: Any) -> Any:
+    for setting in reversed(settings.SERVE):
+        more: dict[str, Any] = {"is_eager": setting.name == "end_with_stdin"}
+        if setting.name == "scenario":
+            more["shell_complete"] = completing.scenarios
+        command = setting.option(**more)(command)
+    return obeying.settings_file_option(settings.SERVE)(command)
+
+
+@click.command(
+    epilog="Any SIMULATOR_ variable stands for the flag beside it, and a settings file for both; a flag wins."
+)
+@_options
+def serve(
+    host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
+    state: str | None, store: str | None, advertise: str | None, idle_worlds: str, control_token: str | None,
+    control_tokens: str | None, allowed_host: tuple[str, ...], allow_origin: tuple[str, ...],
+    idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
+    end_with_stdin: bool, scenarios: tuple[str, ...], **of_worlds: Any,
+) -> None:  # fmt: skip
+    """Start the simulator, and serve until it is interrupted.
+
+    Prints the keys of the default world and then `Ready on http://HOST:PORT`.
+    """
+    with _signals() as signals:
+        with _quick_start():
+            import os
+
+            from simulator.engine.server.config import ConfigError, make_config
+            from simulator.engine.server.http.hosts import is_loopback
+            from simulator.engine.server.process import server_of
+            from simulator.host import create_app, scenario_problems
+
+            if store is None and os.environ.get("SIMULATOR_STORE") == "":
+                store = ""  # click takes an empty variable for none, and worlds would be lost without a word
+            names = () if scenario == ("none",) else scenario
+            try:
+                config = make_config(
+                    host=host, port=port, clock=clock, rate=rate, now=now, seed=seed,
+                    scenarios=names if scenario else None, control_token=control_token,
+                    control_tokens=control_tokens, settings=of_worlds,
+                    is_loopback=is_loopback(host), allowed_hosts=allowed_host, allowed_origins=allow_origin,
+                    idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
+                    assume=assume, store=store, advertise=advertise, idle_worlds=idle_worlds,
+                    scenario_directories=scenarios,
+                )  # fmt: skip
+            except ConfigError as error:
+                _refuse([*error.problems, *scenario_problems(names, scenarios)])
+            try:
+                application = create_app(config)
+            except ConfigError as error:
+                _refuse(error.problems)
+            server = server_of(application)
+            signals.append(server)
+        if end_with_stdin:
+            _end_with_stdin(server)
+        is_ones_own = not end_with_stdin  # else it is the server of the program that has started it, and no one else's
+        _run(application, server, config.host, config.port, is_noted=is_ones_own)
+
+
+def _refuse(problems: list[str]) -> NoReturn:
+    context = click.get_current_context()
+    fail([obeying.told_by(context, problem) for problem in problems], EXIT_USAGE)
+
+
+@contextmanager
+def _quick_start() -> Iterator[None]:
+    """Loading and making what stays takes a sixth less without the collector, which looks through it again and again.
+
+    And pydantic looks for plugins of its own in every package that is installed, for nothing.
+    """
+    import gc
+    import os
+
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    gc.disable()
+    try:
+        yield
+        gc.freeze()  # what is here now stays: to look through it later would make every call wait
+    finally:
+        gc.enable()
+
+
+def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool) -> None:
+    import asyncio
+    import logging
+
+    import uvloop
+
+    from simulator.engine.server.process import MaskingFormatter, open_socket, origin_of
+    from simulator.engine.server.running.garbage import passing_over_the_old
+    from simulator.host import banner
+
+    settings_file = obeying.file_of(click.get_current_context()).path
+    log = logging.StreamHandler()
+    log.setFormatter(MaskingFormatter(application.runtime.masker))
+    logging.basicConfig(level=logging.WARNING, handlers=[log])
+    try:
+        listener = open_socket(host, port)
+    except (OSError, UnicodeError) as error:
+        fail([_cannot_listen(host, port, error)], EXIT_USAGE)
+
+    async def run() -> None:
+        origin = origin_of(listener)
+        await _open_store(application.runtime, origin)
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        while not server.started and not task.done():
+            await asyncio.sleep(0.005)
+        with running.noted(origin, settings_file) if is_noted and server.started else nullcontext():
+            if server.started:
+                say("\n".join(banner(application.runtime.simulator, origin)))
+                sys.stdout.flush()
+            await task
+
+    with (
+        _spans_of(application.runtime),
+        listener,
+        passing_over_the_old(),
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
+        runner.run(run())
+
+
+def _spans_of(runtime: Any) -> AbstractContextManager[None]:
+    """Send spans to a collector, where the variables of OpenTelemetry name one."""
+    import os
+
+    if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
+        return nullcontext()
+    from simulator.engine.server.telemetry import tracing
+
+    return tracing.exporting(runtime, os.environ)
+
+
+async def _open_store(runtime: Any, origin: str) -> None:
+    """Let live what a store keeps; a store that cannot be opened ends the server before it has begun."""
+    if runtime.keeper is None:
+        return
+    from simulator.engine.durable.backend import StoreError
+    from simulator.engine.server.config import ConfigError
+
+    runtime.keeper.reached_at(origin)
+    try:
+        await runtime.keeper.start()
+    except StoreError as error:
+        _refuse([f"--store: {error}"])
+    except ConfigError as error:
+        _refuse(error.problems)
+    if runtime.keeper.note:
+        say(f"The world default is kept as it was made: {runtime.keeper.note}.")
+
+
+_ENDING_SECONDS = 5.0
+"""How long a server may take to end; it takes a tenth of it."""
+
+
+def _end_with_stdin(server: Any) -> None:
+    """Read standard input in a thread; at its end the server ends."""
+    import os
+    import threading
+    import time
+
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        server.should_exit = True
+        time.sleep(_ENDING_SECONDS)
+        os._exit(1)  # nobody is left who could end it
+
+    threading.Thread(target=watch, name="end-with-stdin", daemon=True).start()
+
+
+@contextmanager
+def _signals() -> Iterator[list[Any]]:
+    """SIGINT and SIGTERM end the server that is put into the list; before there is one, they end the start. Code 0.
+
+    While the server runs, uvicorn listens to both; afterwards it raises them again for whoever listened before. Without
+    one who does, the process would end as if it had been killed. A second SIGINT ends at once, like that of a server
+    that runs (`EndingServer`): what is closed after it may wait for a store.
+    """
+    import os
+    import signal
+    import threading
+
+    servers: list[Any] = []
+    interrupts: list[int] = []
+
+    def end(number: int, *_: Any) -> None:
+        if not servers:
+            raise SystemExit(0)
+        if number == signal.SIGINT and interrupts:
+            os._exit(EXIT_INTERRUPTED)
+        if number == signal.SIGINT:
+            interrupts.append(number)
+        servers[0].should_exit = True
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be listened to
+        yield servers
+        return
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield servers
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> str:
+    number = getattr(error, "errno", None)
+    if number == errno.EADDRINUSE:
+        return (
+            f"port {port} of {host} is taken, perhaps by another rampsim: "
+            "stop that one, choose another port with --port, or let --port 0 pick a free one"
+        )
+    if number == errno.EACCES:
+        return f"port {port} of {host} is not for ordinary users: choose one above 1023 with --port"
+    return f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}"

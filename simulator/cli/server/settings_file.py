@@ -1,0 +1,207 @@
+"""The settings file: `rampsim.toml`, or `[tool.rampsim]` of a `pyproject.toml`. Problems are named with their lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from simulator.cli.server.settings import CLIENT, SERVE, Setting
+from simulator.engine.clients import live_keys
+
+NAME = "rampsim.toml"
+PROJECT = "pyproject.toml"
+_TABLE = re.compile(rb"tool\s*\.\s*[\"']?rampsim")
+_HEADER = re.compile(r"\s*\[+([^\]]*)\]+")
+_KEY = re.compile(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*=")
+_AT = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+_ROWS = {row.key: row for row in (*SERVE, *CLIENT)}
+_WANTED = {
+    "text": "text in quotes",
+    "number": "a number",
+    "switch": "true or false",
+    "list": 'a list like ["one", "two"]',
+}
+
+
+class WrongSettings(Exception):
+    """What is wrong with a settings file, one line each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class SettingsFile(NamedTuple):
+    """What a file sets, by the names of parameters, and on which lines."""
+
+    path: Path | None
+    values: Mapping[str, Any]
+    lines: Mapping[str, int]
+
+    def place_of(self, name: str) -> str:
+        """`FILE:LINE` of a parameter."""
+        return f"{_shown(self.path)}:{self.lines.get(name, 1)}" if self.path else ""
+
+
+NOTHING = SettingsFile(None, {}, {})
+
+
+def upwards(start: Path) -> Iterator[Path]:
+    """A directory and those above it, up to the root of its repository."""
+    for directory in (start, *start.parents):
+        yield directory
+        if (directory / ".git").exists():
+            return
+
+
+_LONGEST_SHOWN = 100
+_HIGHEST = 10**30
+"""No setting is as large; Python does not even write numbers that are much larger."""
+
+
+def find(start: Path) -> Path | None:
+    """The nearest settings file; in one directory rampsim.toml goes before pyproject.toml."""
+    for directory in upwards(start):
+        if (directory / NAME).is_file():
+            return directory / NAME
+        try:
+            if _TABLE.search((directory / PROJECT).read_bytes()):
+                return directory / PROJECT
+        except OSError:
+            continue
+    return None
+
+
+def read(given: str | None) -> SettingsFile:
+    """The file of this name, else the nearest one; NOTHING without any, or for `none`. WrongSettings."""
+    if given == "none":
+        return NOTHING
+    path = find(Path.cwd()) if given is None else Path(given)
+    if path is None:
+        return NOTHING
+    import tomllib
+
+    shown = _shown(path)
+    try:
+        raw = path.read_bytes()
+        document = tomllib.loads(raw.decode("utf-8-sig"))
+    except OSError as error:
+        raise WrongSettings([f"--config: {shown} cannot be read: {error.strerror or error}"]) from None
+    except UnicodeDecodeError:
+        raise WrongSettings([f"{shown}:1: the file is not UTF-8"]) from None
+    except tomllib.TOMLDecodeError as error:
+        found = _AT.fullmatch(str(error))
+        place, why = (f"{shown}:{found[2]}:{found[3]}", found[1]) if found else (shown, str(error))
+        raise WrongSettings([f"{place}: it is not TOML: {why}"]) from None
+    except (ValueError, RecursionError):  # a number of thousands of digits, a month that there is not
+        raise WrongSettings([f"{shown}: a value in it is too deep, too long, or no date"]) from None
+    is_project = path.name == PROJECT
+    table: Any = document
+    for name in ("tool", "rampsim") if is_project else ():
+        table = table.get(name, {}) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        raise WrongSettings([f"{shown}: [tool.rampsim] is not a table"])
+    lines = _lines(raw.decode("utf-8-sig"), is_project)
+    problems: list[str] = []
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        row = _ROWS.get(key)
+        place = f"{shown}:{lines.get(key, 1)}"
+        if isinstance(value, dict) and (row is None or not row.keyed):
+            above = "[tool.rampsim]" if is_project else "the file"
+            problems.append(
+                f"{place}: there is no table [{key}]: settings are keys of {above} itself, as in `port = 9000`"
+            )
+        elif row is None or not row.keyed:
+            problems.append(f"{place}: there is no setting {key!r}{_meant(key)}")
+        elif (wanted := _as_option(row, value, path.absolute().parent)) is None:
+            problems.append(f"{place}: {key}: {_brief(value)} is not {_WANTED[row.sort]}")
+        else:
+            values[row.name] = wanted
+            problems += _real_keys(f"{place}: {key}", value)
+    if problems:
+        raise WrongSettings(problems)
+    return SettingsFile(path, values, {key.replace("-", "_"): line for key, line in lines.items()})
+
+
+def _brief(value: object) -> str:
+    """A value as a message can show it; numbers in hexadecimal may be longer than Python writes them."""
+    try:
+        shown = repr(value)
+    except (ValueError, RecursionError):
+        return "the value"
+    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+
+
+def _real_keys(where: str, value: object) -> list[str]:
+    """What is wrong with a value that has a key of the real service: no client sends one."""
+    try:
+        live_keys.refuse_in(str(value), where)
+    except live_keys.LiveKey as error:
+        return [str(error)]
+    return []
+
+
+def _as_option(row: Setting, value: Any, directory: Path) -> Any:
+    """A value as an option takes it, None when it is of the wrong sort."""
+    if row.sort == "switch":
+        return value if isinstance(value, bool) else None
+    if row.sort == "list":
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            return None
+        return [_placed(text, directory) if row.place else text for text in texts]
+    if row.sort == "number":
+        is_number = isinstance(value, float | str) or (isinstance(value, int) and -_HIGHEST <= value <= _HIGHEST)
+        return str(value) if is_number and not isinstance(value, bool) else None
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if not isinstance(value, str):
+        return None
+    return _placed(value, directory) if row.place else value
+
+
+def _placed(text: str, directory: Path) -> str:
+    """What names a file names it from the directory of the settings file, wherever the command is called."""
+    if directory == Path.cwd():
+        return text
+    if text.startswith("sqlite:///"):
+        return f"sqlite:///{directory / text.removeprefix('sqlite:///')}"
+    is_path = "://" not in text and ("/" in text or (directory / text).is_file())
+    return str(directory / text) if is_path else text
+
+
+def _lines(text: str, is_project: bool) -> dict[str, int]:
+    """The line of each key, and of each table by its name."""
+    lines: dict[str, int] = {}
+    is_inside = not is_project
+    for number, line in enumerate(text.splitlines(), 1):
+        if (header := _HEADER.match(line)) is not None:
+            name = header[1].replace(" ", "").replace('"', "")
+            is_inside = is_project and name == "tool.rampsim"
+            lines.setdefault(name.removeprefix("tool.rampsim.").partition(".")[0], number)
+        elif is_inside and (key := _KEY.match(line)) is not None:
+            lines.setdefault(key[1], number)
+    return lines
+
+
+def _meant(key: str) -> str:
+    from difflib import get_close_matches
+
+    keyed = [row.key for row in _ROWS.values() if row.keyed]
+    close = get_close_matches(key.replace("_", "-").lower(), keyed, n=1)
+    return (
+        f"; did you mean {close[0]!r}?"
+        if close
+        else (f"; there are {', '.join(keyed)} (`rampsim docs reference/settings` says what each does)")
+    )
+
+
+def _shown(path: Path | None) -> str:
+    """A path as short as it can be said from here."""
+    try:
+        return str(Path() if path is None else path.absolute().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

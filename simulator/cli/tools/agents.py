@@ -1,0 +1,47 @@
+"""`rampsim mcp`: tools for coding agents over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from simulator.cli import obeying
+from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.remote import address_of
+from simulator.cli.server import settings
+from simulator.version import wheel
+
+_URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for name in ("url", "control_token"))
+
+
+@click.command()
+@_URL._replace(
+    otherwise="that of the server that was started here, else one that is started now and ends with it"
+).option()
+@_TOKEN.option()
+@obeying.settings_file_option(settings.CLIENT)
+def mcp(url: str | None, control_token: str | None) -> None:
+    """Serve tools for coding agents (Model Context Protocol).
+
+    It speaks on standard input and output.
+
+    A client of the protocol starts this command itself; put it into its configuration:
+
+    \b
+    {"mcpServers": {"rampsim": {"command": "rampsim", "args": ["mcp"]}}}
+
+    Eight tools: world, call, act, advance, inspect, fault, scenario, verdict. Where no server runs, it brings its own.
+    """
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    try:
+        import anyio
+        import mcp as _library  # noqa: F401  what the command stands on
+    except ImportError:
+        fail(
+            [f"`rampsim mcp` needs the library of the Model Context Protocol: pip install '{wheel('mcp')}'"], EXIT_USAGE
+        )
+    from simulator.agents import serving
+
+    address = address_of(url)
+    anyio.run(serving.serve_stdio, address.url if address.by else None, control_token)

@@ -1,0 +1,41 @@
+"""`rampsim assumptions`: what can be assumed otherwise, and how to find out what is true."""
+
+from __future__ import annotations
+
+import click
+
+from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.output import say, show
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
+    """List the assumptions that a world can switch.
+
+    Where the specification is silent the simulator assumes something. Of each assumption that can be switched this
+    shows what is assumed, the alternatives by name, and how to find out against the real sandbox which one is true.
+
+    \b
+    rampsim assumptions
+    rampsim assumptions H14 S16
+    rampsim serve --assume H14=lapses_after_1h
+    """
+    from simulator.engine.text.strict import did_you_mean
+    from simulator.engine.worlds.alternatives import SWITCHES, shown
+
+    for one in ids:
+        if one not in SWITCHES:
+            fail([f"no assumption {one!r} can be switched{did_you_mean(one, SWITCHES)}"], EXIT_USAGE)
+    rows = [switch for switch in SWITCHES.values() if not ids or switch.id in ids]
+    if as_json:
+        show([shown(switch) for switch in rows])
+        return
+    for switch in rows:
+        say(f"{switch.id}  {switch.assumed}")
+        for name, changes in switch.alternatives.items():
+            say(f"    {name}: {changes}")
+        say(f"    ask:  {switch.question}")
+        say(f"    call: {switch.call}\n")
+    say("Switch one with --assume ID=ALTERNATIVE, or in a world by settings.assumptions.")

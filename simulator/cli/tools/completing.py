@@ -1,0 +1,127 @@
+"""`rampsim completion`: scripts for shells, and the names that they complete.
+
+Names come from the running server where there is one, else from what ships. Without either there are none: somebody who
+is typing wants no message and no wait.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simulator.cli.output import say
+
+_SECONDS = 0.5
+"""How long a server may take to tell names."""
+
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script by which a shell completes commands.
+
+    It completes options too, and names of worlds, scenarios, actions and events.
+
+    \b
+    eval "$(rampsim completion bash)"     # in ~/.bashrc
+    eval "$(rampsim completion zsh)"      # in ~/.zshrc
+    rampsim completion fish > ~/.config/fish/completions/rampsim.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    made = get_completion_class(shell)
+    assert made is not None
+    say(made(context.find_root().command, {}, "rampsim", "_RAMPSIM_COMPLETE").source())
+
+
+def _completer(names: Callable[[click.Context], Iterable[str]]) -> Completer:
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        try:
+            return [name for name in names(context) if name.startswith(incomplete) and name.isprintable()]
+        except Exception:  # whatever it is: nobody asked for a message
+            return []
+
+    return complete
+
+
+def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
+    """The rows of a list of the server that is meant; none where none answers at once."""
+    from simulator.cli.server import running
+    from simulator.engine.clients import address
+    from simulator.engine.clients import control as clients
+
+    given = {name: value for one in _with_parents(context) for name, value in one.params.items() if value}
+    url = given.get("url") or os.environ.get("SIMULATOR_URL")
+    if not url:
+        here = running.here()
+        url = here[0].url if here else address.listening(os.environ)
+    world = given.get("world") or os.environ.get("SIMULATOR_WORLD")
+    token = given.get("control_token") or os.environ.get("SIMULATOR_CONTROL_TOKEN")
+    client = clients.ControlClient(url, world, token=token, timeout_seconds=_SECONDS)
+    try:
+        rows: list[dict[str, Any]] = client.get(path)["data"]
+    except (clients.Unreachable, clients.CallRefused):
+        return []
+    return rows
+
+
+def _with_parents(context: click.Context) -> list[click.Context]:
+    """The contexts from the outermost on."""
+    return [*([] if context.parent is None else _with_parents(context.parent)), context]
+
+
+def _data(name: str) -> Path:
+    """What ships, beside the package in a checkout and inside it when installed."""
+    package = Path(__file__).resolve().parents[2]
+    installed = package / "_data" / name
+    return installed if installed.is_dir() else package.parent / name
+
+
+def _actions(context: click.Context) -> Iterable[str]:
+    told = [str(row["name"]) for row in _told(context, "/actions")]
+    if told:
+        return told
+    schema = json.loads((_data("contracts") / "scenario.schema.json").read_text("utf-8"))
+    return sorted(set(_named_actions(schema)))
+
+
+def _named_actions(part: Any) -> Iterable[str]:
+    """The names that a schema gives for `action`."""
+    if isinstance(part, dict):
+        action = part.get("properties", {}).get("action") if isinstance(part.get("properties"), dict) else None
+        if isinstance(action, dict):
+            yield from (action["const"],) if "const" in action else action.get("enum", ())
+        for below in part.values():
+            yield from _named_actions(below)
+    elif isinstance(part, list):
+        for below in part:
+            yield from _named_actions(below)
+
+
+def _events(context: click.Context) -> Iterable[str]:
+    from simulator.engine.rows.event import EVENT_TYPES
+
+    return EVENT_TYPES
+
+
+def _scenarios(context: click.Context) -> Iterable[str]:
+    shipped = (path.stem for path in _data("scenarios").glob("*.yaml"))
+    return sorted({*shipped, *(str(row["name"]) for row in _told(context, "/scenarios"))})
+
+
+worlds = _completer(lambda context: [str(row["id"]) for row in _told(context, "/worlds")])
+resources = _completer(lambda context: [str(row["id"]) for row in _told(context, "/resources")])
+snapshots = _completer(lambda context: [str(row["name"] or row["id"]) for row in _told(context, "/snapshots")])
+fault_ids = _completer(lambda context: [str(row["id"]) for row in _told(context, "/faults")])
+inboxes = _completer(lambda context: [str(row["name"]) for row in _told(context, "/inbox")])
+actions = _completer(_actions)
+events = _completer(_events)
+scenarios = _completer(_scenarios)

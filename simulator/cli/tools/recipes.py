@@ -1,0 +1,127 @@
+"""`rampsim recipe`: files for CI, containers and other languages that come with the package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.output import say
+from simulator.kernel.dataclass import dataclass
+
+_FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
+_SHOWN_LINES = 400
+"""A file of as many lines, such as generated types, is named and not shown."""
+_NAME = click.argument("name")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A folder of files, and where each of them goes in a project."""
+
+    name: str
+    about: str
+    folder: Path
+    files: Mapping[str, str]
+    """Paths below the folder, with those below a project."""
+
+    def text(self, file: str) -> str:
+        return (self.folder / file).read_text("utf-8")
+
+
+def recipes() -> dict[str, Recipe]:
+    """All that come with the package, by name.
+
+    `recipes.json` says of each what it is about, and where each of its files goes in a project that takes it. Its
+    folder is that of its name, or the one below `contracts/` that it names, with a README.md.
+    """
+    from simulator.contract.files import contracts_directory
+
+    found = {}
+    for name, row in json.loads((_FOLDER / "recipes.json").read_bytes()).items():
+        folder = contracts_directory() / row["contracts"] if "contracts" in row else _FOLDER / name
+        found[name] = Recipe(name, row["about"], folder, row["files"])
+    return found
+
+
+def _recipe(name: str) -> Recipe:
+    from difflib import get_close_matches
+
+    known = recipes()
+    if name not in known:
+        near = [one for one in known if one.startswith(name)] or get_close_matches(name, known, 1)
+        meant = f"; did you mean {' or '.join(near)}?" if near else ""
+        fail([f"there is no recipe {name!r}{meant} (`rampsim recipe list` shows them)"], EXIT_REFUSED)
+    return known[name]
+
+
+@click.group()
+def recipe() -> None:
+    """Print or write files for CI, containers and other languages."""
+
+
+@recipe.command("list")
+def list_recipes() -> None:
+    """List the recipes."""
+    known = recipes()
+    width = max(map(len, known))
+    for one in known.values():
+        say(f"{one.name:{width}}  {one.about}")
+
+
+@recipe.command()
+@_NAME
+def show(name: str) -> None:
+    """Print a recipe: what it is, and each file after its path."""
+    chosen = _recipe(name)
+    say((chosen.folder / "README.md").read_text("utf-8").rstrip())
+    for file, place in chosen.files.items():
+        text = chosen.text(file).rstrip()
+        if text.count("\n") >= _SHOWN_LINES:
+            say(f"\n--- {place}\n({text.count(chr(10)) + 1:,} lines)")
+        elif file != "README.md":
+            say(f"\n--- {place}\n{text}")
+
+
+@recipe.command()
+@_NAME
+@click.option(
+    "--to", type=click.Path(file_okay=False, path_type=Path), default=Path(), metavar="DIR",
+    help="The project that it goes into; else the working directory.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace files that are there and say something else.")
+def write(name: str, to: Path, force: bool) -> None:
+    """Put a recipe's files into a project.
+
+    \b
+    rampsim recipe write github-action
+    rampsim recipe write typescript --to frontend
+    """
+    chosen = _recipe(name)
+    texts = {to / place: chosen.text(file) for file, place in chosen.files.items()}
+    in_the_way = [
+        *(parent for path in texts for parent in path.parents if parent.exists() and not parent.is_dir()),
+        *(path for path in texts if path.is_dir()),
+    ]
+    if in_the_way:
+        what = "a directory" if in_the_way[0].is_dir() else "not a directory"
+        fail([f"{in_the_way[0]} is {what}, so nothing was written; choose another place with --to"], EXIT_USAGE)
+    taken = [path for path, text in texts.items() if path.exists() and not _says(path, text)]
+    if taken and not force:
+        lines = [f"{path} is there and says something else" for path in taken]
+        fail([*lines, "nothing was written; replace such files with --force, or choose another place with --to"], 1)
+    for path, text in texts.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        except OSError as error:
+            fail([f"{path} cannot be written: {error.strerror or error} ({error.filename})"], EXIT_USAGE)
+        say(str(path))
+    say(f"Written. What to do with it: rampsim recipe show {name}")
+
+
+def _says(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()

@@ -1,0 +1,202 @@
+"""`rampsim scenario`: check, list, run and begin scenario files. None of it needs a running server.
+
+`run` starts a server of its own on a free port, so that webhooks and all go over real connections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.output import say
+from simulator.cli.remote import refuse_foreign
+from simulator.cli.tools import completing
+from simulator.cli.worlds import uploading
+
+if TYPE_CHECKING:
+    from simulator.engine.scenario.files.library import FileProblem, ScenarioFile
+    from simulator.engine.scenario.run.results import RunResult
+
+
+@click.group()
+def scenario() -> None:
+    """Check, list, run and begin scenario files.
+
+    That needs no running server; `upload` and `activate` put them into one.
+    """
+
+
+@scenario.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+def validate(files: tuple[Path, ...], strict: bool) -> None:
+    """Check scenario files, without running them.
+
+    What is found is printed as FILE:LINE:COLUMN: what is wrong.
+
+    A warning says what the file may mean but probably does not: a field that nothing has, a rule that never fires. With
+    --strict it counts as a problem, as in CI.
+    """
+    from simulator.engine.scenario.files.library import Library, names_in
+    from simulator.engine.scenario.files.loader import Loader, ScenarioError
+    from simulator.engine.scenario.files.shipped import shipped_directory
+    from simulator.engine.worlds.simulator import Simulator
+
+    loader = Loader(Simulator(library=Library()).actions)
+    known = names_in([*sorted(shipped_directory().glob("*.yaml")), *files])
+    problems = warned = 0
+    for path in files:
+        errors: list[FileProblem] = []
+        warnings: tuple[FileProblem, ...] = ()
+        try:
+            warnings = loader.load_file(path, known).warnings
+        except OSError as error:
+            problems += 1
+            say(f"{path}:1:1: cannot be read: {error.strerror or error}")
+        except ScenarioError as error:
+            errors, warnings = error.errors, error.warnings
+        found = [*((one, "") for one in errors), *((one, "" if strict else "warning: ") for one in warnings)]
+        for one, word in sorted(found, key=lambda pair: (pair[0]["line"], pair[0]["column"])):
+            where = f"{one['path']}: " if one["path"] else ""
+            say(f"{path}:{one['line']}:{one['column']}: {word}{where}{one['message']}")
+        problems, warned = problems + len(errors), warned + len(warnings)
+    if problems or (strict and warned):
+        count = problems + warned * strict
+        fail([f"{count} {'problem' if count == 1 else 'problems'} found"], EXIT_REFUSED)
+    valid = "1 file is valid" if len(files) == 1 else f"{len(files)} files are valid"
+    hint = f"; {warned} {'warning' if warned == 1 else 'warnings'} (--strict counts them as problems)" if warned else ""
+    say(valid + hint)
+
+
+@scenario.command("list")
+def list_scenarios() -> None:
+    """List the scenarios that ship with the simulator."""
+    from simulator.engine.worlds.simulator import Simulator
+
+    library = Simulator().library
+    width = max(map(len, library), default=0)
+    for name, file in library.items():
+        say(f"{name:<{width}}  {file.description}")
+
+
+@scenario.command()
+@click.argument("scenarios", nargs=-1, required=True, metavar="FILE|NAME...", shell_complete=completing.scenarios)
+@click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report there too.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the worlds.")
+@click.option("--url", metavar="URL", help="Run on this server instead of one started for the purpose.")
+@click.option(
+    "--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="With --url: token of that server."
+)
+def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | None, control_token: str | None) -> None:
+    """Run scenarios by their `drive`, and check what they `expect`.
+
+    The exit code is 1 when something fails.
+    """
+    import asyncio
+
+    if url is not None:
+        refuse_foreign(url)
+    files = _load(scenarios)
+    try:
+        results = asyncio.run(_run_all(files, seed, url, control_token or ""))
+    except ConnectionError:
+        fail([f"no simulator answers at {url}"], EXIT_UNREACHABLE)
+    if junit is not None:
+        try:
+            junit.write_text(_report(results), encoding="utf-8")
+        except OSError as error:
+            fail([f"cannot write {junit}: {error.strerror or error}"], EXIT_USAGE)
+    failed = [result.name for result in results if not result.passed]
+    if failed:
+        fail([f"failed: {', '.join(failed)}"], EXIT_REFUSED)
+
+
+def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
+    """The files that names or paths stand for; ends with code 2 when there is none, 1 when one is not valid."""
+    from simulator.engine.scenario.files.loader import Loader, ScenarioError
+    from simulator.engine.worlds.simulator import Simulator
+
+    simulator = Simulator()
+    files = []
+    for given in scenarios:
+        if given in simulator.library:
+            files.append(simulator.library[given])
+            continue
+        try:
+            files.append(Loader(simulator.actions).load_file(Path(given), simulator.library))
+        except OSError:
+            close = " or ".join(repr(name) for name in get_close_matches(given, simulator.library, n=3))
+            hint = f"did you mean {close}?" if close else "`rampsim scenario list` shows them."
+            fail([f"{given!r} is neither a file nor one of the scenarios that ship; {hint}"], EXIT_USAGE)
+        except ScenarioError as error:
+            fail(str(error).splitlines(), EXIT_REFUSED)
+    return files
+
+
+async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, token: str) -> list[RunResult]:
+    """Run one after another, printing each timeline as it is there; ConnectionError when no server answers at `url`."""
+    from contextlib import AsyncExitStack
+
+    from simulator.engine.scenario.run import runner
+    from simulator.engine.scenario.run.clients import HttpClient
+    from simulator.engine.server.config import Config
+    from simulator.engine.server.process import serving
+    from simulator.host import create_app
+
+    results = []
+    async with AsyncExitStack() as stack:
+        if url is None:
+            origin, token = await stack.enter_async_context(serving(create_app(Config(clock="manual")))), ""
+        else:
+            origin = url
+        client = await stack.enter_async_context(HttpClient(origin, token))
+        await client.request("GET", "/_simulator/health")
+        for file in files:
+            result = await runner.run(file, client, seed=seed)
+            say(result.readable())
+            results.append(result)
+    return results
+
+
+def _report(results: Sequence[RunResult]) -> str:
+    """One JUnit document of all runs."""
+    suites = [result.junit().partition("\n")[2].strip() for result in results]
+    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', "<testsuites>", *suites, "</testsuites>", ""])
+
+
+scenario.add_command(uploading.upload)
+scenario.add_command(uploading.activate)
+
+
+@scenario.command()
+@click.argument("name")
+@click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
+def new(name: str, force: bool) -> None:
+    """Begin a scenario: write NAME.yaml, a small one that runs.
+
+    Comments in it explain it.
+    """
+    from simulator.engine.scenario.language.parts import is_name
+
+    path = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
+    if not is_name(path.stem):
+        plain = "letters, digits, `.`, `-` and `_`, not `active`"
+        fail([f"{path.stem!r} is no name of a scenario: use {plain}"], EXIT_USAGE)
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(_template(path.stem))
+    except FileExistsError:
+        fail([f"{path} is there already; choose another name, or overwrite it with --force"], EXIT_USAGE)
+    except OSError as error:
+        fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
+    say(f"Wrote {path}. Check it with `rampsim scenario validate {path}`, run it with")
+    say(f"`rampsim scenario run {path}`, or serve with it: `rampsim serve --scenario {path}`.")
+
+
+def _template(name: str) -> str:
+    return (Path(__file__).parent / "scenario.template.yaml").read_text("utf-8").replace("NAME", name)

@@ -1,0 +1,1 @@
+"""Commands that look at and steer the worlds of a running server."""

@@ -1,0 +1,188 @@
+"""`rampsim advice`: findings for people, for GitHub, for JUnit, as JSON; and a gate for pipelines with a baseline."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import click
+
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
+from simulator.engine.clients import control as clients
+
+Row: TypeAlias = Mapping[str, Any]
+
+SEVERITIES = ("info", "warning", "error")
+_WIDTH = 100
+_LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
+"""What GitHub calls them."""
+
+
+@click.command()
+@click.option("--all-worlds", is_flag=True, help="Of all worlds this server has had, ended ones included.")
+@click.option("--severity", type=click.Choice(SEVERITIES), help="Only findings at least as severe as this.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "github", "junit")),
+    default="text",
+    show_default=True,
+    help="How to print them: for people, as JSON, as annotations of a GitHub workflow, as a JUnit report.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 for findings at least as severe as this.")
+@click.option("--fail", "fail_on_any", is_flag=True, hidden=True)  # an older spelling of --fail-on info
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Known findings, which are neither shown nor counted.",
+)
+@click.option("--write-baseline", is_flag=True, help="Write the findings of now into the file of --baseline.")
+@remote
+def advice(
+    client: clients.ControlClient,
+    all_worlds: bool,
+    severity: str | None,
+    form: str,
+    as_json: bool,
+    fail_on: str | None,
+    fail_on_any: bool,
+    baseline: Path | None,
+    write_baseline: bool,
+) -> None:
+    """Show what an integration does wrong, and what to change.
+
+    Each finding says what was seen, why it hurts in production, and what to change; the gravest comes first.
+
+    \b
+    rampsim advice
+    rampsim advice --all-worlds --fail-on warning
+    rampsim advice --all-worlds --baseline advice.json --write-baseline
+    rampsim advice --all-worlds --baseline advice.json --fail-on info --format github
+    """
+    if write_baseline and baseline is None:
+        fail(["--write-baseline: say with --baseline which file to write"], EXIT_USAGE)
+    rows = client.get("/advice", world="*" if all_worlds else None)["data"]
+    if baseline is not None and write_baseline:
+        _write(baseline, rows)
+        return
+    known = set() if baseline is None else _known(baseline)
+    rows.sort(key=_weight)
+    found = [
+        row for row in reversed(rows) if _weight(row) >= SEVERITIES.index(severity or "info") and row["id"] not in known
+    ]
+    if as_json or form == "json":
+        show(found)
+    elif form == "junit":
+        say(_junit(found))
+    else:
+        say("\n".join(_github(found) if form == "github" else _text(found, client.url, len(known))))
+    least = fail_on or ("info" if fail_on_any else None)
+    if least is not None and any(_weight(row) >= SEVERITIES.index(least) for row in found):
+        sys.exit(EXIT_REFUSED)
+
+
+def _weight(row: Row) -> int:
+    return SEVERITIES.index(row["severity"])
+
+
+# --- known findings -----------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, rows: Sequence[Row]) -> None:
+    entries = {row["id"]: {"kind": row["kind"], "subject": row["subject"]} for row in rows}
+    text = json.dumps({"known": [{"id": name, **entries[name]} for name in sorted(entries)]}, indent=2)
+    try:
+        path.write_text(f"{text}\n", "utf-8")
+    except OSError as error:
+        fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
+    say(f"Wrote {path}: {len(entries)} known {'finding' if len(entries) == 1 else 'findings'}.")
+
+
+def _known(path: Path) -> set[str]:
+    """The ids of a baseline: they stay the same from run to run, for they are made of kind and subject."""
+    try:
+        return {str(row["id"]) for row in json.loads(path.read_text("utf-8"))["known"]}
+    except OSError as error:
+        fail(
+            [f"--baseline {path} cannot be read: {error.strerror or error}; write it with --write-baseline"], EXIT_USAGE
+        )
+    except (ValueError, KeyError, TypeError):
+        fail([f"--baseline {path} is no list of known findings; write it anew with --write-baseline"], EXIT_USAGE)
+
+
+# --- forms --------------------------------------------------------------------------------------------------------
+
+
+def _text(found: Sequence[Row], origin: str, known: int) -> Iterable[str]:
+    for row in found:
+        yield f"{row['severity']:7}  {row['kind']}  ({row['count']}×)"
+        yield from _wrapped(row["message"])
+        if "world" in row:
+            yield f"         in the world {row['world']}"
+        if row.get("why"):
+            yield from _wrapped(f"Why it hurts: {row['why']}")
+        yield from _wrapped(f"→ {row['what_to_do']}  [{row['clause']}]")
+        for change in row.get("changes", ())[:1]:
+            yield from _marked("-", change["before"])
+            yield from _marked("+", change["after"])
+        yield from (f"         rule     {origin}{link}" for link in row.get("clause_links", ()))
+        yield from (f"         request  {origin}{link}" for link in row.get("request_links", ())[-3:])
+        shown = (row["requests"] or row["evidence"])[-3:]
+        if shown:
+            yield f"         see {', '.join(shown)}"
+        yield ""
+    beside = f" besides the {known} known ones" if known else ""
+    if not found:
+        yield f"No findings{beside}."
+        return
+    counts = [(name, sum(row["severity"] == name for row in found)) for name in reversed(SEVERITIES)]
+    yield ", ".join(f"{count} {name}" for name, count in counts if count) + beside
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=" " * 9, subsequent_indent=" " * 11)
+
+
+def _marked(sign: str, code: str) -> Iterable[str]:
+    return (f"           {sign} {line}" for line in code.splitlines())
+
+
+def _github(found: Sequence[Row]) -> Iterable[str]:
+    """Annotations: https://docs.github.com/actions/reference/workflow-commands-for-github-actions."""
+    for row in found:
+        title = _property(f"rampsim {row['kind']}")
+        world = f" In the world {row['world']}." if "world" in row else ""
+        said = " ".join(filter(None, (row["message"] + world, row.get("why"), row["what_to_do"], f"[{row['clause']}]")))
+        yield f"::{_LEVELS[row['severity']]} title={title}::{_escaped(said)}"
+    if not found:
+        yield "No findings."
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _junit(found: Sequence[Row]) -> str:
+    """A report in which each finding is a test that failed; one that passed where there are none."""
+    suite = Element("testsuite", name="rampsim advice", tests=str(len(found) or 1), failures=str(len(found)))
+    for row in found:
+        case = SubElement(suite, "testcase", classname=f"advice.{row['kind']}", name=f"{row['subject']} ({row['id']})")
+        failure = SubElement(case, "failure", type=row["severity"], message=row["message"])
+        said = [row["message"], row.get("why", ""), row["what_to_do"], row["clause"], *row["requests"][-3:]]
+        failure.text = "\n".join(filter(None, said))
+    if not found:
+        SubElement(suite, "testcase", classname="advice", name="no findings")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode")

@@ -1,0 +1,219 @@
+"""`rampsim faults`: what is to go wrong on the wire. The options of `add` are made from the models of faults."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import click
+
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
+from simulator.cli.tools import completing
+from simulator.cli.worlds.parameters import parameters_of
+from simulator.engine.clients import control as clients
+from simulator.engine.faults import presets
+
+
+class _Member(NamedTuple):
+    """A member of a fault as an option: where it lies, what it takes, and what it means."""
+
+    within: str
+    schema: Mapping[str, Any]
+    meaning: str
+
+
+class _Add(click.Command):
+    """A command whose options are the members of faults; they are read when somebody asks for them."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        if not any(param.name == "times" for param in self.params):
+            self.params[2:2] = _options()  # behind its own, before those of the server
+        return super().get_params(ctx)
+
+
+def _presets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in presets.PRESETS if name.startswith(incomplete)]
+
+
+@click.group(invoke_without_command=True)
+@remote
+def faults(client: clients.ControlClient) -> None:
+    """Show the faults in force; `add`, `remove`, `clear` them."""
+    show(client.get("/faults")["data"])
+
+
+@faults.command("list")
+@remote
+def list_faults(client: clients.ControlClient) -> None:
+    """Show the faults in force, and how often each was hit.
+
+    Those of scenarios are among them.
+    """
+    show(client.get("/faults")["data"])
+
+
+@faults.command(cls=_Add)
+@click.argument("preset", required=False, shell_complete=_presets)
+@click.option(
+    "--webhook",
+    metavar="EVENT",
+    shell_complete=completing.events,
+    help="A fault of webhooks: of this event type, or '*' for all.",
+)
+@remote
+def add(client: clients.ControlClient, preset: str | None, webhook: str | None, **given: Any) -> None:
+    """Put a fault in force: a PRESET, or what the options say.
+
+    Both together mean that preset, where the options say.
+
+    A fault is one of calls, unless --webhook or the preset makes it one of webhooks.
+
+    \b
+    rampsim faults add refused-503 --path /quotes --times 1
+    rampsim faults add --method POST --path '/quotes/*/confirm' --status 422 --code quote_expired
+    rampsim faults add webhook-doubled
+    rampsim faults add --webhook transaction.completed --delay 10m --times 1
+    """
+    body: dict[str, Any] = {} if preset is None else dict(_preset(preset))
+    is_webhook = webhook is not None or "deliver" in body
+    texts = {name: value for name, value in given.items() if value not in (None, False)}
+    if not body and webhook is None and not texts:
+        raise click.UsageError(
+            "say what is to go wrong: by a PRESET (`rampsim faults presets` lists them), or an option such as --status"
+        )
+    members = _members(is_webhook)
+    if (strange := next((name for name in texts if name not in members), None)) is not None:
+        hint = "is of webhooks: add --webhook EVENT" if not is_webhook else "is of calls, and this is one of webhooks"
+        raise click.UsageError(f"--{strange.replace('_', '-')} {hint}")
+    schema = {"properties": {name: member.schema for name, member in members.items()}}
+    values = parameters_of(
+        schema, {name: None if _is_true(value, members[name].schema) else value for name, value in texts.items()}
+    )
+    for name, value in values.items():
+        within = members[name].within
+        if within:
+            body[within] = {**body.get(within, {}), name: value}
+        else:
+            body[name] = value
+    _refuse_half_an_answer(body.get("respond"))
+    if is_webhook:
+        event = {} if webhook in (None, "*") else {"event": webhook}
+        body["webhook"] = {**event, **body.get("webhook", {})}
+    else:
+        body.setdefault("match", {})
+    made = client.post("/faults", body)
+    show(made)
+    for warning in made.get("warnings", ()):
+        say(f"rampsim: it may never be hit: {warning}", err=True)
+
+
+def _refuse_half_an_answer(respond: Mapping[str, Any] | None) -> None:
+    """An error has a status and a code: says the option that lacks, where the server names the member of a body."""
+    lacking = [f"--{name}" for name in ("status", "code") if respond is not None and name not in respond]
+    if lacking:
+        example = "--status 503 --code service_unavailable"
+        raise click.UsageError(f"an answer also needs {' and '.join(lacking)}, for example {example}")
+
+
+def _is_true(value: Any, schema: Mapping[str, Any]) -> bool:
+    return value is True or (value == "true" and {"type": "boolean"} in schema.get("anyOf", ()))
+
+
+def _preset(name: str) -> Mapping[str, Any]:
+    if name not in presets.PRESETS:
+        from simulator.engine.text.strict import did_you_mean
+
+        raise click.UsageError(
+            f"there is no preset {name!r}{did_you_mean(name, presets.PRESETS)}; `rampsim faults presets` lists them"
+        )
+    return presets.PRESETS[name].fault
+
+
+@faults.command()
+@click.argument("fault_id", metavar="ID", shell_complete=completing.fault_ids)
+@remote
+def remove(client: clients.ControlClient, fault_id: str) -> None:
+    """End one fault."""
+    client.delete(f"/faults/{clients.segment(fault_id)}")
+
+
+@faults.command()
+@remote
+def clear(client: clients.ControlClient) -> None:
+    """End all faults, those of scenarios too."""
+    client.delete("/faults")
+
+
+@faults.command("presets")
+def list_presets() -> None:
+    """List the presets and what each stands for.
+
+    They are named as `rampsim explore` names them.
+    """
+    import json
+
+    width = max(map(len, presets.PRESETS))
+    for name, preset in presets.PRESETS.items():
+        say(f"{name:<{width}}  {json.dumps(preset.fault)}")
+
+
+def _members(is_webhook: bool) -> dict[str, _Member]:
+    """What a fault of calls, or of webhooks, can have, by names that are unique among them."""
+    from simulator.engine.faults import models as models
+
+    model = models.WebhookFault if is_webhook else models.InterfaceFault
+    parts: Mapping[str, Any] = (
+        {"webhook": models.WebhookMatch, "deliver": models.Deliver}
+        if is_webhook
+        else {"match": models.Match, "respond": models.Respond, "act": models.Happening}
+    )
+    document = model.model_json_schema()
+    found: dict[str, _Member] = {}
+    for within, part in parts.items():
+        found |= dict(_of(part, document["$defs"][part.__name__]["properties"], within))
+    own = {name: schema for name, schema in document["properties"].items() if name not in parts}
+    found |= dict(_of(model, own, ""))
+    return {name: member for name, member in found.items() if name != "event"}
+
+
+def _of(model: Any, properties: Mapping[str, Any], within: str) -> Iterator[tuple[str, _Member]]:
+    meanings = _meanings(model)
+    for name, schema in properties.items():
+        yield name, _Member(within, schema, meanings.get(name, ""))
+
+
+@cache
+def _meanings(model: type) -> Mapping[str, str]:
+    """The first sentence beneath each field of a model in its source."""
+    found: dict[str, str] = {}
+    for cls in reversed([one for one in model.__mro__ if one.__module__ == model.__module__]):
+        (defined,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+        assert isinstance(defined, ast.ClassDef)
+        for node, below in zip(defined.body, defined.body[1:], strict=False):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(below, ast.Expr):
+                text = ast.literal_eval(below.value)
+                found[node.target.id] = " ".join(str(text).partition("\n\n")[0].split())
+    return found
+
+
+def _options() -> Iterator[click.Option]:
+    """An option for each member; one that both sorts of fault have says what it means for each."""
+    calls, webhooks = _members(is_webhook=False), _members(is_webhook=True)
+    for name in dict.fromkeys((*calls, *webhooks)):
+        both = [side[name] for side in (calls, webhooks) if name in side]
+        told = list(dict.fromkeys(member.meaning for member in both))
+        words = told[0] if len(told) == 1 else f"Calls: {told[0]}  Webhooks: {told[1]}"
+        if name not in calls:
+            words = f"Webhooks: {words}"
+        is_flag = all(member.schema.get("type") == "boolean" for member in both)
+        flag = f"--{name.replace('_', '-')}"
+        # What may be true or a word needs no value.
+        more: dict[str, Any] = {"is_flag": True} if is_flag else {"metavar": "VALUE"}
+        if any({"type": "boolean"} in member.schema.get("anyOf", ()) for member in both):
+            more |= {"is_flag": False, "flag_value": "true", "metavar": "[VALUE]"}
+        yield click.Option([flag], help=words, **more)

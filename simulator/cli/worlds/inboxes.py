@@ -1,0 +1,106 @@
+"""`rampsim inbox`: the built-in webhook receivers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import click
+
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
+from simulator.cli.tools import completing
+from simulator.cli.worlds.worlds import OrShown
+from simulator.engine.clients import control as clients
+from simulator.engine.text.terminal import plain_line
+
+_json = click.option("--json", "as_json", is_flag=True, help="The whole messages as JSON.")
+
+
+@click.group("inbox", cls=OrShown, invoke_without_command=True, subcommand_metavar="[NAME | COMMAND]")
+@remote
+def inbox(client: clients.ControlClient) -> None:
+    """Show the built-in inboxes, or what one has received.
+
+    \b
+    rampsim inbox
+    rampsim inbox subscribe demo
+    rampsim inbox demo
+    rampsim inbox wait demo --count 2
+    rampsim inbox respond demo 500 500 200
+    """
+    show(client.get("/inbox")["data"])
+
+
+@inbox.command("show", hidden=True)
+@click.argument("name", shell_complete=completing.inboxes)
+@click.option("--limit", type=click.IntRange(0), help="The newest that many, oldest first.")
+@_json
+@remote
+def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_json: bool) -> None:
+    """Show what an inbox has received."""
+    messages = client.get(_path(name), limit=limit)["data"]
+    _tell(messages, as_json)
+    if not messages and limit != 0:
+        say(f"rampsim: nothing came to the inbox {name!r} yet; `rampsim inbox` lists all inboxes", err=True)
+
+
+@inbox.command()
+@click.argument("name", shell_complete=completing.inboxes)
+@click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="How many messages to wait for.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Real seconds to wait at most.  [default: 30]")
+@_json
+@remote
+def wait(client: clients.ControlClient, name: str, count: int, timeout: float | None, as_json: bool) -> None:
+    """Wait until an inbox has so many messages.
+
+    Those that are there count. Exit code 1 when the time passes."""
+    _tell(client.get(f"{_path(name)}/wait", count=count, timeout=timeout)["data"], as_json)
+
+
+@inbox.command()
+@click.argument("name", shell_complete=completing.inboxes)
+@click.option("--event", "events", multiple=True, metavar="EVENT", help="Only this event; repeatable.  [default: all]")
+@remote
+def subscribe(client: clients.ControlClient, name: str, events: tuple[str, ...]) -> None:
+    """Register an inbox as a webhook endpoint of the world."""
+    show(client.post(f"{_path(name)}/subscribe", {"events": list(events)} if events else {}))
+
+
+@inbox.command()
+@click.argument("name", shell_complete=completing.inboxes)
+@click.argument("statuses", metavar="STATUS...", nargs=-1, required=True, type=click.IntRange(200, 599))
+@remote
+def respond(client: clients.ControlClient, name: str, statuses: tuple[int, ...]) -> None:
+    """Choose the statuses that an inbox answers.
+
+    It answers these one after another, and then always the last.
+    """
+    show(client.put(_path(name), {"respond": list(statuses)}))
+
+
+@inbox.command()
+@click.argument("name", shell_complete=completing.inboxes)
+@remote
+def clear(client: clients.ControlClient, name: str) -> None:
+    """Empty an inbox, and let it answer 200 again."""
+    client.delete(_path(name))
+
+
+def _path(name: str) -> str:
+    return f"/inbox/{clients.segment(name)}"
+
+
+def _tell(messages: Iterable[Mapping[str, Any]], as_json: bool) -> None:
+    """A line for each message: when it came, what was answered, and what it tells of."""
+    if as_json:
+        show(messages)
+        return
+    for message in messages:
+        try:
+            event = json.loads(message["body"])
+            about = f"{event['type']}  {event['data']['object'].get('id', '')}"
+        except (ValueError, KeyError, TypeError, AttributeError):
+            about = message["body"][:80]
+        say(plain_line(f"{message['at']}  {message['status']}  {about}").rstrip())

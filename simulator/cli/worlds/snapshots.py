@@ -1,0 +1,111 @@
+"""`rampsim snapshots`: keep the state of a world, go back to it, begin another world in it, take it along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
+from simulator.cli.tools import completing
+from simulator.engine.clients import control as clients
+
+_snapshot = click.argument("snapshot", metavar="ID|NAME", shell_complete=completing.snapshots)
+
+
+@click.group("snapshots", invoke_without_command=True)
+@remote
+def snapshots(client: clients.ControlClient) -> None:
+    """Show the snapshots; `take`, `restore`, `fork`, `export` them."""
+    show(client.get("/snapshots")["data"])
+
+
+@snapshots.command("list")
+@remote
+def list_snapshots(client: clients.ControlClient) -> None:
+    """Show the snapshots of the world, the oldest first."""
+    show(client.get("/snapshots")["data"])
+
+
+@snapshots.command()
+@click.argument("name", required=False)
+@remote
+def take(client: clients.ControlClient, name: str | None) -> None:
+    """Keep the state of the world, once no webhook is on its way."""
+    show(client.post("/snapshots?wait=true", {} if name is None else {"name": name}))
+
+
+@snapshots.command()
+@_snapshot
+@remote
+def restore(client: clients.ControlClient, snapshot: str) -> None:
+    """Put the world back into the state of a snapshot."""
+    show(client.post(f"/snapshots/{clients.segment(id_of(client, snapshot))}/restore"))
+
+
+@snapshots.command()
+@_snapshot
+@click.argument("world_id", metavar="[WORLD]", required=False)
+@click.option("--replace", is_flag=True, help="A world of this id ends first.")
+@remote
+def fork(client: clients.ControlClient, snapshot: str, world_id: str | None, replace: bool) -> None:
+    """Begin another world, with its own keys, from a snapshot."""
+    named = {} if world_id is None else {"id": world_id}
+    show(client.post("/worlds", {**named, "from_snapshot": id_of(client, snapshot), "replace": replace}))
+
+
+@snapshots.command()
+@click.argument("snapshot", metavar="[ID|NAME]", required=False, shell_complete=completing.snapshots)
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write it there instead of printing it.")
+@remote
+def export(client: clients.ControlClient, snapshot: str | None, out: Path | None) -> None:
+    """Write a snapshot, or the world as it is, as a JSON document.
+
+    `rampsim serve --state FILE` begins with it.
+    """
+    path = "/state" if snapshot is None else f"/snapshots/{clients.segment(id_of(client, snapshot))}"
+    text = client.text(path)
+    if out is None:
+        say(text)
+        return
+    try:
+        out.write_text(text, "utf-8")
+    except OSError as error:
+        fail([f"cannot write {out}: {error.strerror or error}"], EXIT_USAGE)
+    say(f"Wrote {out}. Begin with it by `rampsim serve --state {out}`, or here by `rampsim snapshots import {out}`.")
+
+
+@snapshots.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@remote
+def import_state(client: clients.ControlClient, file: Path) -> None:
+    """Put the world of a document in the place of this one."""
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        fail([f"{file} cannot be read: {error.strerror or error}"], EXIT_USAGE)
+    show(client.send("PUT", "/state", raw, "application/json"))
+
+
+@snapshots.command()
+@_snapshot
+@remote
+def forget(client: clients.ControlClient, snapshot: str) -> None:
+    """Forget a snapshot; worlds that began in it stay."""
+    client.delete(f"/snapshots/{clients.segment(id_of(client, snapshot))}")
+
+
+def id_of(client: clients.ControlClient, given: str) -> str:
+    """The id of a snapshot that is named by its id, or by its name: the newest that has it."""
+    rows: list[dict[str, Any]] = client.get("/snapshots")["data"]
+    if any(given == row["id"] for row in rows):
+        return given
+    named = [str(row["id"]) for row in rows if row["name"] == given]
+    if not named:
+        there = ", ".join(row["name"] or row["id"] for row in rows)
+        why = f"there {f'are {there}' if there else 'is none'}"
+        fail([f"there is no snapshot {given!r} of this world; {why}"], EXIT_REFUSED)
+    return named[-1]

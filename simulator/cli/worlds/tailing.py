@@ -1,0 +1,200 @@
+"""`rampsim tail`: calls, events, deliveries and the clock of a running server, as they happen."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+import click
+
+from simulator.cli.output import say, say_painted, show
+from simulator.cli.remote import remote
+from simulator.cli.tools import completing
+from simulator.engine.clients import control as clients
+from simulator.engine.text.terminal import plain_line
+
+_SHOWN = ("request", "event", "delivery", "clock")
+_ALL = (*_SHOWN, "state")
+_AGAIN_SECONDS = 1.0
+_SLACK_SECONDS = 2.0
+"""How much later than others a message may come."""
+_COLOURS = {"request": "cyan", "event": "magenta", "delivery": "blue", "clock": "yellow", "state": "white"}
+
+
+class Wanted(NamedTuple):
+    """What of the stream is to be shown; None: whatever it is."""
+
+    sorts: tuple[str, ...]
+    event_type: str | None = None
+    object_id: str | None = None
+    path: str | None = None
+    failed: bool = False
+
+    def has(self, sort: str, message: Mapping[str, Any]) -> bool:
+        """Whether a message is shown: it is of a wanted sort, and whatever is asked of such messages fits."""
+        return (
+            sort in self.sorts
+            and (self.event_type is None or fnmatchcase(_type_of(sort, message), self.event_type))
+            and (self.object_id is None or self.object_id in _about(sort, message))
+            and (self.path is None or fnmatchcase(str(message.get("path", "")), self.path))
+            and (not self.failed or _has_failed(sort, message))
+        )
+
+
+@click.command()
+@click.option("--only", "sorts", multiple=True, type=click.Choice(_ALL),
+              help=f"Only messages of this sort; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
+@click.option(
+    "--type",
+    "event_type",
+    metavar="EVENT",
+    shell_complete=completing.events,
+    help="Only events of this type, and their deliveries; * is any.",
+)
+@click.option("--object-id", metavar="ID", help="Only what is about this object.")
+@click.option("--path", help="Only calls of this full path; * stands for anything.")
+@click.option("--failed", is_flag=True, help="Only calls that were refused and deliveries that failed.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line: the message, and its `stream` sort.")
+@remote
+def tail(
+    client: clients.ControlClient, sorts: tuple[str, ...], event_type: str | None, object_id: str | None,
+    path: str | None, failed: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Show calls, events, deliveries and the clock as they happen.
+
+    It goes on until it is interrupted.
+
+    A server that goes away is waited for. Colours show at a terminal, unless NO_COLOR is set.
+
+    \b
+    rampsim tail
+    rampsim tail --type 'transaction.*'
+    rampsim tail --failed --json | jq .status
+    """
+    wanted = Wanted(sorts or _SHOWN, event_type, object_id, path, failed)
+    ticks = bool(sorts)  # who asks for the clock sees all of it
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        for sort, message, at in dated(_messages(client), ticks=ticks):
+            if not wanted.has(sort, message):
+                continue
+            if as_json:
+                show({"stream": sort, **message}, indent=None)
+            elif coloured:
+                say_painted(*_painted(sort, message, told(sort, message, at)))
+            else:
+                say(told(sort, message, at))
+    except KeyboardInterrupt:
+        sys.exit(0)
+
+
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
+    """The stream, taken up again where it broke off; Unreachable where the first attempt fails."""
+    connected, lost = False, False
+    while True:
+        try:
+            client.get("/clock")  # a stream that cannot be opened is waited for only where there was one before
+            if lost:
+                say("rampsim: it is there again", err=True)
+            connected, lost = True, False
+            after = f"?last_event_id={client.last_event_id}" if client.last_event_id else ""
+            for sort, data in client.stream(f"/stream{after}"):
+                if sort == "missed":
+                    say("rampsim: what happened meanwhile was missed in part", err=True)
+                else:
+                    yield sort, data
+        except (clients.Unreachable, OSError) as error:
+            if not connected:
+                raise
+            if not lost:
+                say(f"rampsim: {client.url} is gone ({error}); waiting for it", err=True)
+            lost = True
+        time.sleep(_AGAIN_SECONDS)
+
+
+def dated(
+    messages: Iterable[tuple[str, str]], *, ticks: bool, wall: Callable[[], float] = time.monotonic
+) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Messages, each with the simulated time at which it was told: calls and deliveries carry when they began.
+
+    Without `ticks` a clock that runs by itself is told once, when its mode or rate changes, and when somebody moves
+    it on. `wall`: real seconds, by which such a move is known.
+    """
+    now, pace, heard = "", None, 0.0
+    for sort, data in messages:
+        message = json.loads(data)
+        if sort == "clock":
+            before, pace = (now, pace, heard), (message["mode"], message.get("rate"))
+            now, heard = message["now"], wall()
+            runs = message["mode"] != "manual" and pace == before[1]
+            if runs and not ticks and _seconds(before[0], now) <= (heard - before[2] + _SLACK_SECONDS) * _rate(message):
+                continue
+        yield sort, message, now
+
+
+def _seconds(before: str, now: str) -> float:
+    return (datetime.fromisoformat(now) - datetime.fromisoformat(before)).total_seconds()
+
+
+def _rate(clock: Mapping[str, Any]) -> float:
+    return float(clock["rate"]) if clock["mode"] == "scaled" else 1.0
+
+
+def _type_of(sort: str, message: Mapping[str, Any]) -> str:
+    return str(message.get({"event": "type", "delivery": "event_type"}.get(sort, ""), ""))
+
+
+def _about(sort: str, message: Mapping[str, Any]) -> tuple[str, ...]:
+    """The ids that a message is about; of a call its path, of a delivery its event."""
+    if sort == "event":
+        return str(message["id"]), str(message.get("data", {}).get("object", {}).get("id", ""))
+    if sort == "request":
+        return tuple(str(message["path"]).split("/"))
+    return tuple(str(message.get(name, "")) for name in ("id", "event_id", "endpoint_id"))
+
+
+def _has_failed(sort: str, message: Mapping[str, Any]) -> bool:
+    if sort == "request":
+        return int(message.get("status") or 0) >= 400
+    return sort == "delivery" and message.get("status") != "succeeded"
+
+
+def told(sort: str, message: Mapping[str, Any], at: str = "") -> str:
+    """A message as a line: the simulated time (`at`, else its own), what it is, and what it says."""
+    if sort == "request":
+        advice = f"  {', '.join(message['advice'])}" if message.get("advice") else ""
+        answered = message["status"] if message["status"] is not None else "cut"
+        said = f"{message['method']:6} {message['path']}  {answered}{advice}"
+    elif sort == "event":
+        thing = message.get("data", {}).get("object", {})
+        said = f"{message['type']}  {thing.get('id', '')}  {thing.get('status', '')}"
+    elif sort == "delivery":
+        answer = message["response_status"] or message["error"] or "no answer"
+        again = f"  again at {message['next_attempt_at']}" if message["next_attempt_at"] else ""
+        said = f"{message['event_type']}  to {message['url']}  attempt {message['attempt']}: {answer}{again}"
+    elif sort == "state":
+        said = f"{message['id']}  {message['from'] or 'new'} -> {message['state']}  ({message['trigger']})"
+    else:
+        said = f"{message['mode']}, {message['timers']} timer{'' if message['timers'] == 1 else 's'}"
+    at = at or next((message[name] for name in ("at", "created_at", "attempted_at", "now") if message.get(name)), "")
+    return plain_line(f"{at:24}  {sort:8}  {said}").rstrip()
+
+
+def _painted(sort: str, message: Mapping[str, Any], line: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The parts of a line with their styles: its sort in the colour of the sort; what has failed is red as a whole."""
+    if _has_failed(sort, message):
+        yield line, {"fg": "red"}
+        return
+    yield from ((line[:26], {"dim": True}), (line[26:34], {"fg": _COLOURS[sort]}), (line[34:], {}))

@@ -1,0 +1,207 @@
+"""`rampsim worlds`: what worlds there are; making and ending them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.output import say, show
+from simulator.cli.remote import remote
+from simulator.cli.server import settings
+from simulator.cli.tools import completing
+from simulator.cli.worlds import snapshots
+from simulator.engine.clients import control as clients
+
+
+class OrShown(click.Group):
+    """A group of which a word that names none of its commands is the name of what it shows."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
+
+
+@click.group(cls=OrShown, invoke_without_command=True, subcommand_metavar="[ID | COMMAND]")
+@remote
+def worlds(client: clients.ControlClient) -> None:
+    """Show all worlds, or one; `create` and `end` them.
+
+    Of one it shows keys, clock, scenarios and settings.
+    """
+    show(client.get("/worlds")["data"])
+
+
+@worlds.command("show", hidden=True)
+@click.argument("world_id", metavar="ID", shell_complete=completing.worlds)
+@remote
+def show_world(client: clients.ControlClient, world_id: str) -> None:
+    """Show one world."""
+    show(client.get(f"/worlds/{clients.segment(world_id)}"))
+
+
+@worlds.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@remote
+def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
+    """What each world holds, and when it was last used."""
+    rows = client.get("/usage")["data"]
+    if as_json:
+        show(rows)
+        return
+    unreadable = {row["id"]: row["why"] for row in client.get("/worlds")["unreadable"]}
+    for row in rows:
+        note = "  unreadable: " + unreadable[row["id"]] if row["id"] in unreadable else ""
+        kept = row["journal_bytes"] + row.get("bytes", 0)
+        say(f"{row['last_used_at']}  {row['objects']:>8} objects  {kept:>10} bytes  {row['id']}{note}")
+
+
+@worlds.command()
+@click.option("--idle", required=True, metavar="DURATION", help="End those that nobody has used for so long: 7d, 12h.")
+@click.option("--dry-run", is_flag=True, help="Only say which they are.")
+@remote
+def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
+    """End worlds that nobody uses; never the world default.
+
+    Their snapshots end with them.
+
+    A call about a world is a use of it; what it does by itself is none.
+
+    \b
+    rampsim worlds prune --idle 7d --dry-run
+    """
+    ended = client.post("/prune", {"idle": idle, "dry_run": dry_run})["ended"]
+    for world_id in ended:
+        say(world_id)
+    say(f"{len(ended)} worlds {'would end' if dry_run else 'have ended'}.", err=True)
+
+
+def _of_world(command: Any) -> Any:
+    """The settings of a world as options; what is left out is as the server was started."""
+    for row in reversed(settings.SERVE[_FIRST_OF_WORLDS:]):
+        if not row.keyed:
+            continue
+        if row.sort == "switch":
+            option = click.option(row.flag, help=row.meaning, default=None)
+        else:
+            option = click.option(row.flag, help=row.meaning, metavar=row.metavar, multiple=row.sort == "list")
+        command = option(command)
+    return command
+
+
+_KEYS = ("public_key", "secret_key", "webhook_key")
+_FIRST_OF_WORLDS = next(at for at, row in enumerate(settings.SERVE) if row.name == "strict")
+
+
+@worlds.command()
+@click.argument("world_id", metavar="[ID]", required=False)
+@click.option("--seed", type=click.IntRange(0), help="Seed of everything random.  [default: drawn]")
+@click.option(
+    "--scenario",
+    metavar="NAME|FILE",
+    shell_complete=completing.scenarios,
+    multiple=True,
+    help="Active scenario; repeatable; none for none.",
+)
+@click.option(
+    "--clock", type=click.Choice(["manual", "real", "scaled"]), help="How its clock moves.  [default: manual]"
+)
+@click.option("--now", metavar="TIMESTAMP", help="Start time.")
+@click.option("--rate", type=float, help="Speed of a scaled clock.")
+@click.option("--from-snapshot", metavar="ID|NAME", help="Begin in the state of a snapshot.")
+@click.option("--replace", is_flag=True, help="A world of this id ends first.")
+@click.option(
+    "--env", "as_env", is_flag=True, help="Print it as lines for a shell: `eval $(rampsim worlds create --env)`."
+)
+@_of_world
+@remote
+def create(
+    client: clients.ControlClient, world_id: str | None, seed: int | None, scenario: tuple[str, ...],
+    clock: str | None, now: str | None, rate: float | None, from_snapshot: str | None, replace: bool, as_env: bool,
+    **of_world: Any,
+) -> None:  # fmt: skip
+    """Make a world and show it.
+
+    What is not said is as the server was started, but for a manual clock.
+
+    \b
+    rampsim worlds create my-test --seed 7 --scenario autopilot --replace
+    eval "$(rampsim worlds create --env)"
+    """
+    body: dict[str, Any] = {"id": world_id, "seed": seed, "replace": replace or None}
+    if scenario:
+        body["scenarios"] = [] if scenario == ("none",) else [_scenario(one) for one in scenario]
+    body["clock"] = _named({"mode": clock, "now": now, "rate": rate}) or None
+    body["settings"] = _named(_settings(of_world)) or None
+    if from_snapshot is not None:
+        body["from_snapshot"] = snapshots.id_of(client, from_snapshot)
+    made = client.post("/worlds", _named(body))
+    if not as_env:
+        show(made)
+        return
+    keys = made["credentials"]["sandbox"]
+    lines = {"URL": f"{client.url}/_worlds/{made['id']}", **{name.upper(): keys[name] for name in _KEYS}}
+    for name, value in lines.items():
+        say(f"export SIMULATOR_{name}={shlex.quote(value)}")
+
+
+def _named(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _settings(given: dict[str, Any]) -> dict[str, Any]:
+    """What the options say, as the body has it."""
+    body: dict[str, Any] = {}
+    for row in settings.SERVE[_FIRST_OF_WORLDS:]:
+        value = given.get(row.name)
+        if value in (None, ()):
+            continue
+        if row.name == "assume":
+            body["assumptions"] = dict(str(one).partition("=")[::2] for one in value)
+        elif row.sort == "number" and str(value).isdecimal():
+            body[row.name] = int(value)
+        else:
+            body[row.name] = value
+    return body
+
+
+def _scenario(given: str) -> Any:
+    """A scenario by name, or the whole document of a file."""
+    path = Path(given)
+    if not path.is_file():
+        return given
+    from simulator.engine.scenario.language import document
+
+    try:
+        read = document.read(path.read_text("utf-8-sig"))
+    except (OSError, ValueError) as error:
+        fail([f"--scenario: {given} cannot be read: {error}"], EXIT_USAGE)
+    if read.problems:
+        fail([f"{given}:{one.line}:{one.column}: {one.message}" for one in read.problems], EXIT_USAGE)
+    return read.value
+
+
+@worlds.command()
+@click.argument("world_ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.worlds)
+@remote
+def end(client: clients.ControlClient, world_ids: tuple[str, ...]) -> None:
+    """End worlds, with their snapshots; their tokens are answered 401."""
+    for world_id in world_ids:
+        client.delete(f"/worlds/{clients.segment(world_id)}")
+
+
+@worlds.command()
+@click.argument("world_id", metavar="ID", shell_complete=completing.worlds)
+@remote
+def raw(client: clients.ControlClient, world_id: str) -> None:
+    """Export what the store has of a world, readable or not.
+
+    \b
+    rampsim worlds raw my-world > my-world.raw.json
+    rampsim worlds end my-world
+    """
+    show(client.get(f"/worlds/{clients.segment(world_id)}/raw"))

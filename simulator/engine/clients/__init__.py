@@ -1,0 +1,1 @@
+"""Clients of a running simulator, and which hosts and keys they refuse."""

@@ -1,0 +1,377 @@
+"""The control interface as an ASGI application: safety, bodies and errors, once for every row."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from math import inf
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.control.access import EVERYBODY, NOBODY, Access, Tokens
+from simulator.engine.control.history.journal import ControlJournal
+from simulator.engine.control.history.lookups import Lookups
+from simulator.engine.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw
+from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.scenario.play.logbook import last_entry
+from simulator.engine.server.endpoint import DEFECT
+from simulator.engine.server.http.eager import Begun
+from simulator.engine.server.http.hosts import Hosts, is_embedded_elsewhere, own_origin
+from simulator.engine.server.http.messages import (
+    BELOW,
+    CUT,
+    OPENED_AT,
+    Outgoing,
+    head_of,
+    json_object,
+    read_body,
+    route_path,
+    write,
+)
+from simulator.engine.server.http.router import Router
+from simulator.engine.server.keeping import Unavailable
+from simulator.engine.server.running.slices import Content, in_pieces
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.fields import parse
+from simulator.engine.text.json import dumps
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import World
+
+SIGNATURE_HEADER = b"x-signature"
+_HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
+PAGE_POLICY = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    )
+}
+"""What a page of the control interface may load: nothing but what this server serves, and no inline code."""
+
+
+@dataclass(frozen=True)
+class Admission:
+    """A control call that may be made, as far as its head tells."""
+
+    row: ControlOperation
+    access: Access
+    """The worlds that its token reaches."""
+    is_known: bool
+    """False for a caller without a control token, where the server asks for one and this row does not."""
+
+
+class ControlInterface:
+    """The control interface: who may call, and what every call has in common.
+
+    Bound to loopback it is open to loopback `Host`s and the server's own `Origin`; with `tokens` it needs one of them.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        rows: Iterable[ControlOperation],
+        *,
+        hosts: Hosts | None = None,
+        tokens: Tokens | None = None,
+    ) -> None:
+        self._runtime = runtime
+        self._hosts = hosts or Hosts()
+        self._tokens = tokens
+        self._journal = ControlJournal()
+        self._lookups = Lookups()
+        self._rows = {row.name: row for row in rows}
+        self._router = Router(self._rows.values(), turns_back=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a call by ASGI."""
+        try:
+            row, variables, access = self._admitted(scope)
+        except ApiError as error:
+            await write(scope, receive, send, await self._masked(_refusal(error)))
+            return
+        way = _ControlWay(self, scope, row, variables, access)
+        way.begin(*await read_body(receive, row.max_bytes))
+        await way.rest(scope, receive, send)
+
+    def way_of(self, scope: Scope) -> _ControlWay | None:
+        """The short way of a call whose head has come in; None for one that is to be refused.
+
+        None too where a proxy in front tells the scheme: the server beneath ASGI knows which proxies it may believe.
+        """
+        if _header(scope, b"x-forwarded-proto") is not None:
+            return None
+        try:
+            row, variables, access = self._admitted(scope)
+        except ApiError:
+            return None
+        return _ControlWay(self, scope, row, variables, access)
+
+    def admission(self, scope: Scope) -> Admission | None:
+        """Return what the head of a call tells before its body is read, or None if the call is to be refused."""
+        try:
+            row, _, access = self._admitted(scope)
+        except ApiError:
+            return None
+        is_known = not row.open or self._tokens is None or self._tokens.access_of(_token(scope)) is not None
+        return Admission(row, access, is_known)
+
+    async def answer(
+        self,
+        scope: Scope,
+        row: ControlOperation,
+        variables: Mapping[str, str],
+        access: Access,
+        body: bytes,
+        is_whole: bool,
+        gone: asyncio.Future[None],
+    ) -> Outgoing[Content] | Response:
+        """Answer a call that may be made; `is_whole`: nothing of its body was cut off."""
+        call: ControlCall | None = None
+        try:
+            call = self._call(scope, row, variables, access, gone)
+            if not row.open:
+                call.check_environment()
+            call.sent, call.is_whole = body, is_whole
+            call.raw = _body(row, body, is_whole)
+            answer = await self._answer(call, row)
+            if isinstance(answer, Response):
+                return answer
+            outgoing = _written(row, answer)
+        except (ControlError, ApiError) as error:
+            outgoing = _refusal(error, row, f"{scope.get('root_path', '')}{scope.get(BELOW, '')}")
+        except (ClientDisconnect, Unavailable):
+            raise
+        except Exception:
+            self._runtime.log_defect()
+            outgoing = _refusal(ControlError(500, "internal_error", DEFECT))
+        return outgoing if call is not None and call.shows_keys else await self._masked(outgoing)
+
+    async def _masked(self, outgoing: Outgoing[Content]) -> Outgoing[Content]:
+        outgoing.body = await in_pieces(outgoing.body, self._runtime.masker.answer)
+        return outgoing
+
+    def _admitted(self, scope: Scope) -> tuple[ControlOperation, Mapping[str, str], Access]:
+        """The row of a request that may be made, the variables of its path, and what its token reaches.
+
+        Nothing of the body is read yet.
+        """
+        path, method = route_path(scope), scope["method"]
+        rows, variables = self._router.find(path.removeprefix(CONTROL_BASE)) or ({}, {})
+        row = rows.get("GET" if method == "HEAD" else method)
+        access = self._admit(scope) if row is None or not row.open else self._known(scope)
+        if not rows:
+            raise ApiError("not_found", f"There is no path {path}.")
+        if row is None:
+            allowed = ", ".join(rows)
+            raise ApiError(
+                "invalid_request",
+                f"{method} is not possible here; use {allowed}.",
+                status=405,
+                headers={"Allow": allowed},
+            )
+        if not row.takes_webhooks and _header(scope, SIGNATURE_HEADER) is not None:
+            raise ApiError("forbidden", "A webhook cannot steer the simulator; point it at an inbox or a receiver.")
+        return row, variables, access
+
+    def _call(
+        self,
+        scope: Scope,
+        row: ControlOperation,
+        variables: Mapping[str, str],
+        access: Access,
+        gone: asyncio.Future[None],
+    ) -> ControlCall:
+        incoming = head_of(scope)
+        query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
+        row.check_query(query)
+        offered = scope.get("extensions", {})
+        return ControlCall(
+            self._runtime,
+            variables,
+            query,
+            incoming.headers,
+            f"{own_origin(scope)}{scope.get('root_path', '')}",
+            lookups=self._lookups,
+            rows=self._rows,
+            gone=gone,
+            access=access,
+            are_apart=self._tokens is not None and self._tokens.are_scoped,
+            shows_keys=row.shows_keys,
+            connection_opened_at=offered.get(OPENED_AT, inf),
+            cut=offered.get(CUT, _no_cut),
+            below=scope.get(BELOW, ""),
+        )
+
+    async def _answer(self, call: ControlCall, row: ControlOperation) -> ControlAnswer:
+        """The answer of a call; what it changed is entered in its world's journal of control calls."""
+        if row.takes == "json":
+            row.check_members(call.raw)
+            call.body = parse(row.body, call.raw)
+        reached = call.access.reaches(call.world_id)
+        if reached and row.scope == "world":
+            await self._runtime.wake(call.world_id)
+        world = await self._up_to_date(call.world_id) if reached and row.catches_up and not row.open else None
+        world = world or call.find_world(call.world_id)
+        if world is not None:
+            if row.scope == "world" and not row.open:
+                self._runtime.meter.uses.touch(world)
+            call.unanswered = self._runtime.courier.unanswered(world, call.connection_opened_at)
+            call.last_entry = last_entry(world)
+        call.id = self._journal.begin(world, row)
+        if world is None:
+            return await row.handler(call)
+        with self._runtime.holding(world.id):
+            return await self._kept_answer(call, row, world)
+
+    async def _kept_answer(self, call: ControlCall, row: ControlOperation, world: World) -> ControlAnswer:
+        if not call.id:
+            return await row.handler(call)
+        try:
+            call.began_ms = world.now_ms
+            answer = await row.handler(call)
+            if self._runtime.simulator.lives(world):
+                self._journal.keep(world, call, row, answer)
+            return answer
+        finally:
+            self._journal.end(world, call.id)
+
+    async def _up_to_date(self, world_id: str) -> World | None:
+        """The world of that id, at its present moment; one that took its place while timers fired, if one did."""
+        worlds, world = self._runtime.simulator.worlds, None
+        while (present := worlds.get(world_id)) is not world:
+            world = present
+            if world is not None:
+                await self._runtime.driver.bring_up_to_date(world)
+        return world
+
+    def _admit(self, scope: Scope) -> Access:
+        """401 without a control token where there are some; else 403 for a foreign Host or Origin."""
+        if self._tokens is not None:
+            access = self._tokens.access_of(_token(scope))
+            if access is None:
+                raise ApiError("unauthorized", "The control interface needs Authorization: Bearer <control token>.")
+            return access
+        refusal = self._hosts.refusal(scope)
+        if refusal is not None:
+            raise ApiError("forbidden", refusal)
+        origin = _header(scope, b"origin")
+        if origin is not None and origin.lower() != own_origin(scope).lower():
+            raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin[:100]!r}.")
+        if origin is None and is_embedded_elsewhere(scope):
+            raise ApiError("forbidden", "The control interface answers its own pages only.")
+        return EVERYBODY
+
+    def _known(self, scope: Scope) -> Access:
+        """What the caller of an open call reaches: where some tokens are for some worlds, what his token does."""
+        if self._tokens is None or not self._tokens.are_scoped:
+            return EVERYBODY
+        return self._tokens.access_of(_token(scope)) or NOBODY
+
+
+class _ControlWay:
+    """One control call: begun as soon as its body is there, and ended by ASGI where it has to wait."""
+
+    __slots__ = ("_access", "_begun", "_gone", "_interface", "_row", "_scope", "_variables")
+
+    def __init__(
+        self,
+        interface: ControlInterface,
+        scope: Scope,
+        row: ControlOperation,
+        variables: Mapping[str, str],
+        access: Access,
+    ) -> None:
+        self._access = access
+        self._interface = interface
+        self._scope = scope
+        self._row = row
+        self._variables = variables
+
+    def begin(self, body: bytes, is_whole: bool = True) -> Outgoing[Content] | None:
+        """Begin to answer it; mostly that is all."""
+        self._gone = asyncio.get_running_loop().create_future()
+        most, row = self._row.max_bytes, self._row
+        is_whole = is_whole and len(body) <= most
+        answering = self._interface.answer(
+            self._scope, row, self._variables, self._access, body[:most], is_whole, self._gone
+        )
+        self._begun = begun = Begun(answering)
+        return begun.result if begun.is_done and isinstance(begun.result, Outgoing) else None
+
+    async def rest(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Wait for the answer, for as long as the client does, and send it."""
+        if self._begun.is_done:
+            answer = self._begun.result
+        else:
+            watch = asyncio.create_task(_watch(self._gone, receive))
+            try:
+                answer = await self._begun
+            finally:
+                watch.cancel()
+                with suppress(asyncio.CancelledError):
+                    await watch
+        if isinstance(answer, Outgoing):
+            await write(scope, receive, send, answer)
+        else:
+            await answer(scope, receive, send)
+
+
+def _header(scope: Scope, wanted: bytes) -> str | None:
+    """The first header of a name, None where there is none."""
+    for name, value in scope["headers"]:
+        if name == wanted:
+            found: str = value.decode("latin-1")
+            return found
+    return None
+
+
+def _token(scope: Scope) -> str:
+    """The Bearer token of a request, "" where it sends none."""
+    scheme, _, given = (_header(scope, b"authorization") or "").partition(" ")
+    return given.strip() if scheme.lower() == "bearer" else ""
+
+
+def _no_cut() -> None:
+    """A host that cannot drop a connection: whoever should lose it reads the end of what is sent."""
+
+
+def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:
+    """The envelope of a refusal, with where the call is described once it is known which was meant.
+
+    `base` is what stands before the path of the call: the prefix of a mount, and the base of a world.
+    """
+    envelope = error.envelope()
+    if row is not None:
+        envelope["error"]["doc_url"] = f"{base}{CONTROL_BASE}/docs/reference/control#{row.name}"
+    headers = error.headers if isinstance(error, ApiError) else {}
+    return Outgoing(error.status, dumps(envelope), {**_HEADERS, **headers})
+
+
+def _written(row: ControlOperation, answer: Mapping[str, object] | Raw[Any] | None) -> Outgoing[Content]:
+    if isinstance(answer, Raw):
+        policy = PAGE_POLICY if row.media_type.startswith("text/html") else {}
+        return Outgoing(answer.status, answer.body, {**_HEADERS, **policy}, media_type=row.media_type)
+    return Outgoing(204, b"", _HEADERS) if answer is None else Outgoing(row.status, dumps(answer), _HEADERS)
+
+
+async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
+    """Tell the call when its client leaves. A host that has no such news (it repeats the request) is let be."""
+    for _ in range(3):
+        if (await receive())["type"] == "http.disconnect":
+            gone.set_result(None)
+            return
+
+
+def _body(row: ControlOperation, body: bytes, is_whole: bool) -> Any:
+    if not is_whole and not row.cuts:
+        raise ApiError("invalid_request", f"The body is larger than the {row.max_bytes} bytes that this call takes.")
+    if row.takes == "bytes":
+        return body
+    if row.takes == "nothing" or not body or row.method in ("GET", "DELETE"):
+        return {}
+    return json_object(body)

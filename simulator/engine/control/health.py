@@ -1,0 +1,106 @@
+"""How the server is: whether it is up, whether it answers calls, and its metrics."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from simulator.engine.control import metrics as measured
+from simulator.engine.control.operation import ControlCall, ControlOperation, Raw
+from simulator.engine.rows.error import ControlError
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.shapes import Count
+from simulator.version import __version__
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Health(TypedDict):
+    status: Literal["ok"]
+    """Always `ok`: the server answers."""
+    version: str
+    """The version of the simulator."""
+    worlds: Count
+    """How many worlds there are."""
+
+
+class Readiness(TypedDict):
+    status: Literal["ready"]
+    """Always `ready`: calls are answered."""
+
+
+async def health(call: ControlCall) -> Health:
+    """That the server answers, with its version and how many worlds it has; needs no token."""
+    return {"status": "ok", "version": __version__, "worlds": len(call.runtime.world_ids())}
+
+
+async def ready(call: ControlCall) -> Readiness:
+    """That calls are answered; 503 not_ready while the store cannot keep what they do, or others take over. No token.
+
+    Without a store a server that is up is ready.
+    """
+    keeper = call.runtime.keeper
+    if keeper is not None and keeper.refusal is not None:
+        raise ControlError(503, "not_ready", f"The store cannot keep what calls do: {keeper.refusal}")
+    if keeper is not None and keeper.is_leaving:
+        raise ControlError(503, "not_ready", "This server is being ended; others have its worlds.")
+    return {"status": "ready"}
+
+
+class MetricsPage:
+    """The metrics of a server, made for the first call that asks: until then nothing of their library is loaded."""
+
+    def __init__(self) -> None:
+        self._of: tuple[Runtime, measured.Metrics] | None = None
+
+    async def metrics(self, call: ControlCall) -> Raw[str]:
+        """What the server has done and holds, in the text format of Prometheus, without a word of what calls carried.
+
+        It is of the server as a whole: where control tokens are asked for, it takes one that is for all worlds.
+        """
+        call.access.require_all("Metrics tell of all worlds of the server.")
+        if self._of is None or self._of[0] is not call.runtime:
+            self._of = call.runtime, measured.Metrics(call.runtime)
+        return Raw(self._of[1].text())
+
+    def rows(self) -> tuple[ControlOperation, ...]:
+        return (
+            ControlOperation(
+                "GET",
+                "/metrics",
+                "metrics",
+                "Seeing",
+                "Metrics for Prometheus",
+                self.metrics,
+                scope="server",
+                catches_up=False,
+                media_type=METRICS_TYPE,
+            ),
+        )
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation(
+        "GET",
+        "/health",
+        "health",
+        "Worlds",
+        "Whether the server is up",
+        health,
+        scope="server",
+        open=True,
+        takes_webhooks=True,
+    ),
+    ControlOperation(
+        "GET",
+        "/ready",
+        "ready",
+        "Worlds",
+        "Whether the server answers calls",
+        ready,
+        scope="server",
+        open=True,
+        takes_webhooks=True,
+    ),
+)

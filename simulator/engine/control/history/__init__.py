@@ -1,0 +1,1 @@
+"""Control calls about what happened: journal, calls, events, timeline, search."""

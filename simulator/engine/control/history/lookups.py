@@ -1,0 +1,130 @@
+"""Indexes by object, so that inspecting one object does not read everything that ever happened in its world.
+
+They hold nothing of their own: each reads what was added since it was last asked, and reads anew when the world's
+state was put back. So nothing is written while calls are answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary, ref
+
+from simulator.engine.records.records import INDEX, Record, find, kind_of
+from simulator.kernel.journal import EVENTS, Event, Journal, JournalEntry
+from simulator.kernel.ledger import ENTRIES, Entry
+from simulator.kernel.table import Table
+from simulator.kernel.world import World
+
+Row = TypeVar("Row")
+
+
+class _Index(Generic[Row]):
+    """The keys of a table's rows by what each row is about, in the order of the table."""
+
+    def __init__(self, table: Table[Row], about: Callable[[str, Row], Iterable[str]]) -> None:
+        self._table = table
+        self._about = about
+        self._keys: dict[str, list[str]] = {}
+        self._read = 0
+        self._last = ""
+
+    def of(self, object_id: str) -> list[str]:
+        """The keys of the rows about an object, in the order of the table."""
+        rows = self._table.rows
+        added = len(rows) - self._read
+        # A dict keeps the order of insertion and rows are only added here, so what is new stands at its end. Counting
+        # alone does not tell that: a change that was undone may have taken rows away, and others have come since. Then
+        # the newest row that was read is not where it was, and everything is read anew.
+        # Looked at from the end, this costs as much as there is to read, however long the table is.
+        if added < 0 or (self._read and next(islice(reversed(rows), added, None)) != self._last):
+            self._keys, self._read, added = {}, 0, len(rows)
+        for key in reversed(list(islice(reversed(rows), added))):
+            for about in self._about(key, rows[key]):
+                self._keys.setdefault(about, []).append(key)
+            self._last = key
+        self._read = len(rows)
+        return self._keys.get(object_id, [])
+
+    def rows_about(self, object_id: str) -> list[Row]:
+        """The rows about an object, in the order of the table."""
+        return [self._table[key] for key in self.of(object_id)]
+
+
+class _Requests:
+    """The calls in the journal by their ids."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, list[int]] = {}
+        self._read = 0
+
+    def oldest(self, journal: Journal, request_id: str) -> JournalEntry | None:
+        """The oldest call of an id that the journal still has; replays share the id of the first."""
+        calls, dropped = journal.requests, journal.requests_dropped
+        total = dropped + len(calls)
+        if self._read > total or len(self._numbers) > 2 * len(calls) + _DROPPED_KEPT:
+            self._numbers, self._read = {}, 0
+        added = min(total - self._read, len(calls))
+        for number, call in enumerate(reversed(list(islice(reversed(calls), added))), total - added):
+            self._numbers.setdefault(call.id, []).append(number)
+        self._read = total
+        numbers = self._numbers.get(request_id, ())
+        return next((calls[number - dropped] for number in numbers if number >= dropped), None)
+
+
+_DROPPED_KEPT = 1_000
+"""So many calls that the journal has dropped may be kept here besides as many as it has."""
+
+
+class _Indexes:
+    """The indexes of one world."""
+
+    def __init__(self, world: World) -> None:
+        weak = ref(world)  # an index that kept its world alive would never be forgotten
+
+        def referred_to(key: str, _: str) -> Iterable[str]:
+            present = weak()
+            return () if present is None else references_of(present, find(present, key)).values()
+
+        self.events = _Index(world.store[EVENTS], lambda _, event: (event.object_id,))
+        self.entries = _Index(world.store[ENTRIES], lambda _, entry: (entry.resource_id,))
+        self.referring = _Index(world.store[INDEX], referred_to)
+        self.requests = _Requests()
+
+
+class Lookups:
+    """The indexes of every world that was asked for, forgotten with it."""
+
+    def __init__(self) -> None:
+        self._worlds: WeakKeyDictionary[World, _Indexes] = WeakKeyDictionary()
+
+    def events(self, world: World, object_id: str) -> list[Event]:
+        """The events about an object, oldest first."""
+        return self._of(world).events.rows_about(object_id)
+
+    def entries(self, world: World, object_id: str) -> list[Entry]:
+        """The ledger entries of an object, oldest first."""
+        return self._of(world).entries.rows_about(object_id)
+
+    def request(self, world: World, request_id: str) -> JournalEntry | None:
+        """The first call of an id, None for one that the journal does not have."""
+        return self._of(world).requests.oldest(world.journal, request_id)
+
+    def referring(self, world: World, object_id: str) -> list[str]:
+        """The ids of the resources that refer to an object, in the order of their creation."""
+        return list(self._of(world).referring.of(object_id))
+
+    def _of(self, world: World) -> _Indexes:
+        indexes = self._worlds.get(world)
+        if indexes is None:
+            indexes = self._worlds[world] = _Indexes(world)
+        return indexes
+
+
+def references_of(world: World, record: Record | None) -> dict[str, str]:
+    """The ids that a record refers to, by the name of the field."""
+    if record is None:
+        return {}
+    found = {name: getattr(record, name) for name in kind_of(world, record).refers}
+    return {name: value for name, value in found.items() if isinstance(value, str) and value}

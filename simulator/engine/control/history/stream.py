@@ -1,0 +1,267 @@
+"""What happens in a world, as it happens: server-sent events (control interface, "Seeing what happened").
+
+The feed of a world looks at what its changes wrote and at its journal of calls; nothing in the rooms knows of it. It
+exists from the first reader on, and goes when nobody came back for as long as a channel remembers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from simulator.engine.control.operation import ControlCall, ControlOperation, any_text, wrong
+from simulator.engine.control.time.clock import show_clock
+from simulator.engine.records.records import find_moved
+from simulator.engine.server.running.driver import Progress
+from simulator.engine.server.running.publisher import Channel, Numbers, Reader
+from simulator.engine.server.runtime import Runtime, Watcher
+from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.text.masking import Masker
+from simulator.engine.webhooks import Delivery
+from simulator.engine.webhooks import shapes as webhooks
+from simulator.engine.webhooks.courier.courier import wall_clock_ms
+from simulator.kernel.clock import format_moment, format_timestamp
+from simulator.kernel.journal import Event, HistoryEntry, JournalEntry, resource_of
+from simulator.kernel.table import ABSENT, Write
+from simulator.kernel.world import World
+
+if TYPE_CHECKING:
+    from simulator.engine.scenario.files.folder import FolderProblem
+
+PING_SECONDS = 15
+GRACE_SECONDS = 2.0
+"""How long a stream may take to come to its proper end when the server stops."""
+
+_log = logging.getLogger(__name__)
+
+
+class Feed:
+    """The messages about one world. It turns what was written into messages, in the order of writing."""
+
+    def __init__(self, world: World, numbers: Numbers, masker: Masker) -> None:
+        self.channel = Channel(numbers)
+        self._masker = masker
+        self.world = world
+        self._clock: JsonObject = {}
+        self._last_call: JournalEntry | None = None
+        self._progress: Progress | None = None
+        self.attach(world)
+
+    def attach(self, world: World) -> None:
+        """Look at a world from now on: at first, and when another was put in its place."""
+        self.detach()
+        self.world = world
+        self._last_call = self._newest_call()
+        world.store.listen(self._written)
+        self._tell_clock()
+
+    def detach(self) -> None:
+        self.world.store.stop_listening(self._written)
+
+    def look(self, progress: Progress | None) -> None:
+        """Something happened: tell the calls that were journalled meanwhile, and whether the clock was moved.
+
+        `progress` is what the advance under way told last.
+        """
+        fresh = []
+        for call in reversed(self.world.journal.requests):
+            if call is self._last_call:
+                break
+            fresh.append(call)
+        self._last_call = self._newest_call()
+        self._tell_clock()
+        for call in reversed(fresh):
+            self._publish("request", dumps(show_call(call)))
+        if progress is not None and progress is not self._progress:
+            self._publish("progress", dumps(_show_progress(progress)))
+        self._progress = progress
+
+    def _newest_call(self) -> JournalEntry | None:
+        requests = self.world.journal.requests
+        return requests[-1] if requests else None
+
+    def _tell_clock(self) -> None:
+        clock = self.world.clock
+        present = {"mode": clock.mode, "rate": clock.rate, "now": clock.now_ms}
+        if present != self._clock:
+            self._clock = present
+            self._publish("clock", dumps(show_clock(self.world)))
+
+    def _written(self, writes: list[Write]) -> None:
+        """A change was made. Whatever goes wrong with telling of it, the change stands."""
+        try:
+            self._tell_changes(writes)
+        except Exception:
+            _log.exception("the stream of the world %s lost messages", self.world.id)
+
+    def _tell_changes(self, writes: list[Write]) -> None:
+        self._tell_clock()
+        for table, key, old in writes:
+            row = table.rows.get(key)
+            if table.name == "histories" and row is not None:
+                self._publish("state", dumps(_show_move(self.world, key, row, 0 if old is ABSENT else len(old))))
+            elif old is not ABSENT:
+                continue
+            elif isinstance(row, Event):
+                self._publish("event", row.raw)
+            elif isinstance(row, Delivery):
+                self._publish("delivery", dumps(webhooks.render_delivery(self.world, row)))
+
+    def tell_scenarios(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
+        self._publish("scenarios", dumps({"names": names, "problems": problems}))
+
+    def _publish(self, name: str, data: bytes) -> None:
+        data = self._masker.answer(data)
+        self.channel.publish(lambda number: b"id: %d\r\nevent: %b\r\ndata: %b\r\n\r\n" % (number, name.encode(), data))
+
+
+def _show_progress(progress: Progress) -> JsonObject:
+    """How far an advance has come; its members are called as in the receipt of the advance."""
+    return {
+        "from": format_timestamp(progress.from_ms),
+        "now": format_timestamp(progress.now_ms),
+        "to": format_moment(progress.to_ms),
+        "fired": progress.fired,
+        "events": progress.events,
+        "deliveries": progress.deliveries,
+    }
+
+
+def show_call(call: JournalEntry) -> JsonObject:
+    """An interface call in short; the journal has it in full."""
+    return {
+        "id": call.id,
+        "at": format_timestamp(call.at_ms),
+        "environment": call.environment,
+        "method": call.method,
+        "path": call.path,
+        "status": call.status,
+        "duration_ms": call.duration_ms,
+        "operation": call.operation or None,
+        "advice": [f"unknown_field:{name}" for name in call.unknown_fields],
+    }
+
+
+def _show_move(world: World, row: str, moves: tuple[HistoryEntry, ...], index: int) -> JsonObject:
+    resource_id = resource_of(row)
+    step, record = moves[index], find_moved(world, resource_id)
+    before = moves[index - 1] if index else world.journal.last_before(row)
+    return {
+        "id": resource_id,
+        "kind": "" if record is None else record.kind,
+        "from": None if before is None else before.state,
+        "state": step.state,
+        "trigger": step.on,
+        "at": format_timestamp(step.at_ms),
+        "cause": {"kind": step.cause.kind, "name": step.cause.name},
+    }
+
+
+class EventStreams(Watcher):
+    """The feeds of all worlds that somebody reads, or read until lately."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[str, Feed] = {}
+        self._numbers = Numbers.of_start(wall_clock_ms())
+        self._runtime: Runtime | None = None
+
+    async def open(self, call: ControlCall) -> Response:
+        """GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send.
+
+        Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the
+        clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired,
+        events were emitted and delivery attempts made. When files of a directory of scenarios have changed,
+        `scenarios`: the names of those that did, and the problems of all files there.
+
+        Ids of messages grow, over restarts of the server as well. With Last-Event-ID the stream goes on after that
+        message. `missed` comes first, with the id, when messages after it are gone: too many came, or the server has
+        started again.
+        """
+        from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
+
+        world_id, after = call.query.get("world") or call.world_id, _last_id(call)
+        await call.wake(world_id)
+        world = call.world_called(world_id)
+        messages = _messages(call.runtime, self._feed_of(call.runtime, world), Reader(drop=call.cut), after)
+        return EventSourceResponse(messages, ping=PING_SECONDS, shutdown_grace_period=GRACE_SECONDS)
+
+    def _feed_of(self, runtime: Runtime, world: World) -> Feed:
+        if self._runtime is None:
+            self._runtime = runtime
+            runtime.watch(self)
+        feed = self._feeds.get(world.id)
+        if feed is None:
+            feed = self._feeds[world.id] = Feed(world, self._numbers, runtime.masker)
+        return feed
+
+    def changed(self, world: World) -> None:
+        feed = self._feeds.get(world.id)
+        if feed is None or self._runtime is None:
+            return
+        present = self._runtime.simulator.worlds.get(world.id)
+        if present is None or not feed.channel.is_of_use:
+            self._feeds.pop(world.id)
+            feed.detach()
+            feed.channel.close()
+        elif present is not feed.world:
+            feed.attach(present)
+        else:
+            feed.look(self._runtime.driver.progress(world))
+
+    def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
+        for feed in self._feeds.values():
+            feed.tell_scenarios(names, problems)
+
+    def stopping(self) -> None:
+        """The server stops: all streams come to their end."""
+        for feed in self._feeds.values():
+            feed.channel.close()
+
+    def rows(self) -> tuple[ControlOperation, ...]:
+        return (
+            ControlOperation(
+                "GET",
+                "/stream",
+                "stream",
+                "Seeing",
+                "What happens, as server-sent events",
+                self.open,
+                query={
+                    "world": any_text("The world to follow, where no header can be sent."),
+                    "last_event_id": any_text("Go on after the message of this id."),
+                },
+                media_type="text/event-stream",
+            ),
+        )
+
+
+async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
+    """The messages of a feed beyond a number, or from now on; then it begins with the clock.
+
+    The reader joins when it is first asked for a message: one that never is leaves nothing behind.
+    """
+    is_whole = after is None or feed.channel.has_all_since(after)
+    feed.channel.join(reader, after)
+    try:
+        with runtime.holding(feed.world.id):
+            if not is_whole:
+                yield b"event: missed\r\ndata: %b\r\n\r\n" % dumps({"after": after})
+            if after is None:
+                yield b"event: clock\r\ndata: %b\r\n\r\n" % dumps(show_clock(feed.world))
+            while (message := await reader.take()) is not None:
+                yield message.raw
+    finally:
+        feed.channel.leave(reader)
+
+
+def _last_id(call: ControlCall) -> int | None:
+    """The header Last-Event-ID, or the query parameter last_event_id; 400 when it is no id of this stream."""
+    text: Any = call.headers.get("last-event-id") or call.query.get("last_event_id")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise wrong("Last-Event-ID", "it is the id of a message of this stream")
+    return int(text)

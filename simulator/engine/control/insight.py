@@ -1,0 +1,118 @@
+"""What the integrator's traffic tells: advice on its conduct, and its coverage of the contract."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, Query, Raw, any_text, one_of, wrong
+from simulator.engine.control.pages import HTML, apart, page_rows
+from simulator.engine.insight import page
+from simulator.engine.insight.advice import findings, findings_with_world
+from simulator.engine.insight.coverage import EVERY_WORLD, count_world, coverage_of, merged
+from simulator.engine.insight.shapes import AdviceList, CoverageReport
+from simulator.engine.records.advice import SEVERITIES, SEVERITY_MEANINGS
+from simulator.engine.text.json import JsonObject
+from simulator.kernel.journal import newest
+from simulator.kernel.world import World
+
+
+async def advice(call: ControlCall) -> AdviceList:
+    """Findings of one world, or with `world=*` of all, those that have ended included; by severity and kind."""
+    severity, kind = call.query.get("severity") or None, call.query.get("kind") or None
+    if severity is not None and severity not in SEVERITIES:
+        raise wrong("severity", f"it is one of {', '.join(SEVERITIES)}")
+    limit, operations = call.limit(), call.simulator.operations
+    worlds = await _worlds(call)
+    if call.query.get("world") == EVERY_WORLD:
+        await call.runtime.remembered()
+        living = (row for world in worlds for row in findings_with_world(world, operations))
+        found = [*call.runtime.ended_worlds.findings, *living]
+    else:
+        found = findings(worlds[0], operations)
+    shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]
+    dropped = sum(world.journal.requests_dropped for world in worlds)
+    told: AdviceList = {"data": newest(shown, limit)}
+    return {**told, "dropped": dropped, "truncated": True} if dropped else told
+
+
+async def _worlds(call: ControlCall) -> list[World]:
+    """The world of the header, or the one in `world`, or all that live (`*`); brought up to date."""
+    runtime, name = call.runtime, call.query.get("world") or ""
+    if not name:
+        return [call.world]
+    if name == EVERY_WORLD:
+        call.access.require_all("`world=*` tells of all worlds of the server.")
+        for world_id in runtime.world_ids():
+            await call.wake(world_id)
+        found = list(runtime.simulator.worlds.values())
+    else:
+        await call.wake(name)
+        found = [world for world in [call.find_world(name)] if world is not None]
+    if not found:
+        raise wrong("world", f"there is no world {name!r}; {EVERY_WORLD} means all of them")
+    for world in found:
+        await runtime.driver.bring_up_to_date(world)
+    return found
+
+
+async def _report(call: ControlCall) -> JsonObject:
+    """The coverage of the world of the header, of the one in `world`, or of all that this server ever had (`*`)."""
+    runtime = call.runtime
+    simulator, worlds = runtime.simulator, await _worlds(call)
+    if call.query.get("world") != EVERY_WORLD:
+        return coverage_of(count_world(worlds[0]), simulator.operations, worlds[0], worlds[0].id)
+    await runtime.remembered()
+    counts = merged((runtime.ended_worlds.counts, *(count_world(world) for world in worlds)))
+    return coverage_of(counts, simulator.operations, simulator.default, EVERY_WORLD)
+
+
+async def coverage(call: ControlCall) -> Annotated[JsonObject, CoverageReport]:
+    """What the traffic of the world has exercised of the contract, and what it has not, item by item."""
+    return await _report(call)
+
+
+async def coverage_page(call: ControlCall) -> Raw[str]:
+    """The same coverage as a page to look at."""
+    return Raw(apart(page.render_page(await _report(call)), _PAGE).html)
+
+
+_PAGE = "coverage"
+
+
+_WORLD: Query = {
+    "world": any_text("A world by its id; `*` means all that the server ever had."),
+}
+_ADVICE: Query = {
+    "severity": one_of(SEVERITY_MEANINGS, "Only findings that matter this much."),
+    "kind": any_text("Only findings of this sort."),
+    **_WORLD,
+    **LIMIT,
+}
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation(
+        "GET", "/advice", "advice", "Seeing", "Findings about the integrator's traffic", advice, query=_ADVICE
+    ),
+    ControlOperation(
+        "GET",
+        "/coverage",
+        "coverage",
+        "Seeing",
+        "What of the contract the traffic has exercised",
+        coverage,
+        query=_WORLD,
+    ),
+    ControlOperation(
+        "GET",
+        "/coverage.html",
+        "coverage_page",
+        "Seeing",
+        "The coverage as a page for people",
+        coverage_page,
+        query=_WORLD,
+        media_type=HTML,
+    ),
+)
+
+PAGE_ROWS = page_rows(_PAGE, lambda: apart(page.page_source(), _PAGE))
+"""What the page for people needs; no part of the contract."""

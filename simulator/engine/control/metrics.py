@@ -1,0 +1,115 @@
+"""The metrics of a server in the text format of Prometheus.
+
+Whatever is known already is read when somebody asks; counted for this page alone are calls by their duration, and
+deliveries by their outcome. Nothing here names a world, a key or anything that a call carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+)
+from prometheus_client.registry import Collector
+
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.telemetry.meter import BOUNDS
+from simulator.kernel.world import World
+from simulator.version import __version__
+
+Metric = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily | InfoMetricFamily
+
+_NO_OPERATION = "none"
+
+
+class Metrics(Collector):
+    """The metrics of one server."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
+
+    def text(self) -> bytes:
+        """The page."""
+        return generate_latest(self._registry)
+
+    def collect(self) -> Iterator[Metric]:
+        yield InfoMetricFamily("rampsim_build", "The version of the simulator.", {"version": __version__})
+        yield from self._requests()
+        yield from self._worlds()
+        yield self._deliveries()
+        yield GaugeMetricFamily(
+            "rampsim_journal_lag_seconds",
+            "How long what has happened has been waiting to be kept in the store; 0 without a store.",
+            0.0 if self._runtime.keeper is None else self._runtime.keeper.lag_seconds(),
+        )
+        yield GaugeMetricFamily(
+            "rampsim_ready", "1 while calls are answered, 0 while the store lets none be.", float(self._is_ready)
+        )
+
+    @property
+    def _is_ready(self) -> bool:
+        return self._runtime.keeper is None or self._runtime.keeper.refusal is None
+
+    def _requests(self) -> Iterator[Metric]:
+        """A histogram by operation, and counts by operation and status."""
+        meter = self._runtime.meter
+        counts = CounterMetricFamily(
+            "rampsim_requests", "Calls of the interface by operation and status.", labels=("operation", "status")
+        )
+        durations = HistogramMetricFamily(
+            "rampsim_request_duration_seconds", "How long calls of the interface took.", labels=("operation",)
+        )
+        by_operation: dict[str, tuple[list[int], float]] = {}
+        for (operation, status), observed in sorted(meter.observed.items()):
+            counts.add_metric((operation or _NO_OPERATION, str(status)), sum(observed.buckets))
+            buckets, seconds = by_operation.get(operation, ([0] * len(observed.buckets), 0.0))
+            both = [one + other for one, other in zip(buckets, observed.buckets, strict=True)]
+            by_operation[operation] = both, seconds + observed.seconds
+        for operation, (buckets, seconds) in by_operation.items():
+            durations.add_metric((operation or _NO_OPERATION,), list(_cumulative(buckets)), seconds)
+        yield counts
+        yield durations
+        yield CounterMetricFamily(
+            "rampsim_requests_over_quota",
+            "Calls of the interface that were refused for quota_calls_per_second.",
+            meter.over_quota,
+        )
+
+    def _worlds(self) -> Iterator[Metric]:
+        worlds = list(self._runtime.simulator.worlds.values())
+        yield GaugeMetricFamily("rampsim_worlds", "Worlds that live here.", len(self._runtime.world_ids()))
+        pending = sum(len(world.agenda) for world in worlds)
+        yield GaugeMetricFamily("rampsim_timers_pending", "Timers that are planned.", pending)
+        due = sum(map(self._due, worlds))
+        yield GaugeMetricFamily("rampsim_timers_due", "Timers whose time has come and that have not fired yet.", due)
+
+    def _due(self, world: World) -> int:
+        now_ms, timer = self._runtime.driver.present_ms(world), world.agenda.next()
+        if timer is None or timer.due_at_ms > now_ms:
+            return 0
+        return sum(timer.due_at_ms <= now_ms for timer in world.agenda.all())
+
+    def _deliveries(self) -> Metric:
+        counts = CounterMetricFamily(
+            "rampsim_deliveries",
+            "Attempts to deliver webhooks: delivered, refused (answered, but not 2xx), or unanswered.",
+            labels=("outcome",),
+        )
+        for outcome, count in self._runtime.courier.outcomes.items():
+            counts.add_metric((outcome,), count)
+        return counts
+
+
+def _cumulative(buckets: Iterable[int]) -> Iterator[tuple[str, float]]:
+    total = 0
+    for bound, count in zip((*map(str, BOUNDS), "+Inf"), buckets, strict=True):
+        total += count
+        yield bound, total

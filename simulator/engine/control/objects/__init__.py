@@ -1,0 +1,1 @@
+"""Control calls about resources: actions on them, their history, the ledger."""

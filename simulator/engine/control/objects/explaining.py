@@ -1,0 +1,129 @@
+"""Why a resource stands where it does, in a sentence: for the top of its story, whoever reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, get_args, get_type_hints
+
+from simulator.engine.control.objects.inspection_shapes import Cause, HistoryStep, StoryTimer
+from simulator.engine.records.records import Kind
+from simulator.engine.rows.error import ControlError
+from simulator.engine.scenario.files.library import ScenarioFile
+from simulator.engine.text.json import Shown
+from simulator.engine.text.shapes import Meanings, OneOf
+from simulator.kernel.world import World
+
+Files = Callable[[World, str], ScenarioFile]
+"""The scenario of a name, as a world has it; ControlError where it has none any more."""
+
+_THROUGH = frozenset({"request", "body", "details"})
+"""Parts of a path that lead to what is meant, and name nothing."""
+_TAKEN_FOR_GRANTED = frozenset({"type", "method", "path", "quote.type", "quote.method"})
+_TESTS: Mapping[str, str] = {
+    "ends_with": "ends in {}",
+    "starts_with": "begins with {}",
+    "matches": "fits {}",
+    "gt": "is above {}",
+    "gte": "is at least {}",
+    "lt": "is below {}",
+    "lte": "is at most {}",
+}
+
+
+def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: Sequence[StoryTimer]) -> str:
+    """Why it stands where it does: what its state means, what brought it there, and what comes next.
+
+    Money that went back did so because of a failure: then that is what is told.
+    """
+    if not history:
+        return ""
+    last, code = history[-1], shown.get("failure_code")
+    state = _words(last["state"]).capitalize()
+    failure = next((step for step in reversed(history) if step["state"] == "failed"), None)
+    if isinstance(code, str) and failure is not None:
+        meant = meanings(kind, "failure_code").get(code)
+        because = f"because {_inside(meant)} ({code})" if meant else f"because of {code}"
+        told = f"{state} {because}: {_caused(failure['cause'])}"
+    else:
+        meant = meanings(kind, kind.status_field).get(last["state"])
+        told = f"{state}{f': {_inside(meant)}' if meant else ''}. Caused by {_caused(last['cause'])}"
+    return f"{told}.{_next(timers)}"
+
+
+def condition_of(file: ScenarioFile, place: str) -> str:
+    """What the rule at a place of a scenario asks for, in words: "" where it asks for nothing, or there is none."""
+    for index, rule in enumerate(file.script.rules):
+        if file.place(f"rules[{index}]") == place:
+            return " and ".join(_asked(rule.where))
+    return ""
+
+
+def condition_in(world: World, files: Files, scenario: str, place: str) -> str:
+    """The same for a scenario of a world; "" for one that it has no more."""
+    try:
+        return condition_of(files(world, scenario), place)
+    except ControlError:
+        return ""
+
+
+def _asked(where: Mapping[str, object]) -> Iterable[str]:
+    for path, wanted in where.items():
+        if path in _TAKEN_FOR_GRANTED:
+            continue
+        name = _named(path)
+        if isinstance(wanted, Mapping):
+            yield from (f"{name} {_TESTS[test].format(value)}" for test, value in wanted.items() if test in _TESTS)
+        elif isinstance(wanted, list):
+            yield f"{name} is one of {', '.join(map(str, wanted))}"
+        elif wanted is not None:
+            yield f"{name} is {wanted}"
+
+
+def _named(path: str) -> str:
+    """`beneficiary.details.phone_number` as "the beneficiary's phone number"."""
+    return "the " + "'s ".join(_words(part) for part in path.split(".") if part not in _THROUGH)
+
+
+def _caused(cause: Cause) -> str:
+    if cause["kind"] == "rule":
+        where = f", where {cause['condition']}" if cause.get("condition") else ""
+        return f"a rule of the scenario {cause['name']} ({cause['reference']}){where}"
+    request = cause.get("request")
+    if request is not None:
+        return f"the call {request['method']} {request['path']} ({request['id']})"
+    return cause["text"]
+
+
+def _next(timers: Sequence[StoryTimer]) -> str:
+    due = next((timer for timer in timers if timer["due_at"] is not None), None)
+    if due is None or due["due_at"] is None:
+        return ""
+    does = due.get("text") or f"{_words(due.get('action', ''))}, by the scenario {due.get('scenario')}"
+    return f" Next, at {due['due_at'][:19].replace('T', ' ')}: {does}."
+
+
+@lru_cache(maxsize=256)
+def meanings(kind: Kind[Any], field: str) -> Mapping[str, str]:
+    """What the values of a member of a kind's shape mean; nothing where the shape does not say."""
+    try:
+        hint = get_type_hints(kind.shape(), include_extras=True).get(field)
+    except TypeError:  # several shapes in one
+        return {}
+    return next(_explained(hint), {})
+
+
+def _explained(hint: object) -> Iterator[Mapping[str, str]]:
+    for part in get_args(hint):
+        if isinstance(part, OneOf | Meanings) and isinstance(part.values, Mapping):
+            yield part.values
+        yield from _explained(part)
+
+
+def _inside(sentence: str) -> str:
+    """A sentence as a part of another one."""
+    return (sentence[:1].lower() + sentence[1:]).rstrip(".").replace(". ", "; ")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

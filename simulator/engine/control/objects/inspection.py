@@ -1,0 +1,264 @@
+"""One object inspected: how it came to be, each move and its cause, what followed, what is planned, what is related.
+
+Chapter "Actions" of the control interface: `history` of {state, at, trigger} and `allowed` are fixed, the rest is more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simulator.engine.control.history.journal import call_of
+from simulator.engine.control.history.lookups import Lookups, references_of
+from simulator.engine.control.objects import explaining
+from simulator.engine.control.objects import inspection_shapes as shapes
+from simulator.engine.control.objects.explaining import Files
+from simulator.engine.control.objects.inspection_shapes import (
+    HistoryStep,
+    LedgerEntry,
+    RefusedAction,
+    RelatedResource,
+    ResourceOrigin,
+    ResourceStory,
+    StoryTimer,
+)
+from simulator.engine.records import traces
+from simulator.engine.records.records import Record, find, is_deleted, kind_of, origin_of, render
+from simulator.engine.rows.action import ActionTable
+from simulator.engine.scenario.play.holding import Held, held_steps
+from simulator.engine.scenario.play.pending import KINDS, timers_about
+from simulator.engine.scenario.play.rules import bound_to
+from simulator.engine.text.masking import Masker
+from simulator.engine.text.texts import object_of
+from simulator.engine.webhooks import deliveries_about
+from simulator.engine.webhooks import shapes as webhooks
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.journal import Cause, Event, HistoryEntry
+from simulator.kernel.ledger import Entry
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.providers.ramp.profile import profile_of
+from simulator.providers.ramp.transactions import Transaction, by_order_id
+
+
+def find_any(world: World, identifier: str) -> Any | None:
+    """A resource by its id, a transaction also by its public order number."""
+    found = find(world, identifier)
+    if found is None:
+        found = next(filter(None, (by_order_id(world, name, identifier) for name in ENVIRONMENTS)), None)
+    return found
+
+
+def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups, files: Files) -> ResourceStory:
+    """All that is known of a record. `lookups` spare reading all events and entries of the world anew."""
+    shown = _Inspection(world, record, actions, lookups, files)
+    resource, history = render(world, record), [shown.step(step) for step in world.journal.history(record.id)]
+    timers = [
+        *(show_timer(world, timer) for timer in timers_of(world, record.id)),
+        *(show_held(held) for held in held_steps(world, about=record.id)),
+    ]
+    return {
+        "resource": resource,
+        "kind": record.kind,
+        "user_id": record.owner or profile_of(world).user_id,
+        "environment": record.environment,
+        "state": record.status,
+        "why": explaining.why(kind_of(world, record), resource, history, timers),
+        "deleted": is_deleted(world, record.id),
+        "origin": shown.origin(),
+        "history": history,
+        "allowed": shown.allowed,
+        "refused": list(shown.refused()),
+        "events": [
+            {
+                "id": event.id,
+                "type": event.type,
+                "at": format_timestamp(event.at_ms),
+                "cause": shown.cause(event.cause),
+                **shown.trace(event),
+            }
+            for event in shown.events
+        ],
+        "deliveries": [
+            webhooks.render_recorded_delivery(world, row)
+            for row in deliveries_about(world, record.environment, [event.id for event in shown.events])
+        ],
+        "ledger_entries": [show_entry(entry) for entry in lookups.entries(world, record.id)],
+        "timers": timers,
+        "related": list(shown.related()),
+    }
+
+
+class _Inspection:
+    """What the parts of one answer share."""
+
+    def __init__(self, world: World, record: Record, actions: ActionTable, lookups: Lookups, files: Files) -> None:
+        self._world = world
+        self._record = record
+        self._actions = actions
+        self._lookups = lookups
+        self._files = files
+        self.events = lookups.events(world, record.id)
+        self.allowed = actions.allowed(world, record)
+
+    def trace(self, event: Event) -> shapes.Traced:
+        """The trace of an event, where it has one."""
+        trace = traces.trace_of(self._world, event)
+        return {"traceparent": trace} if trace else {}
+
+    def origin(self) -> ResourceOrigin:
+        """The request or action that made it, what that carried, and the scenario that it is bound to (null: none)."""
+        world, record = self._world, self._record
+        history = world.journal.history(record.id)
+        bound = bound_to(world, record.id)
+        return {
+            "at": format_timestamp(record.created_at_ms),
+            "cause": self.cause(history[0].cause) if history else None,
+            "body": Masker().value(object_of(origin_of(world, record.id).body)) or None,
+            "scenario": None if bound is None else bound[0],
+        }
+
+    def step(self, step: HistoryEntry) -> HistoryStep:
+        return {
+            "state": step.state,
+            "at": format_timestamp(step.at_ms),
+            "trigger": step.on,
+            "cause": self.cause(step.cause),
+        }
+
+    def cause(self, cause: Cause) -> shapes.Cause:
+        """{kind, name, reference, text}, and of a request, a call or a rule where to look it up."""
+        shown = show_cause(self._world, cause)
+        if cause.kind == "request":
+            row = self._lookups.request(self._world, cause.reference)
+            if row is not None:
+                shown["request"] = {"id": row.id, "method": row.method, "path": row.path, "status": row.status}
+        elif cause.kind == "rule":
+            condition = explaining.condition_in(self._world, self._files, cause.name, cause.reference)
+            if condition:
+                shown["condition"] = condition
+        elif cause.kind == "action":
+            call = call_of(self._world, cause.reference)
+            if call is not None:
+                shown["control"] = {
+                    "id": call["id"],
+                    "method": call["method"],
+                    "path": call["path"],
+                    "body": call["body"],
+                }
+        return shown
+
+    def refused(self) -> Iterator[RefusedAction]:
+        """The actions on this kind that are not legal now, each with its reason."""
+        record = self._record
+        machine = kind_of(self._world, record).machine
+        for name, rows in self._actions.rows.items():
+            row = next((row for row in rows if record.kind in row.kinds), None)
+            if name in self.allowed or row is None:
+                continue
+            legal_in = row.states(machine)
+            reason = row.guard(self._world, record) if record.status in legal_in else None
+            if reason is None:
+                reason = f"not legal in the state {record.status!r}"
+                reason += f", only in {', '.join(legal_in)}" if legal_in else ""
+            yield {"action": name, "reason": reason}
+
+    def related(self) -> Iterator[RelatedResource]:
+        """What it refers to, what refers to it, and the order behind a transaction."""
+        world, record = self._world, self._record
+        if isinstance(record, Transaction):
+            yield {"relation": "order", "id": record.order_id, "kind": "order", "state": record.status}
+        for name, identifier in references_of(world, record).items():
+            yield self._relation(name.removesuffix("_id"), identifier)
+        for identifier in self._lookups.referring(world, record.id):
+            other = find(world, identifier)
+            if other is not None:
+                yield self._relation(kind_of(world, other).family or other.kind, identifier)
+
+    def _relation(self, relation: str, identifier: str) -> RelatedResource:
+        other = find(self._world, identifier)
+        kind, state = (None, None) if other is None else (other.kind, other.status)
+        return {"relation": relation, "id": identifier, "kind": kind, "state": state}
+
+
+def timers_of(world: World, object_id: str) -> list[Timer]:
+    """What is planned for an object, in firing order."""
+    return timers_about(world, object_id)
+
+
+def show_timer(world: World, timer: Timer) -> StoryTimer:
+    """A timer of the service with what it does in words, or a step of a scenario with its rule, file and line."""
+    due_at = format_timestamp(timer.due_at_ms)
+    if timer.kind not in KINDS:
+        return {"due_at": due_at, "kind": timer.kind, "text": _does(world, timer.kind)}
+    return {**_show_step(timer.kind, timer.arguments), "due_at": due_at}
+
+
+def show_held(held: Held) -> StoryTimer:
+    """A step that waits for networks; it has no due time before they are up."""
+    return {**_show_step(held.kind, held.arguments()), "waiting_for": list(held.networks)}
+
+
+def _show_step(kind: str, arguments: Mapping[str, Any]) -> StoryTimer:
+    file, line = _place(arguments["place"])
+    return {
+        "due_at": None,
+        "kind": kind,
+        "scenario": arguments["scenario"],
+        "part": arguments["part"],
+        "file": file,
+        "line": line,
+        "action": arguments["action"] or f"scenario {arguments['hand_to']}",
+        "parameters": arguments["parameters"],
+    }
+
+
+def _place(place: str) -> tuple[str, int | None]:
+    """File and line of a place, which is written `file:line`."""
+    file, _, line = place.rpartition(":")
+    return file or place, int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None
+
+
+def show_entry(entry: Entry) -> LedgerEntry:
+    """A ledger entry; amounts are decimal text."""
+    return {
+        "number": entry.number,
+        "at": format_timestamp(entry.at_ms),
+        "purpose": entry.purpose,
+        "postings": [
+            {"account": posting.account, "currency": posting.currency, "amount": f"{posting.amount:f}"}
+            for posting in entry.postings
+        ],
+    }
+
+
+def show_cause(world: World, cause: Cause) -> shapes.Cause:
+    """Why: {kind: request | law | action | rule | start, name, reference, text}; a rule with its file and line."""
+    shown: shapes.Cause = {
+        "kind": cause.kind,
+        "name": cause.name,
+        "reference": cause.reference,
+        "text": _text(world, cause),
+    }
+    if cause.kind == "rule":
+        shown["file"], shown["line"] = _place(cause.reference)
+    return shown
+
+
+def _text(world: World, cause: Cause) -> str:
+    if cause.kind == "request":
+        return f"the request {cause.name} ({cause.reference})"
+    if cause.kind == "law":
+        return f"the timer: {_does(world, cause.name)}"
+    if cause.kind == "rule":
+        return f"a rule of the scenario {cause.name}, {cause.reference}"
+    if cause.kind == "action":
+        return f"the control call {cause.name}" + (f" ({cause.reference})" if cause.reference else "")
+    return "the beginning of the world"
+
+
+def _does(world: World, kind: str) -> str:
+    """What a timer does, in words; its kind where that is no timer's (an attempt that the courier reports)."""
+    row = world.wiring.timers.get(kind)
+    return kind if row is None else row.does

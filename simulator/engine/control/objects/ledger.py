@@ -1,0 +1,106 @@
+"""The account's books: what every account of the ledger holds, and the entries that made it so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from typing_extensions import TypedDict
+
+from simulator.engine.control.objects.inspection import show_entry
+from simulator.engine.control.objects.inspection_shapes import LedgerEntry, PostingEntry
+from simulator.engine.control.operation import WHOLE, ControlCall, ControlOperation, Query
+from simulator.engine.records.records import find
+from simulator.kernel.journal import newest
+from simulator.kernel.ledger import Entry
+from simulator.kernel.money import ZERO, add
+from simulator.kernel.world import World
+from simulator.providers.ramp.transactions import holder
+
+
+class LedgerSum(TypedDict):
+    currency: str
+    """The currency, an asset with its network: `KES`, `USDC.celo`."""
+    account: str
+    """The account of the books."""
+    amount: str
+    """What it holds, the sum of its postings; negative for what lies outside and came from there."""
+
+
+class BookEntry(LedgerEntry):
+    resource_id: str | None
+    """The transaction or deposit that the money moved for; null for a balance that was opened or set."""
+
+
+class LedgerBooks(TypedDict):
+    accounts: list[LedgerSum]
+    """What each account holds, by currency; all accounts of a currency sum up to zero."""
+    entries: list[BookEntry]
+    """The entries, oldest first."""
+
+
+async def ledger(call: ControlCall) -> LedgerBooks:
+    """The books of the account in the environment of the header: `available` and `held` are its own.
+
+    `clearing` has what payers and depositors have sent of a ramp, `fees` what the service earned, `world` what came
+    from outside and went there. Those of other platform users, `USER_ID/available`, show what they had from this
+    account. `entries` bounds the entries that are shown, never the sums.
+    """
+    world, environment = call.world, call.environment
+    call.check_environment()
+    entries = [entry for entry in world.ledger.entries() if _is_of(world, environment, entry)]
+    sums: dict[tuple[str, str], Decimal] = {}
+    for entry in entries:
+        for posting in entry.postings:
+            place = posting.currency, posting.account
+            sums[place] = add(sums.get(place, ZERO), posting.amount)
+    names = _Names(environment)
+    return {
+        "accounts": [
+            {"currency": currency, "account": names.of(account), "amount": f"{amount:f}"}
+            for (currency, account), amount in sums.items()
+        ],
+        "entries": [_show(names, world, entry) for entry in newest(entries, call.whole("entries"))],
+    }
+
+
+def _is_of(world: World, environment: str, entry: Entry) -> bool:
+    """Whether an entry moves money of the account, or of a ramp of it: that goes past its balances."""
+    own = f"{holder(environment)}/"
+    if any(posting.account.startswith(own) for posting in entry.postings):
+        return True
+    record = find(world, entry.resource_id)
+    return record is not None and record.environment == environment and not record.owner
+
+
+def _show(names: _Names, world: World, entry: Entry) -> BookEntry:
+    shown = show_entry(entry)
+    return {
+        **shown,
+        "resource_id": None if find(world, entry.resource_id) is None else entry.resource_id,
+        "postings": list(names.in_postings(shown["postings"])),
+    }
+
+
+class _Names:
+    """The accounts of the ledger as the account's books call them."""
+
+    def __init__(self, environment: str) -> None:
+        self._own = f"{holder(environment)}/"
+        self._environment = f"{environment}:"
+
+    def of(self, account: str) -> str:
+        return account.removeprefix(self._own).removeprefix(self._environment)
+
+    def in_postings(self, postings: list[PostingEntry]) -> Iterator[PostingEntry]:
+        for posting in postings:
+            yield {**posting, "account": self.of(posting["account"])}
+
+
+_ENTRIES: Query = {"entries": {**WHOLE, "description": "The newest that many entries, oldest first."}}
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation(
+        "GET", "/ledger", "ledger", "Seeing", "The account's books", ledger, query=_ENTRIES, by_environment=True
+    ),
+)

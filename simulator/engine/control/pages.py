@@ -1,0 +1,77 @@
+"""Pages as the server sends them: without inline code, their style and script beside them.
+
+A page is written as one document, so that it can be kept as one file. What the server sends goes with a policy that
+forbids inline code: whatever should get into a page, the browser does not run it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from simulator.engine.clients.address import DEFAULT_URL
+from simulator.engine.control.operation import ControlCall, ControlOperation, Raw
+from simulator.kernel.dataclass import dataclass
+
+HTML = "text/html; charset=utf-8"
+_PLAIN_ORIGIN = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]+)*", re.ASCII)
+_STYLE = re.compile(r"<style>\n?(.*?)</style>", re.DOTALL)
+_SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)
+
+
+def here(call: ControlCall, document: bytes) -> bytes:
+    """A document with the address it is served from in place of the usual one: the base of a world, below that."""
+    address = f"{call.origin}{call.below}"
+    if _PLAIN_ORIGIN.fullmatch(address) is None:
+        return document
+    return document.replace(DEFAULT_URL.encode(), address.encode())
+
+
+@dataclass(frozen=True)
+class HtmlPage:
+    """A page that links to its style and its script, and these two."""
+
+    html: bytes
+    style: bytes
+    script: bytes
+
+
+def apart(document: str, name: str) -> HtmlPage:
+    """Take style and script out of a document; they are served as `NAME.css` and `NAME.js` beside it."""
+    style, script = _STYLE.search(document), _SCRIPT.search(document)
+    html = _STYLE.sub(f'<link rel="stylesheet" href="{name}.css">', document, count=1)
+    html = _SCRIPT.sub(f'<script src="{name}.js" defer></script>', html, count=1)
+    return HtmlPage(html.encode(), style[1].encode() if style else b"", script[1].encode() if script else b"")
+
+
+def page_rows(name: str, make: Callable[[], HtmlPage]) -> tuple[ControlOperation, ...]:
+    """The rows of the style and the script of a page. They hold nothing of a world, so they are open to everybody."""
+
+    async def style(call: ControlCall) -> Raw[str]:
+        return Raw(make().style)
+
+    async def script(call: ControlCall) -> Raw[str]:
+        return Raw(make().script)
+
+    return (
+        ControlOperation(
+            "GET",
+            f"/{name}.css",
+            f"{name}_style",
+            "Contract",
+            "The style of a page",
+            style,
+            open=True,
+            media_type="text/css; charset=utf-8",
+        ),
+        ControlOperation(
+            "GET",
+            f"/{name}.js",
+            f"{name}_script",
+            "Contract",
+            "The script of a page",
+            script,
+            open=True,
+            media_type="text/javascript; charset=utf-8",
+        ),
+    )

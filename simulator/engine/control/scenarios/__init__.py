@@ -1,0 +1,1 @@
+"""Control calls about scenarios, recordings and faults."""

@@ -1,0 +1,130 @@
+"""Faults: what is to go wrong on the wire (control interface, chapter "Faults")."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from simulator.engine import webhooks
+from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, wrong
+from simulator.engine.faults.in_force import FAULTS, FaultEntry, put_in_force
+from simulator.engine.faults.models import Deliver, InterfaceFault, Service, WebhookFault, check_fault
+from simulator.engine.faults.presets import PRESETS, PresetFault, spelled_out
+from simulator.engine.rows.error import ControlError
+from simulator.engine.server.checks.faults import doubts
+from simulator.engine.text.json import JsonObject
+from simulator.engine.worlds.quotas import too_much
+from simulator.engine.worlds.settings import settings_of
+from simulator.kernel.clock import LAST_MS, parse_duration
+from simulator.kernel.journal import Cause, newest
+from simulator.kernel.world import World
+
+
+class MadeFault(FaultEntry):
+    """`warnings`: why it may never be hit as the world is now."""
+
+    warnings: list[str]
+    """Why it may never be hit as the world is now; empty when nothing speaks for that."""
+
+
+class FaultList(TypedDict):
+    data: list[FaultEntry]
+    """The faults in force, oldest first."""
+
+
+class PresetEntry(TypedDict):
+    name: str
+    """The name, for `preset` of a fault."""
+    means: str
+    """What goes wrong."""
+    fault: JsonObject
+    """The fields of a fault that the name stands for."""
+
+
+class PresetList(TypedDict):
+    data: list[PresetEntry]
+    """All presets, those of calls first."""
+
+
+_CAUSE = Cause("action", "faults", "control")
+
+
+def service_of(call: ControlCall) -> Service:
+    """What faults may be about on this server."""
+    return Service(call.simulator.operations, call.world.wiring.kinds.values(), call.simulator.actions.of_world)
+
+
+def require_in_time(world: World, deliver: Deliver) -> None:
+    """400 for a delay that reaches beyond simulated time."""
+    if deliver.delay is not None and world.now_ms + parse_duration(deliver.delay) > LAST_MS:
+        raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")
+
+
+async def create(call: ControlCall) -> MadeFault:
+    """The fault as kept, and `warnings`: why it may never be hit as the world is now.
+
+    A fault is one of calls, one of webhooks, or a preset by its name, whose fields may be overridden beside it.
+    507 simulator_quota_exceeded for more faults than the world may have objects.
+    """
+    world, fault = call.world, check_fault(spelled_out(call.raw), service_of(call))
+    most = settings_of(world)["quota_objects"]
+    if most is not None and len(world.store[FAULTS]) >= most:
+        raise too_much("quota_objects", most, "faults")
+    if isinstance(fault, WebhookFault):
+        require_in_time(world, fault.deliver)
+    with world.change(_CAUSE):
+        entry = put_in_force(world, fault.model_dump(exclude_unset=True, exclude_none=True))
+    return {**entry, "warnings": doubts(world, fault)}
+
+
+async def read(call: ControlCall) -> FaultList:
+    """All faults in force, those of scenarios and those that are used up included."""
+    return {"data": newest(list(call.world.store[FAULTS].values()), call.limit())}
+
+
+async def list_presets(call: ControlCall) -> PresetList:
+    """The faults that have a name, and what each stands for."""
+    return {"data": [{"name": name, "means": row.means, "fault": dict(row.fault)} for name, row in PRESETS.items()]}
+
+
+async def delete_all(call: ControlCall) -> None:
+    """End all faults, those of scenarios included."""
+    world = call.world
+    with world.change(_CAUSE):
+        for fault_id in list(world.store[FAULTS].rows):
+            webhooks.end_fault(world, fault_id)
+
+
+async def delete(call: ControlCall) -> None:
+    """End one fault; 404 for one that is not in force."""
+    world, fault_id = call.world, call.path["id"]
+    if fault_id not in world.store[FAULTS]:
+        raise ControlError(404, "not_found", f"There is no fault with the id {fault_id!r}.")
+    with world.change(_CAUSE):
+        webhooks.end_fault(world, fault_id)
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation(
+        "POST",
+        "/faults",
+        "create_fault",
+        "Faults",
+        "Put a fault in force",
+        create,
+        201,
+        takes="raw",
+        accepts=(InterfaceFault, WebhookFault, PresetFault),
+        recorded_as="fault",
+        keeps_answer=True,
+    ),
+    ControlOperation("GET", "/faults", "list_faults", "Faults", "The faults in force", read, query=LIMIT),
+    ControlOperation(
+        "GET", "/faults/presets", "list_presets", "Faults", "The faults that have a name", list_presets, scope="server"
+    ),
+    ControlOperation(
+        "DELETE", "/faults", "delete_faults", "Faults", "End all faults", delete_all, 204, recorded_as="call"
+    ),
+    ControlOperation(
+        "DELETE", "/faults/{id}", "delete_fault", "Faults", "End one fault", delete, 204, recorded_as="call"
+    ),
+)

@@ -1,0 +1,360 @@
+"""Recording: what was done by hand in a world, as a scenario file.
+
+The journal of requests and that of control calls, in their common order; the scenario repeats them in another world.
+Never a secret: token exchanges and webhook endpoints (whose URLs may hold one) are left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.control.history.journal import KeptCall, both_in_order, calls_dropped
+from simulator.engine.control.objects.actions import resources_of_type
+from simulator.engine.control.operation import ControlCall, ControlOperation, Raw, RecordedAs, any_text, wrong
+from simulator.engine.records.records import INDEX, find, render
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.scenario.files.loader import Loader, ScenarioError
+from simulator.engine.scenario.language.document import FILE, MAX_DEPTH, UPLOAD, read
+from simulator.engine.scenario.language.parts import is_name
+from simulator.engine.scenario.run.drive import METHODS
+from simulator.engine.scenario.run.recorder import Done, Locate, Recording, record
+from simulator.engine.server.http.bases import BASES
+from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
+from simulator.kernel.clock import MS_NS, format_timestamp, parse_nanoseconds
+from simulator.kernel.journal import JournalEntry
+from simulator.kernel.world import World
+from simulator.providers.ramp.auth import credentials
+from simulator.providers.ramp.profile import platform_users
+
+_KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
+_ABOVE_BODY = 5
+"""How deep a body stands in a scenario: in its step, in the drive."""
+_TOO_LARGE = (
+    f"# Too large to upload: POST {CONTROL_BASE}/scenarios takes {UPLOAD.size // 1024} KB and {UPLOAD.values:,} values."
+    " Run it as a file with `rampsim scenario run`, or record less with `since`."
+)
+_SETTINGS = ("strict", "rate_limit", "assumptions")
+
+Rows: TypeAlias = Mapping[str, ControlOperation]
+"""The rows of the control interface by their names."""
+
+
+async def recording(call: ControlCall) -> Raw[str]:
+    """What was done to the world by hand, written down as a scenario that repeats it."""
+    name = call.query.get("name") or "recording"
+    if not is_name(name):
+        raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
+    simulator, since = call.simulator, call.query.get("since") or ""
+    # Written beside the loop from the world as it is now: the journals may be long.
+    text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), call.rows, since, name)
+    return Raw(text)
+
+
+def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name: str) -> bytes:
+    world = simulator.from_state(state, state.world_id)
+    collector = _Collector(simulator, world, state.blueprint, rows, since)
+    text = record(collector.recording(name), _locator(world)).encode()
+    if len(text) > FILE.size:
+        why = f"the recording would be larger than a scenario can be ({FILE.size // 1024**2} MB); begin it later"
+        raise wrong("since", why)
+    return text if _can_be_uploaded(text) else text.replace(b"\n", f"\n{_TOO_LARGE}\n".encode(), 1)
+
+
+def _can_be_uploaded(text: bytes) -> bool:
+    """Return True if `POST /scenarios` takes a recording: it has fewer bytes and fewer values than that allows.
+
+    A value takes two bytes at least, so short recordings are not read.
+    """
+    return len(text) <= 2 * UPLOAD.values or (
+        len(text) <= UPLOAD.size and read(text.decode(), UPLOAD).value is not None
+    )
+
+
+def _kinds(world: World) -> dict[str, str]:
+    """What resources are called, by the beginning of their ids; "" for a beginning that several kinds share."""
+    names: dict[str, str] = {}
+    for kind in world.wiring.kinds.values():
+        if kind.prefix:
+            names[kind.prefix] = "" if kind.prefix in names else kind.short or kind.name
+    return names
+
+
+class _Collector:
+    """Collects what was done in a world."""
+
+    def __init__(self, simulator: Simulator, world: World, blueprint: Blueprint, rows: Rows, since: str) -> None:
+        self._simulator = simulator
+        self._world = world
+        self._blueprint = blueprint
+        self._rows = rows
+        self._since = since
+        self._notes: list[str] = []
+        self._polled: set[tuple[str, str, str, int]] = set()
+
+    def recording(self, name: str) -> Recording:
+        world = self._world
+        rows = list(both_in_order(world))
+        first, scenarios = self._begin(rows)
+        calls, controls = world.journal.requests_dropped, calls_dropped(world)
+        if first == 0 and (calls or controls):
+            self._notes.append(
+                f"the oldest {calls} interface calls and {controls} control calls, which the journals have dropped "
+                "(settings journal_limit and journal_bytes)"
+            )
+        start_ms = (
+            world.started_at_ms if not self._since else (_at_ms(rows[first]) if first < len(rows) else world.now_ms)
+        )
+        events = [event for event in world.journal.events() if event.at_ms >= start_ms and event.type != "webhook.test"]
+        beginning = [] if self._since else self._beginning(scenarios, start_ms)
+        done = [*beginning, *(one for row in rows[first:] for one in self._done(row))]
+        names = tuple(one for one in scenarios if one in self._simulator.shipped)
+        return Recording(
+            name=name,
+            description=f"What was done by hand in the world {world.id} from {format_timestamp(start_ms)} on.",
+            seed=world.seed,
+            start_ms=start_ms,
+            end_ms=world.now_ms,
+            scenarios=names if len(names) == len(scenarios) else (),
+            done=tuple(done),
+            known=_known_at_first(world),
+            events=tuple(event.type for event in events),
+            states=self._states(start_ms),
+            notes=tuple(self._notes),
+            kinds=_kinds(world),
+        )
+
+    def _begin(self, rows: list[JournalEntry | KeptCall]) -> tuple[int, list[str]]:
+        """The index of the first row that counts, and the scenarios active there; 400 for an unknown `since`."""
+        scenarios = list(self._blueprint.scenarios)
+        if not self._since:
+            return 0, scenarios
+        try:
+            from_ms: int | None = -(-parse_nanoseconds(self._since) // MS_NS)
+        except ValueError:
+            from_ms = None
+        for index, row in enumerate(rows):
+            if (from_ms is not None and _at_ms(row) >= from_ms) or _id(row) == self._since:
+                return index, scenarios
+            if not isinstance(row, JournalEntry) and self._recorded_as(row) == "activation":
+                scenarios = _object(row)["names"]
+        if from_ms is None:
+            raise wrong("since", "it is a timestamp, or the id of a request or control call of this world")
+        return len(rows), scenarios
+
+    def _beginning(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
+        """What the world was made with, where a run's world is made otherwise."""
+        settings = self._blueprint.settings
+        changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
+        if changed:
+            yield _control(start_ms, "PATCH", "/settings", changed)
+        if not all(name in self._simulator.shipped for name in scenarios):
+            for name in scenarios:
+                if name not in self._simulator.shipped:
+                    yield from self._upload(start_ms, self._simulator.engine.file(self._world, name).document)
+            yield _control(start_ms, "PUT", "/scenarios/active", {"names": scenarios})
+
+    # One row
+
+    def _done(self, row: JournalEntry | KeptCall) -> Iterator[Done]:
+        return self._request(row) if isinstance(row, JournalEntry) else self._control_call(row)
+
+    def _request(self, row: JournalEntry) -> Iterator[Done]:
+        base = next((base for base in BASES if row.path.startswith(f"{base}/")), None)
+        if base is None or row.method.lower() not in METHODS or row.path.startswith(f"{base}/auth/token"):
+            return
+        path = row.path.removeprefix(base)
+        why = self._why_not(row, path)
+        if why:
+            self._notes.append(why)
+            return
+        place = (row.method, row.path, row.environment, row.status)
+        if row.method != "GET":
+            self._polled.clear()
+        elif place in self._polled:
+            return
+        self._polled.add(place)
+        answer = _json(row.response)
+        error = answer.get("error") if isinstance(answer, dict) else None
+        code = str(error.get("code")) if isinstance(error, dict) else ""
+        headers = {_KEPT_HEADERS[name]: value for name, value in row.headers if name in _KEPT_HEADERS}
+        yield Done(
+            at_ms=row.at_ms,
+            until_ms=row.at_ms,
+            method=row.method,
+            path=path,
+            environment=BASES[base],
+            body=_json(row.body),
+            headers={**headers, **({"Authorization": "Bearer none"} if row.status == 401 else {})},
+            status=row.status,
+            code=code if code in CATALOGUE else None,
+            answer=answer,
+        )
+
+    def _why_not(self, row: JournalEntry, path: str) -> str:
+        """Why a call cannot be repeated, "" when it can."""
+        if path.partition("?")[0].startswith("/webhooks"):
+            return "calls of /webhooks, because receivers are not part of a scenario"
+        if row.status == 0:
+            return f"{row.method} {path}, whose connection a fault cut"
+        kind = dict(row.headers).get("content-type", "").partition(";")[0].strip().lower()
+        if row.body and (_json(row.body) is None or not kind.endswith("json")):
+            return f"{row.method} {path} ({row.status}), whose body is not JSON"
+        own = credentials(self._world)[row.environment]["public_key"]
+        if row.status == 403 and row.public_key not in (None, own):
+            return f"{row.method} {path} (403), because another key pair was used"
+        return ""
+
+    def _control_call(self, row: KeptCall) -> Iterator[Done]:
+        self._polled.clear()
+        body, ended_ms = _object(row), row["ended_ms"]
+        match self._recorded_as(row):
+            case "nothing":
+                return
+            case "time":
+                yield Done(at_ms=ended_ms, until_ms=ended_ms)
+            case "action":
+                parameters = {key: value for key, value in body.items() if key != "target"}
+                yield Done(
+                    at_ms=ended_ms,
+                    until_ms=ended_ms,
+                    environment=row["environment"],
+                    action=row["path"].rpartition("/")[2],
+                    target=body.get("target"),
+                    body=parameters,
+                    answer=(row["answer"] or {}).get("resource"),
+                )
+            case "upload":
+                yield from self._upload(ended_ms, self._read(str(row["body"])))
+            case "settings":
+                changed = {key: value for key, value in body.items() if key in _SETTINGS}
+                if changed:
+                    yield _control(ended_ms, "PATCH", "/settings", changed)
+            case "fault" if (body.get("webhook") or {}).get("endpoint_id"):
+                self._notes.append("a fault of one endpoint's deliveries, because receivers are not part of a scenario")
+            case "call" | "activation" | "fault":
+                yield Done(
+                    at_ms=row["at_ms"],
+                    until_ms=ended_ms,
+                    method=row["method"],
+                    path=CONTROL_BASE + row["path"],
+                    environment=row["environment"],
+                    body=body or None,
+                    status=row["status"],
+                    answer=row["answer"],
+                )
+
+    def _recorded_as(self, row: KeptCall) -> RecordedAs:
+        """How a call of the journal is repeated. A call that this version does not have is repeated as it was."""
+        operation = self._rows.get(row["name"])
+        return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
+
+    def _read(self, text: str) -> JsonObject:
+        loader = Loader(self._simulator.actions)
+        try:
+            return loader.load(text, known=self._simulator.engine.names(self._world)).document
+        except ScenarioError:
+            return {}
+
+    def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
+        """An uploaded scenario without its own drive: only its rules, timeline, faults and state had an effect here."""
+        rules = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
+        if _depth(rules) > MAX_DEPTH - _ABOVE_BODY:
+            self._notes.append(f"the scenario {rules['name']}, because it is nested too deep")
+        elif "${" in str(rules):
+            self._notes.append(f"the scenario {rules['name']}, because it contains the characters ${{")
+        elif rules:
+            yield _control(at_ms, "POST", "/scenarios", rules, 201)
+
+    def _states(self, start_ms: int) -> dict[str, str]:
+        """The statuses that objects have now, as they are shown."""
+        states = {}
+        for identifier in self._world.store[INDEX].rows:
+            found = find(self._world, identifier)
+            if found is None or found.created_at_ms < start_ms or found.kind in ("api_key", "webhook"):
+                continue
+            status = render(self._world, found).get("status")
+            if isinstance(status, str):
+                states[identifier] = status
+        return states
+
+
+def _object(row: KeptCall) -> JsonObject:
+    """The body of a call; of the one that is a text, an empty object."""
+    return row["body"] if isinstance(row["body"], dict) else {}
+
+
+def _control(at_ms: int, method: str, path: str, body: JsonObject, status: int = 200) -> Done:
+    return Done(at_ms=at_ms, until_ms=at_ms, method=method, path=CONTROL_BASE + path, body=body, status=status)
+
+
+def _depth(value: Any) -> int:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if items is None else 1 + max(map(_depth, items), default=0)
+
+
+def _at_ms(row: Any) -> int:
+    at_ms: int = row.at_ms if isinstance(row, JournalEntry) else row["at_ms"]
+    return at_ms
+
+
+def _id(row: Any) -> str:
+    identifier: str = row.id if isinstance(row, JournalEntry) else row["id"]
+    return identifier
+
+
+def _json(raw: bytes) -> Any:
+    try:
+        return loads(raw) if raw else None
+    except ValueError:
+        return None
+
+
+def _known_at_first(world: World) -> dict[str, str]:
+    """What a run's world object says of itself: public keys and the other users."""
+    known = {
+        pair["public_key"]: f"world.credentials.{environment}.public_key"
+        for environment, pair in credentials(world).items()
+    }
+    for number, user in enumerate(platform_users(world)):
+        known[user.user_id] = f"world.platform_users.{number}.user_id"
+    return known
+
+
+def _locator(world: World) -> Locate:
+    """Finds an object by its place among those of its kind."""
+    places: dict[str, dict[str, int]] = {}
+
+    def locate(identifier: str) -> tuple[str, str] | None:
+        record = find(world, identifier)
+        if record is None or record.kind in ("webhook", "api_key"):
+            return None
+        kind = record.kind
+        if kind not in places:
+            places[kind] = {one.id: number for number, one in enumerate(resources_of_type(world, kind))}
+        number = places[kind].get(identifier)
+        return None if number is None else (f"type={kind}", f"data.{number}.id")
+
+    return locate
+
+
+_QUERY = {
+    "since": any_text("The id of a control call: only what was done from it on."),
+    "name": any_text("The name of the scenario."),
+}
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation(
+        "GET",
+        "/recording",
+        "recording",
+        "Actions",
+        "What was done by hand, as a scenario",
+        recording,
+        query=_QUERY,
+        media_type="application/yaml",
+    ),
+)

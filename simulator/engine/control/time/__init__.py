@@ -1,0 +1,1 @@
+"""Control calls about the clock and its timers."""

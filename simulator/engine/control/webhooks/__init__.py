@@ -1,0 +1,1 @@
+"""Control calls about webhooks: deliveries, resends, the built-in inbox."""

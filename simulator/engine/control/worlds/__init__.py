@@ -1,0 +1,1 @@
+"""Control calls about worlds: creation, settings, snapshots, documents, usage."""

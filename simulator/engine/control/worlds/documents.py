@@ -1,0 +1,300 @@
+"""A world as one JSON document: what it holds, and how a document becomes a world again.
+
+Control interface, chapter "Worlds". What is read may come from anywhere: the rows are checked one by one, then
+whether they hold together, on a world of their own that nobody sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from typing_extensions import is_typeddict
+
+from simulator.engine.control.history.journal import CALLS
+from simulator.engine.control.worlds.trial import try_out
+from simulator.engine.insight.tally import COVERAGE
+from simulator.engine.records.codec import Codec, StateError, checker, classes_in, texts_of
+from simulator.engine.records.dropped_rows import DroppedRows
+from simulator.engine.records.saved import hold_against
+from simulator.engine.rows.by_name import by_name
+from simulator.engine.rows.error import ControlError
+from simulator.engine.scenario.play.catalogue import UPLOADED, Uploaded, row_of
+from simulator.engine.server.checks.idempotency import ANSWERS
+from simulator.engine.server.checks.ratelimit import WINDOWS
+from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.text.json_pieces import Piece, read_down_to
+from simulator.engine.text.texts import json_text
+from simulator.engine.worlds.settings import DEFAULTS, SETTINGS
+from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
+from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.journal import JournalEntry
+from simulator.kernel.store import TableKey, address_of
+from simulator.kernel.texts import pack
+from simulator.kernel.world import ENVIRONMENTS
+from simulator.version import __version__
+
+FORMAT = "rampsim.state"
+VERSION = 1
+MAX_BYTES = 64 * 1024**2
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a document may hold: tables by their names, without environment, owner and `:deleted`, and what rows are of.
+
+    The codec knows every class that a document may name.
+    """
+
+    tables: Mapping[str, TableKey[Any]]
+    codec: Codec
+
+
+@lru_cache(maxsize=8)
+def contents_of(own: tuple[TableKey[Any], ...]) -> Contents:
+    """What the documents of a simulator with these tables may hold, those of the shell around it included."""
+    tables = by_name("tables", (*own, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
+    return Contents(tables, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+def document_text(simulator: Simulator, state: WorldState) -> bytes:
+    """The document as JSON, written row by row: it may be large, and is written beside the loop.
+
+    Tables are lists of [key, row], because their order counts.
+    """
+    encode, tables = contents_of(simulator.tables).codec.encode, _tables(simulator, state)
+    parts = [dumps(_head_of(state))[:-1], b',"tables":{']
+    for number, (name, rows) in enumerate(tables.items()):
+        parts += [b"," if number else b"", dumps(name), b":["]
+        parts.append(b",".join([dumps([key, encode(row)]) for key, row in rows.items()]))
+        parts.append(b"]")
+    parts += [b'},"requests":[', b",".join([dumps(encode(row)) for row in state.requests]), b"]}"]
+    return b"".join(parts)
+
+
+def _head_of(state: WorldState) -> JsonObject:
+    """All of a document but its tables and requests."""
+    blueprint = state.blueprint
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "simulator": __version__,
+        "world": state.world_id,
+        "keys_of": state.keys_of,
+        "seed": state.seed,
+        "clock": {"mode": state.mode, "now": format_timestamp(state.now_ms), "rate": str(state.rate)},
+        "started_at": format_timestamp(state.started_at_ms),
+        "blueprint": {
+            "seed": blueprint.seed,
+            "clock": {
+                "mode": blueprint.mode,
+                "now": format_timestamp(blueprint.now_ms),
+                "rate": str(blueprint.rate),
+            },
+            "scenarios": list(blueprint.scenarios),
+            "settings": dict(blueprint.settings),
+        },
+    }
+
+
+def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
+    tables: dict[str, Mapping[str, object]] = dict(state.tables)
+    own = _scenarios_not_shipped(simulator, state)
+    if own:
+        tables[UPLOADED.name] = {**tables.get(UPLOADED.name, {}), **own}
+    return tables
+
+
+def _scenarios_not_shipped(simulator: Simulator, state: WorldState) -> dict[str, Uploaded]:
+    """Scenarios that this server was started with go along, for the server that reads the document may lack them."""
+    uploaded = state.tables.get(UPLOADED.name, {})
+    return {
+        name: row_of(simulator.library[name])
+        for name in simulator.library
+        if name not in simulator.shipped and name not in uploaded
+    }
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def read_document(simulator: Simulator, raw: bytes) -> WorldState:
+    """The state that a document holds; ControlError 400 that says where it is wrong."""
+    if len(raw) > MAX_BYTES:
+        raise ControlError(400, "invalid_request", f"The document is larger than {MAX_BYTES // 1024**2} MB.")
+    try:
+        document = read_down_to(raw, _TABLE_DEPTH)
+        if not isinstance(document, dict):
+            raise ControlError(400, "invalid_request", "The body must be a JSON object.")
+        parsed = {name: value if name in _LONG else _whole(value) for name, value in document.items()}
+        state = _read(parsed, contents_of(simulator.tables))
+        try_out(simulator, state)
+    except StateError as error:
+        message = f"This is not a state of a world: {error}."
+        raise ControlError(400, "invalid_parameter", message, error.path or None) from None
+    except ValueError as error:
+        raise ControlError(400, "invalid_request", f"The body is not valid JSON: {error}.") from None
+    return state
+
+
+_TABLE_DEPTH = 3
+_LONG = ("tables", "requests")
+"""What may be long is parsed row by row: tables as pieces of rows, requests as pieces."""
+
+
+def _whole(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return value.read() if isinstance(value, Piece) else value
+
+
+def _read(document: JsonObject, contents: Contents) -> WorldState:
+    if document.get("format") != FORMAT:
+        raise StateError("format", f"it must be {FORMAT!r}")
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        raise StateError("version", f"this simulator reads version {VERSION}")
+    clock = _clock(document, "", contents.codec)
+    settings = _settings(_object(document, "blueprint", ""))
+    blueprint = document["blueprint"]
+    start = _clock(blueprint, "blueprint.", contents.codec)
+    scenarios = blueprint.get("scenarios")
+    if not checker(list[str])(scenarios):
+        raise StateError("blueprint.scenarios", "it must be a list of names")
+    keys_of = _text(document, "keys_of", "")
+    dropped = DroppedRows()
+    tables = {name: _table(name, rows, contents, dropped) for name, rows in _object(document, "tables", "").items()}
+    requests = tuple(_requests(document.get("requests"), contents.codec, dropped))
+    dropped.enter(tables)
+    pack(text for rows in tables.values() for row in rows.values() for text in texts_of(row))
+    return WorldState(
+        blueprint=Blueprint("", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of),
+        world_id=_text(document, "world", ""),
+        keys_of=keys_of,
+        seed=_seed(document, ""),
+        mode=clock[0],
+        now_ms=clock[1],
+        rate=clock[2],
+        started_at_ms=_moment(document, "started_at", ""),
+        tables=tables,
+        requests=requests,
+        requests_dropped=dropped.calls,
+    )
+
+
+def _object(parent: JsonObject, name: str, at: str) -> JsonObject:
+    value = parent.get(name)
+    if not isinstance(value, dict):
+        raise StateError(at + name, "it must be an object")
+    return value
+
+
+def _text(parent: JsonObject, name: str, at: str) -> str:
+    value = parent.get(name)
+    if not isinstance(value, str) or not 1 <= len(value) <= 1000:
+        raise StateError(at + name, "it must be a text")
+    return value
+
+
+def _seed(parent: JsonObject, at: str) -> int:
+    value = parent.get("seed")
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise StateError(f"{at}seed", "it must be a whole number from 0 to 2^63 - 1")
+    return value
+
+
+def _moment(parent: JsonObject, name: str, at: str) -> int:
+    try:
+        at_ms = parse_timestamp(_text(parent, name, at))
+    except ValueError as error:
+        raise StateError(at + name, str(error)) from None
+    if not 0 <= at_ms <= LAST_MS:
+        raise StateError(at + name, "it lies outside the years 1970 to 9998")
+    return at_ms
+
+
+def _clock(parent: JsonObject, at: str, codec: Codec) -> tuple[str, int, Decimal]:
+    clock = _object(parent, "clock", at)
+    if clock.get("mode") not in MODES:
+        raise StateError(f"{at}clock.mode", f"it is one of {', '.join(MODES)}")
+    rate = codec.decode({"$": "decimal", "value": _text(clock, "rate", f"{at}clock.")}, f"{at}clock.rate")
+    if not SLOWEST <= rate <= FASTEST:
+        raise StateError(f"{at}clock.rate", f"it is a number from {SLOWEST} to {FASTEST}")
+    return clock["mode"], _moment(clock, "now", f"{at}clock."), rate
+
+
+def _settings(blueprint: JsonObject) -> JsonObject:
+    settings = _object(blueprint, "settings", "blueprint.")
+    _held_against(SETTINGS, "settings", settings, "blueprint.settings")
+    return {**DEFAULTS, **settings}  # a document of a version that had fewer
+
+
+def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -> dict[str, Any]:
+    """Return the rows of one table, without the unreadable ones of a journal, which are counted in `dropped`.
+
+    A table that this version does not know is kept: nothing here reads it.
+    """
+    pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
+    if not isinstance(pairs, list):
+        raise StateError(f"tables.{name}", "a table is a list of [key, row]")
+    address = address_of(name, contents.tables)
+    table = None if address is None else address.key
+    shape = object if table is None else table.shape or table.row
+    fits = checker(JsonObject if is_typeddict(shape) else shape)
+    rows: dict[str, Any] = {}
+    for index, piece in enumerate(pairs):
+        pair = _whole(piece)
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise StateError(f"tables.{name}[{index}]", "it must be a pair of key and row")
+        key, path = pair[0], f"tables.{name}.{pair[0]}"
+        if key in rows:
+            raise StateError(path, "the key is there twice")
+        try:
+            row = contents.codec.decode(pair[1], path)
+            if not fits(row):
+                raise StateError(path, "this table does not hold such rows")
+            if table is not None:
+                _held_against(table, key, row, path)
+        except StateError:
+            if table is None or not table.journal:
+                raise
+            dropped.add(name, table, key)
+            continue
+        rows[key] = row if table is None or table.shape is None else json_text(row)
+    return rows
+
+
+def _held_against(table: TableKey[Any], key: str, row: object, path: str) -> None:
+    """StateError for a row that is no such object as its table holds, or that its owner refuses."""
+    shape = table.shape or table.row
+    if is_typeddict(shape):
+        hold_against(shape, row, path)
+    if table.check is None:
+        return
+    try:
+        table.check(key, row)
+    except StateError as error:
+        raise StateError(f"{path}.{error.path}" if error.path else path, error.why) from None
+
+
+def _requests(rows: object, codec: Codec, dropped: DroppedRows) -> Iterator[JournalEntry]:
+    """Yield the calls that can be read, and count the others in `dropped`."""
+    if not isinstance(rows, list):
+        raise StateError("requests", "it must be a list")
+    for index, row in enumerate(rows):
+        try:
+            exchange = codec.decode(_whole(row), f"requests[{index}]")
+        except StateError:
+            exchange = None
+        if isinstance(exchange, JournalEntry) and exchange.environment in ("", *ENVIRONMENTS):
+            yield exchange
+        else:
+            dropped.calls += 1

@@ -1,0 +1,109 @@
+"""Worlds that the store has and this version cannot read: listed, exported as they are, and ended."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Annotated, Literal
+
+from typing_extensions import TypedDict
+
+from simulator.engine.control.operation import ControlCall, ControlOperation
+from simulator.engine.rows.error import ControlError
+from simulator.engine.text.shapes import Count, Meanings
+
+_ENCODINGS = {
+    "utf-8": "The bytes of the store as text.",
+    "base64": "The bytes of the store in base64, because they are not UTF-8.",
+}
+
+
+class UnreadableWorld(TypedDict):
+    id: str
+    """The id of the world."""
+    why: str
+    """Why this version of the simulator cannot read it."""
+
+
+class RawPiece(TypedDict):
+    part: str
+    """`base`, `entry`, or `snapshot` and the id of the snapshot."""
+    number: Count
+    """Its number among its like: entries follow their base in this order."""
+    whole: bool
+    """False if these are not the bytes that were written."""
+    encoding: Annotated[Literal["utf-8", "base64"], Meanings(_ENCODINGS)]
+    """How `content` is written."""
+    content: str
+    """The piece: a JSON document of the store, unless it is damaged."""
+
+
+class RawWorld(TypedDict):
+    id: str
+    """The id of the world."""
+    unreadable: str | None
+    """Why it cannot be read; null for a world that can."""
+    pieces: list[RawPiece]
+    """Everything that the store has of it."""
+
+
+def unreadable_worlds(call: ControlCall) -> list[UnreadableWorld]:
+    """Return the entries of the worlds within reach of the call that are set aside."""
+    found = {} if call.runtime.keeper is None else call.runtime.keeper.unreadable
+    return [{"id": world_id, "why": why} for world_id, why in found.items() if call.access.reaches(world_id)]
+
+
+def delete_unreadable(call: ControlCall, world_id: str) -> bool:
+    """Delete a world that is set aside. Return False if there is no such world within reach of the call."""
+    keeper = call.runtime.keeper
+    if keeper is None or world_id not in keeper.unreadable or not call.access.reaches(world_id):
+        return False
+    keeper.delete_unreadable(world_id)
+    return True
+
+
+async def export_raw(call: ControlCall) -> RawWorld:
+    """Return everything the store has of a world as it is, whether it can be read or not.
+
+    404 for a world that is not in a store.
+    """
+    keeper, world_id = call.runtime.keeper, call.path["id"]
+    if not call.access.reaches(world_id):
+        raise call.access.no_world(world_id)
+    if keeper is None:
+        raise ControlError(404, "not_found", "This server was started without --store, so no store has its worlds.")
+    try:
+        pieces = await keeper.raw(world_id)
+    except KeyError:
+        raise call.access.no_world(world_id) from None
+    shown: list[RawPiece] = []
+    for piece in pieces:
+        encoding: Literal["utf-8", "base64"] = "utf-8"
+        try:
+            content = piece.content.decode()
+        except UnicodeDecodeError:
+            encoding, content = "base64", b64encode(piece.content).decode()
+        shown.append(
+            {
+                "part": piece.part,
+                "number": piece.number,
+                "whole": piece.is_whole,
+                "encoding": encoding,
+                "content": content,
+            }
+        )
+    return {"id": world_id, "unreadable": keeper.unreadable.get(world_id), "pieces": shown}
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation(
+        "GET",
+        "/worlds/{id}/raw",
+        "export_raw",
+        "Worlds",
+        "A world as the store has it",
+        export_raw,
+        scope="server",
+        catches_up=False,
+        shows_keys=True,
+    ),
+)

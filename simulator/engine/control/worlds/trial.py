@@ -1,0 +1,126 @@
+"""Whether the rows of a document hold together: looked at and let run on a world of its own that nobody sees."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from simulator.engine.control.history.journal import calls_of, show_call
+from simulator.engine.control.history.queries import show_entry
+from simulator.engine.insight.advice import findings
+from simulator.engine.insight.coverage import count_world
+from simulator.engine.records.codec import StateError
+from simulator.engine.records.records import INDEX, Record, find, render
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.operation import Call
+from simulator.engine.rows.pipeline import perform
+from simulator.engine.scenario.play.catalogue import UPLOADED
+from simulator.engine.scenario.play.pending import KINDS, check_step
+from simulator.engine.text.json import dumps
+from simulator.engine.webhooks import all_deliveries, webhook_key
+from simulator.engine.webhooks import shapes as webhooks
+from simulator.engine.worlds.settings import SETTINGS
+from simulator.engine.worlds.simulator import Simulator, WorldState
+from simulator.kernel.agenda import Timer
+from simulator.kernel.fields import LAST_TIMESTAMP_MS
+from simulator.kernel.journal import Cause, Event
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.providers.ramp.auth import credentials, key_pairs
+from simulator.providers.ramp.profile import would_exceed_monthly
+from simulator.providers.ramp.reference import shapes as reference
+
+MAX_FIRED = 2_000
+"""How many timers are tried out before a document is taken: those it has, and what comes of them meanwhile."""
+
+
+def try_out(simulator: Simulator, state: WorldState) -> None:
+    """Look at everything that a world with this state would show, and let its timers fire, where nobody sees it."""
+    if "settings" not in state.tables.get(SETTINGS.name, {}):
+        raise StateError("tables.settings", "a world has settings")
+    stage = "tables"
+    try:
+        for name, rows in state.tables.items():
+            for key, row in rows.items():
+                stage = f"tables.{name}.{key}"
+                _check_row(simulator, name, key, row)
+        world, stage = simulator.from_state(state, state.world_id), "tables"
+        _check_whole(simulator, world, state)
+        for environment in ENVIRONMENTS:
+            for operation in simulator.operations:
+                if operation.method == "GET" and "{" not in operation.path:
+                    stage = f"the answer of GET {operation.path}"
+                    _call(world, environment, operation)
+        world.wiring = replace(simulator.wiring, on_failure=None)
+        planned, fired = {timer.key for timer in world.agenda.in_firing_order()}, 0
+        while planned and fired < MAX_FIRED and (timer := world.agenda.next()) is not None:
+            stage = f"tables.timers.{timer.key}"
+            world.fire_next(LAST_TIMESTAMP_MS)
+            planned.discard(timer.key)
+            fired += 1
+    except StateError:
+        raise
+    except Exception as error:
+        raise StateError(stage, f"the rows do not hold together ({type(error).__name__}: {error})") from None
+
+
+def _call(world: World, environment: str, operation: Any) -> None:
+    call = Call(world, environment, {}, caller=next(iter(key_pairs(world, environment).values())))
+    with suppress(ApiError):
+        perform(operation, call, cause=Cause("request", operation.name))
+
+
+def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
+    path = f"tables.{table}.{key}"
+    if isinstance(row, Record):
+        kind = simulator.wiring.kinds.get(row.kind)
+        if kind is None or row.status not in kind.machine.rows or row.id != key:
+            raise StateError(path, "its id, its kind or its status is not possible")
+        own = kind.table.of(row.environment, row.owner)
+        if table not in (own.text, own.of_deleted.text):
+            raise StateError(path, f"it belongs into the table {own.text}")
+    elif isinstance(row, Timer):
+        if row.kind not in simulator.wiring.timers or row.key != key:
+            raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
+        if row.kind in KINDS:
+            check_step(row.arguments, f"{path}.arguments")
+    elif isinstance(row, Event):
+        orjson.loads(row.raw)
+
+
+def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
+    for environment in ENVIRONMENTS:
+        if not key_pairs(world, environment).rows:
+            raise StateError(f"tables.{environment}:api_keys", "a world has at least one key pair in each environment")
+    for name in state.tables.get(UPLOADED.name, {}):
+        _ = simulator.engine.file(world, name).scenario  # refuses what is none
+    for name in (*simulator.engine.active(world), *state.blueprint.scenarios):
+        if not simulator.engine.knows(world, name):
+            raise StateError("tables.scenario.active", f"there is no scenario {name!r} here")
+    for resource_id in state.tables.get(INDEX.name, {}):
+        record = find(world, resource_id)
+        if record is None:
+            raise StateError(f"tables.index.{resource_id}", "there is no such resource")
+        dumps(render(world, record))
+    for name, rows in state.tables.items():
+        for key, row in rows.items():
+            if isinstance(row, Record) and find(world, key) is not row:
+                raise StateError(f"tables.{name}.{key}", "the table index does not lead to it")
+    for delivery in all_deliveries(world):
+        dumps(webhooks.render_recorded_delivery(world, delivery))
+    for row in calls_of(world):
+        dumps(show_call(row))
+    for exchange in state.requests:
+        dumps(show_entry(exchange))
+    dumps(findings(world, simulator.operations))
+    count_world(world)
+    credentials(world)
+    for environment in ENVIRONMENTS:
+        webhook_key(world, environment)
+        reference.all_rates(world, environment)
+        would_exceed_monthly(world, environment, Decimal(1), "KES")
+    if any(world.ledger.totals().values()):
+        raise StateError("tables.ledger.balances", "the books do not sum to zero")

@@ -1,0 +1,98 @@
+"""Tables of a SQLite store that are read and written as a whole: cards of worlds at rest, and raw worlds.
+
+A card says what has to be known of a world without reading it. It holds for exactly the bytes that it was made from:
+it has a digest of their checksums, so a card that anything made stale is ignored.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+from zlib import crc32
+
+from simulator.engine.server.keeping import RawPiece, Use
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS cards (world TEXT PRIMARY KEY, digest INTEGER NOT NULL, content BLOB NOT NULL)"
+"""Older versions ignore the table, and what they write makes its cards stale, so the format stays the same."""
+
+NewCard: TypeAlias = tuple[int, bytes, Use]
+"""The number of the last entry that a card is made from, its content, and the last use of its world."""
+
+
+def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
+    """Return the content of every card that holds, by world.
+
+    Everything that is kept is held against its checksums on the way, at about 1 GB a second: a world that is damaged
+    has no card, so it is read, and set aside, at the start.
+    """
+    digests = _digests(connection, connection.execute("SELECT id, number, base FROM worlds").fetchall(), "", ())
+    rows = connection.execute("SELECT world, digest, content FROM cards")
+    return {world: content for world, digest, content in rows if digests.get(world) == digest}
+
+
+def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> set[str]:
+    """Write cards, and when their worlds were last used; inside a transaction.
+
+    Return the worlds whose card was written: not those that have another last entry by now.
+    """
+    written = set()
+    for world, (number, content, use) in cards.items():
+        heads = connection.execute("SELECT id, number, base FROM worlds WHERE id = ?", (world,)).fetchall()
+        asked = "SELECT count(*) FROM entries WHERE world = ?"
+        if not heads or heads[0][1] + connection.execute(asked, (world,)).fetchone()[0] != number:
+            continue
+        digest = _digests(connection, heads, "WHERE world = ?", (world,))[world]
+        connection.execute("INSERT OR REPLACE INTO cards VALUES (?, ?, ?)", (world, digest, content))
+        connection.execute(
+            "UPDATE worlds SET used_ms = ?, objects = ?, journal_bytes = ? WHERE id = ?",
+            (use.used_ms, use.objects, use.journal_bytes, world),
+        )
+        written.add(world)
+    return written
+
+
+def _digests(connection: sqlite3.Connection, heads: Iterable[Any], where: str, values: Any) -> dict[str, int]:
+    """Return a digest of the checksums of everything that is kept of each of these worlds."""
+    made_of = {world: [(number, base)] for world, number, base in heads}
+    bases = {base: world for world, (head, *_) in made_of.items() for base in (head[1],)}
+    for world, base in connection.execute(f"SELECT world, base FROM snapshots {where} ORDER BY place", values):
+        if world in made_of:
+            bases[base] = world
+            made_of[world].append((-1, base))
+    of_bases = defaultdict(list)
+    if where:
+        asked = [connection.execute("SELECT base, number, crc FROM parts WHERE base = ?", (base,)) for base in bases]
+        entries = connection.execute(f"SELECT world, number, crc FROM entries {where}", values)
+    else:
+        connection.create_function("checksum", 1, _checksum, deterministic=True)
+        asked = [connection.execute("SELECT base, number, checksum(content) FROM parts")]
+        entries = connection.execute("SELECT world, number, checksum(content) FROM entries")
+    for rows in asked:
+        for base, number, crc in rows:
+            of_bases[bases.get(base)].append((base, number, crc))
+    for world, number, crc in entries:
+        of_bases[world].append((-1, number, crc))
+    return {world: crc32(repr((heads, sorted(of_bases[world]))).encode()) for world, heads in made_of.items()}
+
+
+def _checksum(content: object) -> int:
+    return crc32(content) if isinstance(content, bytes) else -1
+
+
+def raw_pieces(connection: sqlite3.Connection, world: str, base: int) -> list[RawPiece]:
+    """Return everything that is kept of a world, however damaged."""
+    asked: list[tuple[str, str, object]] = [
+        ("base", "parts WHERE base = ?", base),
+        ("entry", "entries WHERE world = ?", world),
+    ]
+    snapshots = connection.execute("SELECT id, base FROM snapshots WHERE world = ? ORDER BY place", (world,))
+    asked += [(f"snapshot {one}", "parts WHERE base = ?", kept) for one, kept in snapshots]
+    return [
+        RawPiece(part, number, content, crc32(content) == crc)
+        for part, rows, value in asked
+        for number, crc, content in connection.execute(
+            f"SELECT number, crc, CAST(content AS BLOB) FROM {rows} ORDER BY number", (value,)
+        )
+    ]

@@ -1,0 +1,127 @@
+"""Batches: everything that worlds wrote since the last one, as it is written to the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from simulator.engine.control.worlds.documents import Contents
+from simulator.engine.durable.backend import (
+    Batch,
+    Change,
+    Sizes,
+    SnapshotForgotten,
+    SnapshotKept,
+    WorldBegan,
+    WorldChanged,
+    WorldEnded,
+)
+from simulator.engine.durable.kept import Folding, Kept, OfServer, base_of
+from simulator.engine.durable.telling import KeptUses
+from simulator.engine.durable.writes import Base, ClockState, base_parts, entry_bytes
+from simulator.engine.records.row_text import RowTexts
+from simulator.engine.server.running.driver import Driver
+from simulator.engine.worlds.simulator import Simulator, Snapshot
+from simulator.kernel.world import World
+
+
+class Batches:
+    """Gathers the changes of the saved worlds into batches. `dirty` are the ids of worlds with something to write."""
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        driver: Driver,
+        contents: Contents,
+        kept: Mapping[str, Kept],
+        wall_clock_ms: Callable[[], int],
+    ) -> None:
+        self.dirty: dict[str, None] = {}
+        self.ended: dict[str, int] = {}
+        """The numbers of the last entries of worlds that have ended."""
+        self.snapshots: dict[str, dict[str, Snapshot]] = {}
+        """The snapshots in the store, by world and id."""
+        self.changed_snapshots: dict[str, None] = {}
+        self.wiped: dict[str, None] = {}
+        """The worlds whose remains in the store go before anything else is written."""
+        self.of_server = OfServer(simulator)
+        self._simulator = simulator
+        self._driver = driver
+        self._texts = RowTexts(contents.codec)
+        self._kept = kept
+        self._wall_clock_ms = wall_clock_ms
+
+    def release(self, world_id: str) -> None:
+        """Stop writing a world that leaves memory."""
+        for known in (self.dirty, self.snapshots, self.changed_snapshots):
+            known.pop(world_id, None)
+
+    def clear(self) -> None:
+        """Drop everything that was gathered."""
+        self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
+
+    def gather(self, told: KeptUses) -> tuple[Batch, list[Folding]]:
+        """Return everything to write now, and the states of worlds that have many entries by now."""
+        dirty, ended = self.dirty, self.ended
+        self.dirty, self.ended = {}, {}
+        uses = told.take(dirty)
+        changes: list[Change] = [WorldEnded(world_id) for world_id in self.wiped]
+        self.wiped = {}
+        folding: list[Folding] = []
+        snapshots = self._snapshot_changes(changes)
+        for world_id in dirty:
+            kept = self._kept.get(world_id)
+            if kept is None:
+                changes += [WorldEnded(world_id)] if world_id in ended else []
+                continue
+            taken = self._simulator.snapshots_taken(world_id)
+            clock = kept.clock = self._clock_of(kept.world)
+            entry = kept.gathering.take(clock, taken)
+            if kept.begins:
+                kept.begins = False
+                base = self._base_of(kept.world, clock)
+                changes.append(WorldBegan(world_id, kept.number, partial(base_parts, self._texts, base)))
+                continue
+            kept.number += 1
+            changes.append(WorldChanged(world_id, kept.number, partial(entry_bytes, self._texts, entry)))
+            if kept.is_large:
+                kept.is_large, kept.entry_bytes = False, 0
+                folding.append(Folding(kept, kept.number, self._base_of(kept.world, clock)))
+        return Batch((*changes, *snapshots), self.of_server.changes(), uses), folding
+
+    def parts_of(self, base: Base) -> Callable[[], Iterator[bytes]]:
+        """Return the function that writes a base."""
+        return partial(base_parts, self._texts, base)
+
+    def add_up(self, sizes: Sizes) -> None:
+        """Note how many bytes a batch has written."""
+        for world_id, size in sizes.bases.items():
+            if (kept := self._kept.get(world_id)) is not None:
+                kept.measure(size, 0)
+        for world_id, size in sizes.entries.items():
+            if (kept := self._kept.get(world_id)) is not None:
+                kept.measure(kept.base_bytes, kept.entry_bytes + size)
+
+    def _snapshot_changes(self, changes: list[Change]) -> list[Change]:
+        """Add deleted snapshots to `changes`, and return the new ones."""
+        new: list[Change] = []
+        for world_id in self.changed_snapshots:
+            before = self.snapshots.get(world_id, {})
+            present = {snapshot.id: snapshot for snapshot in self._simulator.snapshots_of(world_id)}
+            changes += [SnapshotForgotten(key) for key, row in before.items() if present.get(key) is not row]
+            for key, snapshot in present.items():
+                if before.get(key) is not snapshot:
+                    new.append(SnapshotKept(key, world_id, partial(base_parts, self._texts, base_of(snapshot))))
+            self.snapshots[world_id] = present
+        self.changed_snapshots = {}
+        return new
+
+    def _clock_of(self, world: World) -> ClockState:
+        clock, present_ms = world.clock, self._driver.present_ms(world)
+        return ClockState(clock.mode, present_ms, clock.rate, self._wall_clock_ms())
+
+    def _base_of(self, world: World, clock: ClockState) -> Base:
+        # The empty tables too: what is written to them later comes to where they are.
+        state = replace(self._simulator.state_of(world), tables=world.store.tables(empty=True))
+        return Base(state, clock, self._simulator.snapshots_taken(world.id))

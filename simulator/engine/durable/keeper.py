@@ -1,0 +1,417 @@
+"""The keeper: hears what worlds write and has it kept, all of a turn of the event loop at once, before anybody is told.
+
+While one batch is being written the next one gathers. What cannot be written is taken back: the worlds in memory are
+thrown away, everybody who waits is refused, and nothing is answered until the store works again and they are read anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from simulator.engine.control.worlds.documents import Contents, contents_of
+from simulator.engine.durable.backend import (
+    Backend,
+    Batch,
+    StoreDamaged,
+    StoredWorld,
+    StoreError,
+)
+from simulator.engine.durable.gathering import Batches
+from simulator.engine.durable.kept import Folding, Kept, refuse
+from simulator.engine.durable.telling import KeptUses
+from simulator.engine.durable.writes import Base, credentials_in, read_snapshot, read_world
+from simulator.engine.server.keeping import RETRY_SECONDS, RawPiece, Use
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.json import JsonObject
+from simulator.engine.webhooks.courier.courier import wall_clock_ms
+from simulator.engine.worlds.simulator import Blueprint, Observer, Simulator, Snapshot, WorldExists
+from simulator.kernel.world import DEFAULT_WORLD, World
+
+_log = logging.getLogger(__name__)
+
+
+class Keeper(Observer):
+    """Keeps the worlds of a server with a backend. `make_default` makes the world that a store has at first.
+
+    `otherwise` tells how the one that is kept differs from what was asked for at the start; `note` is what it told.
+    `retry_seconds`: how long it waits before it tries a store again that has failed. `opened` is called whenever the
+    store has been opened and read, and `failed` when what was read of it has been thrown away.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        backend: Backend,
+        make_default: Callable[[], None],
+        otherwise: Callable[[Blueprint], str] = lambda kept: "",
+        *,
+        wall_clock_ms: Callable[[], int] = wall_clock_ms,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self.refusal: str | None = "the store has not been opened yet."
+        self.generation = 0
+        self.opened: Callable[[], None] = lambda: None
+        self.failed: Callable[[], None] = lambda: None
+        self._runtime = runtime
+        self._simulator = runtime.simulator
+        self._backend = backend
+        self._make_default = make_default
+        self._otherwise = otherwise
+        self.note = ""
+        self._wall_clock_ms = wall_clock_ms
+        self._retry_seconds = retry_seconds
+        self._contents: Contents = contents_of(self._simulator.tables)
+        self._kept: dict[str, Kept] = {}
+        self.unreadable: dict[str, str] = {}
+        self._simulator.away = self.unreadable
+        self._batches = Batches(self._simulator, runtime.driver, self._contents, self._kept, wall_clock_ms)
+        self._next: asyncio.Future[None] | None = None
+        self._committing: asyncio.Future[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_open = False
+        self._uses = KeptUses(self._kept, runtime.meter.uses, wall_clock_ms, self._gather_soon)
+        self._gathers_since = self._commits_since = 0.0
+        self._simulator.observe(self)
+
+    # What the server asks
+
+    def unsettled(self) -> asyncio.Future[None] | None:
+        """See `Keeping`."""
+        if self.refusal is None:
+            if self._backend.is_shared:  # what only reads has to be confirmed, too
+                self._gather_soon()
+            return self._next or self._committing
+        refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        refuse(refused, self.refusal)
+        return refused
+
+    def changed(self, world: World) -> None:
+        """Note where a clock was set or moved; what a world writes is heard of by itself."""
+        kept = self._kept.get(world.id)
+        if kept is not None and kept.world is world and world.id not in self._batches.dirty:
+            present_ms = self._runtime.driver.present_ms(world)
+            if kept.clock_was_set(present_ms, self._wall_clock_ms()):
+                self._note(world.id)
+
+    def lag_seconds(self) -> float:
+        """See `Keeping`."""
+        if self._committing is not None:
+            return perf_counter() - self._commits_since
+        return perf_counter() - self._gathers_since if self._next is not None else 0.0
+
+    async def uses(self) -> Mapping[str, Use]:
+        """See `Keeper` of `server.keeping`."""
+        return await self._backend.uses()
+
+    def world_ids(self) -> Sequence[str]:
+        """See `Keeper` of `server.keeping`."""
+        return list(self._simulator.worlds)
+
+    def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
+        """All that is here is in memory."""
+
+    async def wake(self, world_id: str) -> None:
+        """All that is here is in memory."""
+
+    async def wake_snapshot(self, snapshot_id: str) -> None:
+        """All that is here is in memory."""
+
+    async def raw(self, world_id: str) -> Sequence[RawPiece]:
+        """See `Keeper` of `server.keeping`."""
+        return await self._backend.raw(world_id)
+
+    def delete_unreadable(self, world_id: str) -> None:
+        """See `Keeper` of `server.keeping`."""
+        self._forget_unreadable(world_id)
+        self._batches.wiped[world_id] = None
+        self._note(world_id)
+        if world_id == DEFAULT_WORLD:
+            self._make_default()
+
+    def reached_at(self, origin: str) -> None:
+        """Nobody else has to know."""
+
+    async def start(self) -> None:
+        """Open the store, and let live what it keeps; StoreError. A second call does nothing."""
+        if self._is_open:
+            return
+        await self._backend.open()
+        self._is_open = True
+        try:
+            await self._read()
+        except BaseException:
+            await self.close()
+            raise
+
+    @property
+    def is_leaving(self) -> bool:
+        """Nobody else would answer."""
+        return False
+
+    async def drain(self) -> None:
+        """Nobody else has these worlds."""
+
+    async def close(self) -> None:
+        """Write what is left, and let go of the store."""
+        if not self._is_open:
+            return
+        self._uses.tell()
+        await self._settle_all()
+        self.refusal = self.refusal or "the server is stopping."
+        self._is_open = False
+        self._uses.end()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._release_all()
+        try:
+            await self._backend.close()
+        except StoreError as error:
+            _log.error("the store could not be closed: %s", error)
+
+    async def _settle_all(self) -> None:
+        while self.refusal is None and (left := self._next or self._committing) is not None:
+            await asyncio.wait({left})
+
+    # What the simulator tells
+
+    def attach(self, world: World) -> None:
+        """A world begins: all of it is to be written. One that was just read is known already."""
+        if self.unreadable.pop(world.id, None) is not None:
+            self._batches.wiped[world.id] = None
+        kept = self._kept.get(world.id)
+        if kept is None or kept.world is not world:
+            self._kept[world.id] = Kept(world, self._batches.ended.pop(world.id, 0) + 1, self._note)
+            self._note(world.id)
+
+    def detach(self, world: World) -> None:
+        """A world has ended."""
+        kept = self._kept.pop(world.id)
+        kept.let_go()
+        self._batches.ended[world.id] = kept.number
+        self._note(world.id)
+
+    def release(self, world: World) -> None:
+        """A world lives here no more; what is kept of it stays."""
+        self._kept.pop(world.id).let_go()
+        self._batches.release(world.id)
+
+    def is_kept(self, world_id: str) -> bool:
+        """Whether nothing of a world waits to be written."""
+        return world_id not in self._batches.dirty
+
+    def snapshots_changed(self, world_id: str) -> None:
+        """Snapshots of a world are to be written, or to be forgotten."""
+        self._batches.changed_snapshots[world_id] = None
+        self._note(world_id)
+
+    def _note(self, world_id: str) -> None:
+        """Something of this world is to be written."""
+        self._batches.dirty[world_id] = None
+        self._gather_soon()
+
+    def _gather_soon(self) -> None:
+        """Begin with a batch, unless one has begun; everything of this turn of the loop is to come into it."""
+        if self._next is not None or self.refusal is not None:
+            return
+        loop = asyncio.get_running_loop()
+        self._next, self._gathers_since = loop.create_future(), perf_counter()
+        if self._committing is None:
+            loop.call_soon(self._begin)
+
+    # Writing
+
+    def _begin(self) -> None:
+        """Have the batch written that has come together, and let the next one gather."""
+        if self._next is None or self._committing is not None:
+            return
+        self._committing, self._next = self._next, None
+        self._commits_since = self._gathers_since
+        try:
+            batch, folding = self._batches.gather(self._uses)
+        except Exception as error:
+            self._throw_away(error)
+            return
+        self._spawn(self._commit(batch, folding))
+
+    async def _commit(self, batch: Batch, folding: list[Folding]) -> None:
+        generation = self.generation
+        try:
+            sizes = await self._backend.commit(batch)
+        except Exception as error:
+            if self.generation == generation:
+                self._throw_away(error)
+            return
+        if self.generation != generation:
+            return
+        settled, self._committing = self._committing, None
+        if settled is not None:
+            settled.set_result(None)
+        if self._next is not None:
+            self._begin()
+        self._batches.add_up(sizes)
+        for one in folding:
+            self._spawn(self._fold(one))
+
+    async def _fold(self, folding: Folding) -> None:
+        """Fold the entries of a world into a new base; where that fails they stay, and it is tried again later."""
+        kept, world_id = folding.kept, folding.kept.world.id
+        if self._kept.get(world_id) is not kept:
+            return
+        try:
+            size = await self._backend.compact(world_id, folding.number, self._batches.parts_of(folding.base))
+        except StoreError as error:
+            _log.error("the entries of the world %s could not be folded: %s", world_id, error)
+            return
+        if size:
+            kept.base_bytes = size
+
+    # Worlds that are read when they are asked for
+
+    async def bring(self, world_id: str, *, unless: Callable[[], bool]) -> None:
+        """Read a world and let it live, unless something else holds by then; StoreError."""
+        stored = await self._backend.load(world_id)
+        self._batches.of_server.take_in(await self._backend.server())
+        base, snapshots = await asyncio.to_thread(self._decoded, stored)
+        if not unless():
+            self._let_live(stored, base, snapshots)
+
+    def throw_away(self, error: StoreError) -> None:
+        """The store is lost, outside of any batch."""
+        if self._is_open:
+            self._throw_away(error)
+
+    # Failing and beginning again
+
+    def _throw_away(self, error: Exception) -> None:
+        """What has happened could not be kept, so it has not happened: nothing of it may be seen by anybody."""
+        if self.refusal is not None:
+            return
+        if isinstance(error, StoreError):
+            _log.error("the store has failed: %s", error)
+        else:
+            _log.error("the store has failed", exc_info=error)
+        self.refusal = f"{error}."
+        self.generation += 1
+        self._release_all()
+        for waiting in (self._committing, self._next):
+            if waiting is not None:
+                refuse(waiting, self.refusal)
+        self._committing = self._next = None
+        self.failed()
+        self._spawn(self._recover())
+
+    def _release_all(self) -> None:
+        for world_id in list(self._simulator.worlds):
+            self._simulator.release_world(world_id)
+        self._batches.clear()
+        for world_id in list(self.unreadable):
+            self._forget_unreadable(world_id)
+
+    async def _recover(self) -> None:
+        while self.refusal is not None:
+            await asyncio.sleep(self._retry_seconds)
+            try:
+                await self._backend.open()
+                await self._read()
+            except Exception as error:
+                self.refusal = f"{error}."
+                self._release_all()
+                if not isinstance(error, StoreError):
+                    _log.error("the store cannot be read", exc_info=error)
+
+    async def _read(self) -> None:
+        """Read all that is kept, and only then let it live."""
+        self._batches.of_server.take_in(await self._backend.server())
+        read = [one for world_id in await self._to_read() if (one := await self._read_one(world_id)) is not None]
+        self.refusal = None
+        for stored, base, snapshots in read:
+            try:
+                self._let_live(stored, base, snapshots)
+            except StoreDamaged as error:
+                await self._set_aside(stored.world, error)
+        if DEFAULT_WORLD in self.unreadable and self._simulator.stand_in is None:
+            # Whatever looks for the world of nobody in particular finds one; no call does.
+            stand_in = Simulator(library=self._simulator.library)
+            self._simulator.stand_in = stand_in.create_world(Blueprint(DEFAULT_WORLD, 0))
+        if DEFAULT_WORLD in self._simulator.worlds:
+            self.note = self._otherwise(self._simulator.blueprints[DEFAULT_WORLD])
+        elif not self._backend.is_shared and DEFAULT_WORLD not in self.unreadable:
+            self._make_default()
+        self.opened()
+        self._uses.begin()
+        if self._batches.dirty:
+            self._gather_soon()
+
+    async def _to_read(self) -> Sequence[str]:
+        """The worlds to read at the start, oldest first."""
+        return await self._backend.heads()
+
+    async def _read_one(self, world_id: str) -> tuple[StoredWorld, Base, list[Snapshot]] | None:
+        """Return a world as it is kept, or None if it is set aside."""
+        try:
+            stored = await self._backend.load(world_id)
+            return stored, *await asyncio.to_thread(self._decoded, stored)
+        except StoreDamaged as error:
+            await self._set_aside(world_id, error)
+            return None
+
+    async def _set_aside(self, world_id: str, error: StoreDamaged) -> None:
+        """Leave a world that cannot be read where it is; the others go on without it.
+
+        Its keys and tokens, as far as they can be found, lead to it and nowhere else.
+        """
+        _log.error("the world %s is set aside: %s", world_id, error)
+        self.unreadable[world_id] = str(error)
+        for credential in credentials_in(await self._backend.raw(world_id)):
+            self._simulator.directory.setdefault(credential, world_id)
+
+    def _forget_unreadable(self, world_id: str) -> None:
+        """Let nothing lead to a world that was set aside."""
+        del self.unreadable[world_id]
+        directory = self._simulator.directory
+        for credential in [one for one, holder in directory.items() if holder == world_id]:
+            del directory[credential]
+
+    def _decoded(self, stored: StoredWorld) -> tuple[Base, list[Snapshot]]:
+        try:
+            base = read_world(self._contents, stored.parts, stored.entries)
+            return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
+        except Exception as error:  # whatever rows of another program bring about
+            why = f"this version cannot read what {self._backend.name!r} has of it ({error or type(error).__name__})"
+            raise StoreDamaged(why) from error
+
+    def _let_live(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
+        """Let a world go on where it stood; what fell due meanwhile by a running clock falls due now. StoreDamaged."""
+        try:
+            world = self._simulator.from_state(base.state, stored.world)
+            kept = self._kept[world.id] = Kept(world, stored.number, self._note, base.clock)
+            kept.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
+            self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
+        except Exception as error:
+            if stored.world in self._simulator.worlds:
+                self._simulator.release_world(stored.world)
+            elif (begun := self._kept.pop(stored.world, None)) is not None:
+                begun.let_go()
+            if isinstance(error, WorldExists):
+                raise StoreDamaged(f"it has keys of the world {str(error)!r}") from None
+            _log.error("the world %s cannot begin", stored.world, exc_info=error)
+            raise StoreDamaged(f"its rows do not hold together ({error or type(error).__name__})") from error
+        self._uses.bring(kept, stored.used_ms)
+        self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
+        if world.clock.mode != "manual":
+            self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
+        if base.dropped:  # written anew, so that the rows are gone and counted once
+            journals = ", ".join(base.dropped)
+            _log.warning("the world %s has lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
+            kept.begins = True
+            self._note(world.id)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

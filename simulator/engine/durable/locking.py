@@ -1,0 +1,81 @@
+"""The lock by which one server at a time has a SQLite file, by whatever name or link it opens it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from errno import EDQUOT, ENOSPC
+from pathlib import Path
+
+from simulator.engine.durable.backend import StoreFailed, StoreLocked
+
+_BYTE = 1 << 62
+"""The byte of the database file that is locked. SQLite locks bytes near 1 GiB only, and no file gets this long."""
+_BY_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
+
+
+class FileLock:
+    """Two locks that end with this process. StoreLocked, StoreFailed, and OSError on a full disk.
+
+    The first is on a file beside the database, which names the process: symbolic links are resolved for it. The second
+    is on the database file itself, so that a hard link does not get around it. SQLite must not use a file by two
+    names at once: each name would have a write-ahead log of its own.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._files: list[int] = []
+        try:
+            self._lock(path)
+        except BaseException:
+            self.release()
+            raise
+
+    def _lock(self, path: Path) -> None:
+        real = path.resolve()
+        beside = self._open(path, real.with_name(f"{real.name}-lock"))
+        try:
+            fcntl.flock(beside, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(beside, 20, 0).decode("ascii", "replace").strip() or "unknown"
+            raise StoreLocked(
+                f"another rampsim serves {str(path)!r} (process {holder}): end it, or name another file"
+            ) from None
+        database = self._open(path, real)
+        try:
+            _lock_byte(database)
+        except OSError:
+            raise StoreLocked(
+                f"another rampsim serves {str(path)!r} by another name (a hard link): end it, or name another file"
+            ) from None
+        os.ftruncate(beside, 0)
+        os.pwrite(beside, f"{os.getpid()}\n".encode(), 0)
+
+    def _open(self, named: Path, path: Path) -> int:
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            if error.errno in (ENOSPC, EDQUOT):
+                raise
+            raise StoreFailed(
+                f"{str(named)!r} cannot be written ({error.strerror}): let this user write it and its directory"
+            ) from None
+        self._files.append(file)
+        return file
+
+    def release(self) -> None:
+        """Let go of the locks.
+
+        SQLite has to have closed the file by then: closing any descriptor of a file ends its locks as well.
+        """
+        for file in reversed(self._files):
+            os.close(file)
+        self._files = []
+
+
+def _lock_byte(file: int) -> None:
+    """Lock the byte for as long as the file is open, or as the process lives; OSError if another one has it."""
+    if _BY_OPEN_FILE is not None:
+        fcntl.fcntl(file, _BY_OPEN_FILE, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _BYTE, 1, 0))
+    else:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _BYTE, os.SEEK_SET)

@@ -1,0 +1,292 @@
+"""Worlds at rest: those of a SQLite store that nobody uses are in memory as cards only.
+
+They are read when somebody asks for them, and when their running clock has something to do. A server that starts reads
+the cards, the world `default`, and those worlds whose cards do not hold: they were in use when it died.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from simulator.engine import webhooks
+from simulator.engine.control.worlds.world_object import world_object
+from simulator.engine.durable.backend import StoreDamaged, StoreError
+from simulator.engine.durable.cards import NewCard
+from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable.sqlite import SqliteStore
+from simulator.engine.server.keeping import Unavailable, Use
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.worlds.quotas import QUOTAS, objects_of
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.kernel.clock import LAST_MS, format_timestamp
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import DEFAULT_WORLD, World
+from simulator.providers.ramp.auth import keys_and_tokens
+from simulator.version import __version__
+
+IDLE_SECONDS = 60.0
+_LOOK_SECONDS = 1.0
+"""How often this looks for worlds that are idle, and for those that have something to do."""
+_AT_ONCE = 50
+"""How many cards are written together; others have their turn in between."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Card:
+    """What has to be known of a world that is at rest."""
+
+    shown: JsonObject
+    """The world object, with URLs below "" in place of the server's origin."""
+    credentials: Sequence[str]
+    """Its public keys and tokens."""
+    snapshots: Sequence[str]
+    """The ids of its snapshots."""
+    rate: Decimal
+    """How fast its clock runs; 0 for a manual one."""
+    now_ms: int
+    """Its simulated time at `wall_ms`."""
+    wall_ms: int
+    wakes_at_ms: int | None
+    """When it has something to do, by the clock of the machine; None if only a call changes it."""
+
+    def show(self, origin: str, wall_ms: int) -> JsonObject:
+        """Return the world object at this moment."""
+        now_ms = self.now_ms + int(max(wall_ms - self.wall_ms, 0) * self.rate)
+        keys: Mapping[str, Mapping[str, str]] = self.shown["credentials"]
+        credentials = {name: {**pair, "base_url": origin + pair["base_url"]} for name, pair in keys.items()}
+        clock = {**self.shown["clock"], "now": format_timestamp(min(now_ms, LAST_MS))}
+        return {**self.shown, "clock": clock, "credentials": credentials}
+
+    def written(self, made_for: str) -> bytes:
+        return dumps(
+            {
+                "for": made_for,
+                "shown": self.shown,
+                "credentials": list(self.credentials),
+                "snapshots": list(self.snapshots),
+                "rate": str(self.rate),
+                "now_ms": self.now_ms,
+                "wall_ms": self.wall_ms,
+                "wakes_at_ms": self.wakes_at_ms,
+            }
+        )
+
+    @classmethod
+    def read(cls, content: bytes, made_for: str) -> Card | None:
+        """Return the card, or None for one of another version or of a server with other quotas."""
+        members = orjson.loads(content)
+        if members.pop("for", None) != made_for:
+            return None
+        return cls(**{**members, "rate": Decimal(members["rate"])})
+
+
+class RestingKeeper(Keeper):
+    """Saves the worlds of one server in a file, and lets those rest that nobody has used for `idle_seconds`."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        store: SqliteStore,
+        make_default: Callable[[], None],
+        otherwise: Callable[[Blueprint], str] = lambda kept: "",
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+        **more: Any,
+    ) -> None:
+        super().__init__(runtime, store, make_default, otherwise, **more)
+        self.idle_seconds = idle_seconds
+        self.at_rest: dict[str, Card] = {}
+        self._order: dict[str, None] = {}
+        self._store = store
+        self._waking: dict[str, asyncio.Task[None]] = {}
+        self._looking: asyncio.Task[None] | None = None
+        self._simulator.away = ChainMap[str, Any](self.unreadable, self.at_rest)
+        most = self._simulator.inherited.settings
+        self._made_for = f"{__version__} {[most.get(name) for name in QUOTAS]}"
+
+    # What the server asks
+
+    def world_ids(self) -> Sequence[str]:
+        """The worlds in memory and at rest, oldest first."""
+        return [one for one in self._order if one in self.at_rest or one in self._simulator.worlds]
+
+    def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
+        """See `Keeper` of `server.keeping`."""
+        card = self.at_rest.get(world_id)
+        return None if card is None else card.show(origin, self._wall_clock_ms())
+
+    async def wake(self, world_id: str) -> None:
+        """See `Keeper` of `server.keeping`."""
+        while world_id in self.at_rest:
+            task = self._waking.get(world_id)
+            if task is None:
+                task = self._waking[world_id] = asyncio.get_running_loop().create_task(self._wake(world_id))
+                task.add_done_callback(lambda _: self._waking.pop(world_id, None))
+            await asyncio.shield(task)
+
+    async def wake_snapshot(self, snapshot_id: str) -> None:
+        """See `Keeper` of `server.keeping`."""
+        for world_id in [one for one, card in self.at_rest.items() if snapshot_id in card.snapshots]:
+            await self.wake(world_id)
+
+    async def _wake(self, world_id: str) -> None:
+        generation = self.generation
+        try:
+            read = await self._read_one(world_id)
+        except StoreError as error:
+            raise Unavailable(f"{error}.") from error
+        if generation != self.generation or self.refusal is not None:
+            raise Unavailable(self.refusal or "the store has failed.")
+        self.at_rest.pop(world_id, None)
+        if read is None:
+            return
+        try:
+            self._let_live(*read)
+        except StoreDamaged as error:
+            await self._set_aside(world_id, error)
+
+    async def close(self) -> None:
+        """Write what is left, and cards of all worlds, so that the next start need not read them."""
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+        await self._settle_all()
+        if self.refusal is None:
+            with suppress(StoreError):
+                await self._write_cards([world for world in self._simulator.worlds.values() if self._is_quiet(world)])
+        await super().close()
+
+    # What the simulator tells
+
+    def attach(self, world: World) -> None:
+        self._order.setdefault(world.id)
+        super().attach(world)
+
+    def detach(self, world: World) -> None:
+        if world.id not in self._simulator.worlds:  # else another one takes its place
+            self._order.pop(world.id, None)
+        super().detach(world)
+
+    # Reading
+
+    async def _to_read(self) -> Sequence[str]:
+        self._order = dict.fromkeys(await self._store.heads())
+        for world_id, content in (await self._store.cards()).items():
+            card = Card.read(content, self._made_for)
+            if card is not None and world_id != DEFAULT_WORLD:
+                self._lay_down(world_id, card)
+        if self._looking is None:
+            self._looking = asyncio.get_running_loop().create_task(self._look())
+        return [world_id for world_id in self._order if world_id not in self.at_rest]
+
+    def _lay_down(self, world_id: str, card: Card) -> None:
+        self.at_rest[world_id] = card
+        self._simulator.directory.update(dict.fromkeys(card.credentials, world_id))
+
+    def _release_all(self) -> None:
+        super()._release_all()
+        for world_id, card in self.at_rest.items():
+            for credential in card.credentials:
+                if self._simulator.directory.get(credential) == world_id:
+                    del self._simulator.directory[credential]
+        self.at_rest.clear()
+
+    # Resting
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if self.refusal is None:
+                try:
+                    await self.look()
+                except (StoreError, Unavailable):
+                    continue  # whoever writes next hears of it
+                except Exception:
+                    self._runtime.log_defect()
+
+    async def look(self) -> None:
+        """Wake the worlds that have something to do, and let those rest that nobody has used."""
+        now_ms = self._wall_clock_ms()
+        due = [one for one, card in self.at_rest.items() if card.wakes_at_ms is not None and card.wakes_at_ms <= now_ms]
+        for world_id in due:
+            await self.wake(world_id)
+        idle = [world for world in self._simulator.worlds.values() if self._may_rest(world)]
+        for start in range(0, len(idle), _AT_ONCE):
+            for world_id, card in (await self._write_cards(idle[start : start + _AT_ONCE])).items():
+                world = self._simulator.worlds.get(world_id)
+                if world is not None and self._may_rest(world):
+                    self._simulator.release_world(world_id)
+                    self._lay_down(world_id, card)
+
+    def _may_rest(self, world: World) -> bool:
+        if self._runtime.meter.uses.idle_seconds(world) < self.idle_seconds or not self._is_quiet(world):
+            return False
+        wakes_at_ms = self._wakes_at_ms(world)
+        return wakes_at_ms is None or wakes_at_ms > self._wall_clock_ms() + self.idle_seconds * 1000
+
+    def _is_quiet(self, world: World) -> bool:
+        """Whether nothing is known of a world but what the store has."""
+        kept, runtime = self._kept.get(world.id), self._runtime
+        return (
+            kept is not None
+            and not kept.begins
+            and world.id != DEFAULT_WORLD
+            and self.is_kept(world.id)
+            and not runtime.is_held(world.id)
+            and not runtime.driver.is_busy(world)
+            and not runtime.courier.is_busy(world)
+            and not len(webhooks.in_flight(world))
+        )
+
+    async def _write_cards(self, worlds: Sequence[World]) -> dict[str, Card]:
+        """Write the cards of these worlds. Return those of worlds that have not written anything since."""
+        cards, new = {}, dict[str, NewCard]()
+        now_ms = self._wall_clock_ms()
+        for world in worlds:
+            kept = self._kept[world.id]
+            kept.used_ms = now_ms - int(self._runtime.meter.uses.idle_seconds(world) * 1000)
+            use = Use(kept.used_ms, objects_of(world), world.journal.requests_size)
+            card = cards[world.id] = self._card_of(world)
+            new[world.id] = (kept.number, card.written(self._made_for), use)
+        numbers = {world_id: number for world_id, (number, _, _) in new.items()}
+        written = await self._store.put_cards(new) if new else set()
+        return {
+            world_id: card
+            for world_id, card in cards.items()
+            if world_id in written and (one := self._kept.get(world_id)) is not None and one.number == numbers[world_id]
+        }
+
+    def _card_of(self, world: World) -> Card:
+        simulator = self._simulator
+        rate = {"manual": Decimal(0), "real": Decimal(1)}.get(world.clock.mode, world.clock.rate)
+        return Card(
+            shown=orjson.loads(dumps(world_object(simulator, "", world))),
+            credentials=keys_and_tokens(world),
+            snapshots=[snapshot.id for snapshot in simulator.snapshots_of(world.id)],
+            rate=rate,
+            now_ms=self._runtime.driver.present_ms(world),
+            wall_ms=self._wall_clock_ms(),
+            wakes_at_ms=self._wakes_at_ms(world),
+        )
+
+    def _wakes_at_ms(self, world: World) -> int | None:
+        timer = world.agenda.next()
+        if timer is None or world.clock.mode == "manual":
+            return None
+        rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
+        left_ms = max(timer.due_at_ms - self._runtime.driver.present_ms(world), 0)
+        return self._wall_clock_ms() + int(min(Decimal(left_ms) / rate, _FAR_MS))
+
+
+_FAR_MS = Decimal(100 * 365 * 24 * 3600 * 1000)

@@ -1,0 +1,350 @@
+"""What stands in front of a replica: admits a call, finds its world, and has it answered where that world is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, MutableMapping
+from functools import partial
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.control.access import Access
+from simulator.engine.control.app import Admission
+from simulator.engine.durable.backend import StoreError
+from simulator.engine.durable.shared.hop import REFUSED, Hops
+from simulator.engine.durable.shared.ownership import Forward, Reason, Refuse, Serve
+from simulator.engine.durable.shared.proof import proved_world, take_out
+from simulator.engine.durable.shared.sharing import Sharing
+from simulator.engine.durable.shared.turns import Turns
+from simulator.engine.durable.shared.wanted import Finder, Wanted, said_in
+from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.server.http.messages import enter_world, head_of, read_body, route_path, write_raw
+from simulator.engine.server.keeping import RETRY_SECONDS, UNREADABLE, headers_of, is_of_the_server
+from simulator.engine.text.json import MAX_BYTES, dumps, loads
+from simulator.engine.text.strict import is_whole
+from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import DEFAULT_WORLD
+
+_CONTROL = f"{CONTROL_BASE}/"
+_FORK_ELSEWHERE = "another server has it, so `replace` does not end it; delete it first, or choose another id."
+_AT_REST = (
+    "No server has this world in memory, so this is no delivery of it; for anything else send a control token along."
+)
+_WHY: dict[Reason, str] = {
+    "elsewhere": "the world moves between replicas right now; nothing was done, send it again.",
+    "busy": "no replica has taken the world in time; nothing was done, send it again.",
+    "stopping": "this replica stops; nothing was done, send it again.",
+    "unavailable": "there is no connection to PostgreSQL; nothing was done, send it again later.",
+    "unknown": "the replica that has the world was lost while it answered, so the call was carried out or it was not. "
+    "Look, or send it again with the Idempotency-Key that it had.",
+}
+
+Refusal: TypeAlias = Callable[[Scope], str | None]
+Admits: TypeAlias = Callable[[Scope], Admission | None]
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call that was admitted, with its body read."""
+
+    scope: Scope
+    receive: _Again
+    send: Send
+    admission: Admission | None
+    """That of a control call."""
+    is_forwarded: bool = False
+    """Whether another replica has sent it on."""
+
+    @property
+    def reach(self) -> Access | None:
+        """The token of a call that makes a world, if the number of its worlds is bounded."""
+        if self.admission is None or self.admission.row.name != "create_world":
+            return None
+        return self.admission.access if self.admission.access.most_worlds is not None else None
+
+
+class Front:
+    """ASGI middleware before everything else of the server but its error boundary.
+
+    Before anything is read, looked up or locked for a call, `refusal` says why a call of the interface is refused, and
+    `admission` what a control call is. The application below refuses what they refuse. `pages`: paths at the root of
+    the server that need no world.
+    """
+
+    def __init__(
+        self, app: ASGIApp, sharing: Sharing, refusal: Refusal, admission: Admits, pages: Collection[str]
+    ) -> None:
+        self._app = app
+        self._sharing = sharing
+        self._refusal = refusal
+        self._admission = admission
+        self._pages = frozenset(pages)
+        self._hops = Hops(lambda: sharing.store.secret)
+        self._finder = Finder(sharing)
+        self._turns = Turns(sharing.store, sharing.keeper)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            if scope["type"] == "lifespan":
+                await self._hops.close()
+            return
+        scope, forwarding = take_out(scope)
+        seen: Scope = {**scope}
+        enter_world(seen)
+        path = route_path(seen)
+        is_control = path.startswith(_CONTROL) or path == CONTROL_BASE
+        admission = self._admission(seen) if is_control else None
+        if path in self._pages or is_of_the_server(path) or not self._needs_world(seen, is_control, admission):
+            await self._app(scope, receive, send)
+            return
+        # One byte more than is taken: what is larger is refused by who would take it.
+        body, _ = await read_body(receive, (MAX_BYTES if admission is None else admission.row.max_bytes) + 1)
+        call = _Call(scope, _Again(body, receive), send, admission)
+        try:
+            store = self._sharing.store
+            found_elsewhere = proved_world(store.secret, store.address, forwarding, scope, body)
+            await self._answer(call, seen, path, found_elsewhere)
+        except (ControlError, ApiError) as error:
+            await _say(scope, send, error, None)
+        except StoreError as error:
+            await _say(scope, send, _unavailable(scope["path"], f"{error}."), None)
+
+    def _needs_world(self, scope: Scope, is_control: bool, admission: Admission | None) -> bool:
+        """Whether a call is admitted, and is answered otherwise than by any replica alike."""
+        if not is_control:
+            return self._refusal(scope) is None
+        return admission is not None and (not admission.row.open or admission.row.takes_webhooks)
+
+    async def _answer(self, call: _Call, seen: Scope, path: str, found_elsewhere: str | None) -> None:
+        incoming = head_of(seen)
+        incoming.body = call.receive.body
+        wanted: Wanted | str | None
+        if call.admission is not None:
+            wanted = await self._finder.of_control(path.removeprefix(CONTROL_BASE), incoming, call.admission)
+            if found_elsewhere is not None and isinstance(wanted, Wanted):
+                wanted = replace(wanted, world=found_elsewhere)
+        elif found_elsewhere is not None:
+            wanted = Wanted(found_elsewhere, creates=found_elsewhere == DEFAULT_WORLD)
+        else:
+            wanted = await self._finder.of_interface(incoming)
+        if wanted is None:
+            await self._let_answer(call, call.send)
+        elif wanted == "worlds":
+            await self._list(call)
+        elif isinstance(wanted, str):
+            await self._prune(call)
+        elif found_elsewhere is not None:
+            await self._routed(wanted, replace(call, is_forwarded=True))
+        elif call.admission is not None and not call.admission.is_known and not await self._is_awake(wanted.world):
+            raise ControlError(401, "unauthorized", _AT_REST)
+        elif wanted.keys and call.admission is not None and call.admission.access.is_of_all:
+            await self._with_keys(wanted, call)
+        else:
+            await self._routed(wanted, call)
+
+    async def _is_awake(self, world: str) -> bool:
+        """Whether a replica has a world, so that nobody has to take it; `default` counts as one that always is had."""
+        if world == DEFAULT_WORLD or self._sharing.machine.epoch_of(world) is not None:
+            return True
+        return await self._sharing.store.is_owned(world)
+
+    # Where it is answered
+
+    async def _with_keys(self, wanted: Wanted, call: _Call) -> None:
+        """Answer a call that gives keys to a world, of whichever replica; 409 where another world has one of them."""
+        store, world = self._sharing.store, wanted.world
+        reserved = await store.reserve(wanted.keys, world)
+        if reserved.holder is not None:
+            why = f"The world {reserved.holder} holds one of these keys; delete it first."
+            raise ControlError(409, "already_exists", why)
+        status, send = 0, call.send
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        await self._routed(wanted, replace(call, send=sending))
+        if 400 <= status < 500:
+            await store.give_back(reserved.new, world)
+
+    async def _routed(self, wanted: Wanted, call: _Call) -> None:
+        sharing, world = self._sharing, wanted.world
+        scope, is_forwarded = call.scope, call.is_forwarded
+        may_repeat = scope["method"] in ("GET", "HEAD", "OPTIONS") or (
+            call.admission is None and any(name == b"idempotency-key" for name, _ in scope["headers"])
+        )
+        ticket, decision = await sharing.ask(
+            world, is_forwarded=is_forwarded, may_repeat=may_repeat, creates=wanted.creates
+        )
+        while isinstance(decision, Forward):
+            address = decision.address
+            is_owner = partial(sharing.store.owns, address, world)
+            outcome = await self._hops.send(
+                address, world, scope, call.receive.gone, call.send, call.receive.body, is_owner
+            )
+            following = await sharing.forwarded(ticket, outcome)
+            if following is None:
+                return
+            decision = following
+        if isinstance(decision, Refuse):
+            if decision.reason != "stopping" or is_forwarded or not await self._passed(world, call):
+                await self._refuse(call, decision.reason)
+            return
+        try:
+            if wanted.also is not None and wanted.also != world:
+                await self._routed_also(wanted.also, call)
+            else:
+                await self._serve(decision, call)
+        finally:
+            sharing.finished(ticket, world)
+
+    async def _passed(self, world: str, call: _Call) -> bool:
+        """Have a call answered by another replica because this one stops; False where nothing was done."""
+        store = self._sharing.store
+        address = await store.other_owner(world)
+        if address is None:
+            return False
+        is_there = partial(store.owns_any, address)
+        outcome = await self._hops.send(
+            address, world, call.scope, call.receive.gone, call.send, call.receive.body, is_there
+        )
+        if outcome == "broken":
+            await self._refuse(call, "unknown")
+        return outcome != "refused"
+
+    async def _routed_also(self, world: str, call: _Call) -> None:
+        """Answer a call that makes a second world, here, where the one that it is made of is."""
+        ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
+        if isinstance(decision, Serve):
+            try:
+                await self._serve(decision, call)
+            finally:
+                self._sharing.finished(ticket, world)
+        elif isinstance(decision, Refuse) and decision.reason == "elsewhere":
+            raise ControlError(409, "already_exists", f"There is a world {world} already: {_FORK_ELSEWHERE}", "id")
+        elif isinstance(decision, Refuse):
+            await self._refuse(call, decision.reason)
+
+    async def _serve(self, decision: Serve, call: _Call) -> None:
+        unreadable = self._sharing.unreadable.get(decision.world)
+        if unreadable is not None and call.admission is None:  # control calls may end it
+            raise _unavailable(call.scope["path"], f"{unreadable}.")
+        send = call.send
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            headers = message.get("headers", ())
+            if (b"content-type", b"text/event-stream; charset=utf-8") in headers:
+                self._sharing.finished(decision.ticket, decision.world)  # it ends with the world, and holds up nothing
+            if call.is_forwarded and "headers" in message:  # a fault may answer with any header
+                message = {**message, "headers": [pair for pair in headers if pair[0].lower() != REFUSED.encode()]}
+            await send(message)
+
+        await self._let_answer(call, sending)
+
+    async def _let_answer(self, call: _Call, send: Send) -> None:
+        async with self._turns.of(call.reach):
+            await self._app(call.scope, call.receive, send)
+
+    async def _refuse(self, call: _Call, reason: Reason) -> None:
+        path = call.scope["path"]
+        await _say(call.scope, call.send, _unavailable(path, _WHY[reason]), reason if call.is_forwarded else None)
+
+    # What is of all worlds
+
+    async def _list(self, call: _Call) -> None:
+        """`GET /worlds`: the worlds of all replicas, each as its own replica shows it, or as it is kept."""
+        scope, send, gone = call.scope, call.send, call.receive.gone
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        limit = query.get("limit", "")
+        if set(query) - {"limit"} or (limit and not is_whole(limit)):
+            await self._app(scope, call.receive, send)  # it says what is wrong
+            return
+        assert call.admission is not None
+        reaches = call.admission.access.reaches
+        rows = [row for row in await self._sharing.store.all_worlds() if reaches(row[0])]
+        newest = rows[max(len(rows) - int(limit), 0) :] if limit else rows
+        shown: list[Any] = []
+        unreadable: list[Any] = []
+        for world, is_owned in newest:
+            answer = _Answer()
+            below = f"{CONTROL_BASE}/worlds/{world}"
+            one = {**scope, "path": below, "raw_path": below.encode(), "root_path": "", "query_string": b""}
+            if not is_owned:
+                await self._app(one, _Again(b"", gone), answer)
+            if is_owned or answer.status == 404:  # it may have been taken, or have ended, or it cannot be read
+                answer = _Answer()
+                await self(one, _Again(b"", gone), answer)
+            if answer.status == 200:
+                shown.append(loads(bytes(answer.body)))
+            elif answer.status == 503 and (error := loads(bytes(answer.body))["error"])["code"] == UNREADABLE:
+                unreadable.append({"id": world, "why": error["unreadable"]})
+            elif answer.status != 404:
+                await write_raw(scope, send, answer.status, bytes(answer.body), "application/json", [])
+                return
+        await write_raw(scope, send, 200, dumps({"data": shown, "unreadable": unreadable}), "application/json", [])
+
+    async def _prune(self, call: _Call) -> None:
+        """`POST /prune`: any replica tells which worlds it would be, and who has one ends it, if it still is to be."""
+        scope, send, gone = call.scope, call.send, call.receive.gone
+        looking = _Answer()
+        said = {"dry_run": False, **said_in(call.receive.body)}
+        body = dumps({**said, "dry_run": True}) if said.get("dry_run") is False else call.receive.body
+        await self._app(scope, _Again(body, gone), looking)
+        if looking.status != 200 or said.get("dry_run"):
+            await write_raw(scope, send, looking.status, bytes(looking.body), "application/json", [])
+            return
+        ended: list[str] = []
+        for world in loads(bytes(looking.body))["ended"]:
+            answer = _Answer()
+            await self(scope, _Again(dumps({**said, "world": world}), gone), answer)
+            if answer.status == 200:
+                ended += loads(bytes(answer.body))["ended"]
+            else:
+                await write_raw(scope, send, answer.status, bytes(answer.body), "application/json", [])
+                return
+        await write_raw(scope, send, 200, dumps({"ended": ended, "dry_run": False}), "application/json", [])
+
+
+class _Again:
+    """The body of a request that was read already; then what its connection has to tell."""
+
+    def __init__(self, body: bytes, gone: Receive) -> None:
+        self.body, self.gone = body, gone
+        self._is_given = False
+
+    async def __call__(self) -> Message:
+        if self._is_given:
+            return await self.gone()
+        self._is_given = True
+        return {"type": "http.request", "body": self.body, "more_body": False}
+
+
+class _Answer:
+    """Takes an answer in."""
+
+    def __init__(self) -> None:
+        self.status, self.body = 0, bytearray()
+
+    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+        self.status = message.get("status", self.status)
+        self.body += message.get("body", b"")
+
+
+def _unavailable(path: str, why: str) -> ApiError | ControlError:
+    """A code that the specification has, or one of ours."""
+    message = f"This call was not answered: {why}"
+    if CONTROL_BASE in path:
+        return ControlError(503, "storage_unavailable", message)
+    return ApiError("service_unavailable", message, headers={"Retry-After": str(RETRY_SECONDS)})
+
+
+async def _say(scope: Scope, send: Send, error: ApiError | ControlError, reason: Reason | None) -> None:
+    headers = [(name.lower().encode(), value.encode()) for name, value in headers_of(error).items()]
+    if reason is not None:
+        headers.append((REFUSED.encode(), reason.encode()))
+    await write_raw(scope, send, error.status, dumps(error.envelope()), "application/json", headers)

@@ -1,0 +1,210 @@
+"""What a replica reads of worlds in PostgreSQL, those of others too, over a connection of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+
+import asyncpg
+
+from simulator.engine.durable.backend import StoreDamaged, StoredWorld
+from simulator.engine.durable.shared.session import connect, translated
+from simulator.engine.server.keeping import RawPiece, Use
+from simulator.kernel.dataclass import dataclass
+
+LOCKS = 1918987632
+"""The class of advisory locks that are of worlds (`ramp` as a number); schema.sql has it too."""
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """Which keys nobody had before, and another world that has one of those that were asked for."""
+
+    new: Sequence[str]
+    holder: str | None
+
+
+class Reader:
+    """The connection of a replica that reads. `address`: where other replicas reach this one."""
+
+    def __init__(self, url: str, address: str, lease_seconds: float) -> None:
+        self.address = address
+        self._url, self._lease_seconds = url, lease_seconds
+        self._reading: asyncpg.Connection[asyncpg.Record] | None = None
+        self._reading_turn = asyncio.Lock()
+
+    async def close_reading(self) -> None:
+        """Let go of the connection; the next question makes another."""
+        reading, self._reading = self._reading, None
+        if reading is not None:
+            with suppress(Exception):
+                await reading.close(timeout=1)
+
+    @asynccontextmanager
+    async def _read(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+        async with self._reading_turn:
+            with translated():
+                if self._reading is None or self._reading.is_closed():
+                    self._reading = await connect(self._url, self._lease_seconds)
+                connection = self._reading
+                try:
+                    yield connection
+                except BaseException:  # it may be in the midst of something
+                    connection.terminate()
+                    raise
+
+    async def all_worlds(self) -> Sequence[tuple[str, bool]]:
+        """The ids of all worlds, oldest first, and whether somebody owns each right now."""
+        query = f"SELECT id, {_IS_LOCKED} AS is_owned FROM worlds WHERE base IS NOT NULL ORDER BY place"
+        async with self._read() as connection:
+            return [(row["id"], row["is_owned"]) for row in await connection.fetch(query, LOCKS)]
+
+    async def uses(self) -> Mapping[str, Use]:
+        """When the worlds that are kept were last used, oldest world first."""
+        query = "SELECT id, used_ms, objects, journal_bytes FROM worlds WHERE base IS NOT NULL ORDER BY place"
+        async with self._read() as connection:
+            return {world: Use(*told) for world, *told in await connection.fetch(query)}
+
+    async def world_of(self, credential: str) -> str | None:
+        """The world of a key or a token."""
+        if "\0" in credential:  # PostgreSQL refuses such text, so there is none
+            return None
+        async with self._read() as connection:
+            found: str | None = await connection.fetchval(
+                "SELECT world FROM credentials WHERE credential = $1", credential
+            )
+        return found
+
+    async def owns(self, address: str, world: str) -> bool:
+        """Whether a replica owns a world."""
+        async with self._read() as connection:
+            found: bool = await connection.fetchval(
+                f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND owner = $3 AND {_IS_LOCKED})",
+                LOCKS,
+                world,
+                address,
+            )
+        return found
+
+    async def is_owned(self, world: str) -> bool:
+        """Whether any replica owns a world."""
+        async with self._read() as connection:
+            found: bool = await connection.fetchval(
+                f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND {_IS_LOCKED})", LOCKS, world
+            )
+        return found
+
+    async def other_owner(self, world: str) -> str | None:
+        """The address of another replica: of the one that owns a world, else of any that owns something."""
+        async with self._read() as connection:
+            found: str | None = await connection.fetchval(
+                f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1",
+                LOCKS,
+                self.address,
+                world,
+            )
+        return found
+
+    async def owns_any(self, address: str) -> bool:
+        """Whether a replica owns anything."""
+        async with self._read() as connection:
+            found: bool = await connection.fetchval(
+                f"SELECT EXISTS (SELECT FROM worlds WHERE owner = $2 AND {_IS_LOCKED})", LOCKS, address
+            )
+        return found
+
+    async def reserve(self, keys: Sequence[str], world: str) -> Reserved:
+        """Let keys be of a world, before it has them, or tell which other one has one of them."""
+        async with self._read() as connection, connection.transaction():
+            new = await connection.fetch(_RESERVE, sorted(keys), world)
+            holder: str | None = await connection.fetchval(
+                "SELECT world FROM credentials WHERE credential = ANY($1) AND world <> $2 LIMIT 1", keys, world
+            )
+            reserved = Reserved([row["credential"] for row in new], holder)
+            if holder is not None:
+                await connection.execute(_GIVE_BACK, reserved.new, world)
+        return reserved
+
+    async def give_back(self, keys: Sequence[str], world: str) -> None:
+        """The world does not get these keys after all."""
+        async with self._read() as connection:
+            await connection.execute(_GIVE_BACK, keys, world)
+
+    async def snapshot_world(self, snapshot: str) -> str | None:
+        """The world of a snapshot."""
+        if "\0" in snapshot:
+            return None
+        async with self._read() as connection:
+            found: str | None = await connection.fetchval("SELECT world FROM snapshots WHERE id = $1", snapshot)
+        return found
+
+    async def due(self) -> Sequence[str]:
+        """Worlds that have something to do and that nobody owns."""
+        async with self._read() as connection:
+            rows = await connection.fetch(
+                f"SELECT id FROM worlds WHERE wake_at <= now() AND NOT {_IS_LOCKED} ORDER BY wake_at LIMIT 20",
+                LOCKS,
+            )
+        return [row["id"] for row in rows]
+
+    async def load(self, world: str) -> StoredWorld:
+        """What is kept of a world; KeyError."""
+        stored = await self._stored(world)
+        if stored is None:
+            raise KeyError(world)
+        return stored
+
+    async def _stored(self, world: str) -> StoredWorld | None:
+        async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
+            row = await connection.fetchrow("SELECT number, base, used_ms FROM worlds WHERE id = $1", world)
+            if row is None or row["base"] is None:
+                return None
+            entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
+            number, first = row["number"], row["number"] - len(entries) + 1
+            if [entry["number"] for entry in entries] != list(range(first, number + 1)):
+                raise StoreDamaged(f"the database is damaged: entries of the world {world!r} are missing")
+            kept = await connection.fetch("SELECT base FROM snapshots WHERE world = $1 ORDER BY place", world)
+            bases = [await self._parts(connection, base) for base in (row["base"], *(one["base"] for one in kept))]
+        if not all(bases):
+            raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing")
+        contents = [entry["content"] for entry in entries]
+        return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
+
+    async def raw(self, world: str) -> Sequence[RawPiece]:
+        """Return the pieces that are kept of a world, however damaged they are; KeyError."""
+        async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
+            base = await connection.fetchval("SELECT base FROM worlds WHERE id = $1", world)
+            if base is None:
+                raise KeyError(world)
+            entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
+            kept = await connection.fetch("SELECT id, base FROM snapshots WHERE world = $1 ORDER BY place", world)
+            bases = [("base", base), *((f"snapshot {row['id']}", row["base"]) for row in kept)]
+            pieces = [
+                RawPiece(part, number, content, True)
+                for part, one in bases
+                for number, content in enumerate(await self._parts(connection, one))
+            ]
+        return [*pieces, *(RawPiece("entry", row["number"], row["content"], True) for row in entries)]
+
+    async def _parts(self, connection: asyncpg.Connection[asyncpg.Record], base: int) -> Sequence[bytes]:
+        rows = await connection.fetch("SELECT content FROM parts WHERE base = $1 ORDER BY number", base)
+        return [row["content"] for row in rows]
+
+    async def server(self) -> Mapping[str, bytes]:
+        """What belongs to no world, by name."""
+        async with self._read() as connection:
+            return {row["name"]: row["value"] for row in await connection.fetch("SELECT name, value FROM server")}
+
+
+_IS_LOCKED = """EXISTS (
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objid = place::oid AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+)"""
+"""Whether some session holds the lock of a world."""
+UNLESS_HELD = """
+ON CONFLICT (credential) DO UPDATE SET world = excluded.world
+    WHERE NOT EXISTS (SELECT FROM worlds WHERE id = credentials.world AND base IS NOT NULL)
+"""
+_RESERVE = f"INSERT INTO credentials SELECT unnest($1::text[]), $2 {UNLESS_HELD} RETURNING credential"
+_GIVE_BACK = "DELETE FROM credentials WHERE credential = ANY($1) AND world = $2"

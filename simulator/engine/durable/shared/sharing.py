@@ -1,0 +1,315 @@
+"""A replica among others: carries out what `Ownership` says, with the worlds of this server and PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from simulator.engine import webhooks
+from simulator.engine.durable.backend import StoreDamaged, StoreError
+from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable.shared import ownership
+from simulator.engine.durable.shared.ownership import Ask, Forward, Ownership, Refuse, Serve, Step
+from simulator.engine.durable.shared.postgres import PostgresStore
+from simulator.engine.durable.shared.session import OwnershipLost
+from simulator.engine.server.keeping import Unavailable
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.webhooks.courier.courier import wall_clock_ms
+from simulator.kernel.clock import LAST_MS
+from simulator.kernel.world import DEFAULT_WORLD, World
+
+WAIT_SECONDS = 8.0
+"""How long a call waits for a replica that serves its world."""
+AGAIN_SECONDS = 0.1
+IDLE_SECONDS = 60.0
+"""A world that nobody calls for so long, and that has nothing to do, is released."""
+_LOOK_SECONDS = 1.0
+"""How often this looks for worlds that have something to do, and for those that are idle."""
+_DRAIN_SECONDS = 10.0
+
+Decision: TypeAlias = "Serve | Forward | Refuse"
+"""What is to be done with a call."""
+
+_log = logging.getLogger(__name__)
+
+
+class SharedKeeper(Keeper):
+    """Keeps the worlds that this replica has, as long as it has them."""
+
+    sharing: Sharing
+
+    def reached_at(self, origin: str) -> None:
+        if not self.sharing.machine.address:
+            self.sharing.reached_at(origin)
+
+    @property
+    def is_leaving(self) -> bool:
+        return self.sharing.machine.is_draining
+
+    async def drain(self) -> None:
+        self._uses.tell()
+        await self.sharing.drain()
+
+    async def look_at(self, world_id: str) -> World | None:
+        """A world as it is kept, to be shown and thrown away; None where there is none that can be read."""
+        try:
+            base, _ = await asyncio.to_thread(self._decoded, await self._backend.load(world_id))
+        except (KeyError, StoreError):
+            return None
+        world = self._simulator.from_state(base.state, world_id)
+        clock, rate = world.clock, {"manual": Decimal(0), "real": Decimal(1), "scaled": world.clock.rate}
+        passed_ms = int(Decimal(base.clock.passed_seconds(wall_clock_ms())) * rate[clock.mode] * 1000)
+        clock.now_ms = min(clock.now_ms + passed_ms, LAST_MS)
+        return world
+
+    async def close(self) -> None:
+        await super().close()
+        await self.sharing.close()
+
+
+class Sharing:
+    """The worlds that this replica has. `make_default` makes the world `default` where there is none yet."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        store: PostgresStore,
+        make_default: Callable[[], None],
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        self.machine = Ownership(store.address)
+        self.store = store
+        self.keeper = SharedKeeper(runtime, store, make_default)
+        self.keeper.sharing = self
+        runtime.look_at = self.keeper.look_at
+        self.unreadable = self.keeper.unreadable
+        self._runtime = runtime
+        self._simulator = runtime.simulator
+        self._make_default = make_default
+        self.idle_seconds = idle_seconds
+        self._sessions = self._count = 0
+        self._tickets: dict[int, asyncio.Future[Decision]] = {}
+        self._used_at: dict[str, float] = {}
+        self._told: set[tuple[str, str]] = set()
+        self._ends: tuple[int, str | None] = (0, None)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._looking: asyncio.Task[None] | None = None
+        self._drained = asyncio.Event()
+        store.lost = lambda: self.keeper.throw_away(OwnershipLost("the connection to PostgreSQL has ended"))
+        store.credentials = self._new_credentials
+        store.wake_at_ms = self._wakes_at_ms
+        self.keeper.opened = self._opened
+        self.keeper.failed = self._failed
+
+    def reached_at(self, address: str) -> None:
+        """Where other replicas reach this one, before it begins."""
+        self.machine.address = self.store.address = address
+
+    # Calls
+
+    def finds(self, path: str) -> bool:
+        """Whether the interface has a path."""
+        return self._runtime.router.find(path) is not None
+
+    def world_here(self, credential: str) -> str | None:
+        """The world of a key or a token, where it is a world of this replica."""
+        world = self._simulator.directory.get(credential)
+        return world if world is not None and self.machine.epoch_of(world) is not None else None
+
+    async def ask(self, world: str, *, is_forwarded: bool, may_repeat: bool, creates: bool) -> tuple[int, Decision]:
+        """What is to be done with a call: its ticket, and the decision."""
+        self._count += 1
+        ticket = self._count
+        steps = self.machine.asked(Ask(ticket, world, is_forwarded, may_repeat, creates))
+        if len(steps) == 1 and isinstance(steps[0], Serve):  # nearly always
+            return ticket, steps[0]
+        asyncio.get_running_loop().call_later(WAIT_SECONDS, self._expire, ticket, world)
+        return ticket, await self._decided(ticket, steps)
+
+    async def forwarded(self, ticket: int, outcome: ownership.Outcome) -> Decision | None:
+        """What is to be done after a hop; None where it was answered."""
+        steps = self.machine.forwarded(ticket, outcome)
+        return None if outcome == "answered" else await self._decided(ticket, steps)
+
+    async def _decided(self, ticket: int, steps: list[Step]) -> Decision:
+        decision: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+        self._tickets[ticket] = decision
+        try:
+            self._do(steps)
+            return await decision
+        finally:
+            del self._tickets[ticket]
+
+    def finished(self, ticket: int, world: str) -> None:
+        """A call that was served has been answered."""
+        self._used_at[world] = asyncio.get_running_loop().time()
+        self._do(self.machine.finished(ticket, world))
+        if world not in self._simulator.worlds and world not in self.unreadable:
+            # It was not made, or has ended: a lock that nobody needs would stay for a minute.
+            self._do(self.machine.idle(world))
+
+    def _expire(self, ticket: int, world: str) -> None:
+        self._do(self.machine.expired(ticket, world))
+
+    # Steps
+
+    def _do(self, steps: list[Step]) -> None:
+        for step in steps:
+            match step:
+                case Serve() | Forward() | Refuse():
+                    decision = self._tickets.get(step.ticket)
+                    if decision is not None and not decision.done():
+                        decision.set_result(step)
+                case ownership.TryLock():
+                    self._spawn(self._try_lock(step))
+                case ownership.Later():
+                    asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._again, step.ticket)
+                case ownership.Settle():
+                    self._spawn(self._settle(step))
+                case ownership.Unload():
+                    self._used_at.pop(step.world, None)
+                    self.unreadable.pop(step.world, None)
+                    if step.world in self._simulator.worlds:
+                        self._simulator.release_world(step.world)
+                case ownership.Release():
+                    self._spawn(self._release(step))
+                case ownership.Drained():
+                    self._drained.set()
+                case ownership.Connect():
+                    """The keeper tries until the store is open again, and tells."""
+
+    def _again(self, ticket: int) -> None:
+        self._do(self.machine.again(ticket))
+
+    def _is_former(self, session: int) -> bool:
+        return session != self.machine.session or not self.machine.is_connected
+
+    async def _try_lock(self, step: ownership.TryLock) -> None:
+        session, world = step.session, step.world
+        claim = await self.store.claim(world, creates=step.creates)
+        if claim.outcome == "absent":
+            self._do(self.machine.absent(session, world))
+        elif claim.outcome == "denied":
+            self._do(self.machine.denied(session, world, claim.owner))
+        else:
+            try:
+                if claim.is_there and not claim.is_here:
+                    await self.keeper.bring(world, unless=lambda: self._is_former(session))
+                elif not claim.is_there and world == DEFAULT_WORLD and not self._is_former(session):
+                    self._make_default()
+            except StoreDamaged as error:
+                _log.error("the world %s cannot be read: %s", world, error)
+                self.unreadable[world] = str(error)
+            self._used_at[world] = asyncio.get_running_loop().time()
+            self._do(self.machine.granted(session, world, claim.epoch))
+
+    async def _settle(self, step: ownership.Settle) -> None:
+        while not self._is_former(step.session):
+            unsettled = self.keeper.unsettled()
+            if unsettled is not None:
+                await asyncio.shield(unsettled)
+            if self.keeper.is_kept(step.world):
+                self._do(self.machine.settled(step.session, step.world))
+                return
+
+    async def _release(self, step: ownership.Release) -> None:
+        await self.store.release(step.world)
+        self._do(self.machine.released(step.session, step.world))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(self._guarded(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """What goes wrong with the store is its end; then everything begins anew."""
+        try:
+            await work
+        except Unavailable:
+            return
+        except StoreError as error:
+            self.keeper.throw_away(error)
+        except Exception as error:
+            _log.exception("a step of sharing worlds failed")
+            self.keeper.throw_away(StoreError(f"a step of sharing worlds failed ({error})"))
+
+    # The store
+
+    def _opened(self) -> None:
+        self._sessions += 1
+        self._told, self._ends = set(), (0, None)
+        self._do(self.machine.connected(self._sessions))
+        if self._looking is None:
+            self._looking = asyncio.get_running_loop().create_task(self._look())
+
+    def _failed(self) -> None:
+        self._do(self.machine.lost(self._sessions))
+
+    async def drain(self) -> None:
+        """Finish what was begun, and let go of all worlds, so that others have them at once."""
+        self._do(self.machine.drain())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drained.wait(), _DRAIN_SECONDS)
+
+    async def close(self) -> None:
+        tasks = [*self._tasks, *([self._looking] if self._looking is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _look(self) -> None:
+        """Wake worlds that have something to do, and let go of those that nobody needs."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if not self.machine.is_connected or self.machine.is_draining:
+                continue
+            try:
+                due = await self.store.due()
+            except StoreError:  # the owning connection tells what is to be done about it
+                continue
+            # Those of drawn ids, which nobody has called yet, live here before they are known of.
+            for world in [*due, *self._simulator.worlds]:
+                self._do(self.machine.woken(world))
+            for world in self.machine.owned():
+                if self._used_at.get(world, 0) + self.idle_seconds < loop.time() and not self._has_to_do(world):
+                    self._do(self.machine.idle(world))
+
+    def _has_to_do(self, world: str) -> bool:
+        wakes_at_ms = self._wakes_at_ms(world)
+        return wakes_at_ms is not None and wakes_at_ms < wall_clock_ms() + self.idle_seconds * 1000
+
+    def _wakes_at_ms(self, world_id: str) -> int | None:
+        """When a world has something to do that no call asks for, by the machine's clock."""
+        world = self._simulator.worlds.get(world_id)
+        if world is None:
+            return None
+        if len(webhooks.in_flight(world)) or webhooks.may_take(world):
+            return wall_clock_ms()
+        timer = world.agenda.next()
+        if world.clock.mode == "manual" or timer is None:
+            return None
+        return wall_clock_ms() + self._until_ms(world, timer.due_at_ms)
+
+    def _until_ms(self, world: World, due_at_ms: int) -> int:
+        rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
+        left = max(due_at_ms - self._runtime.driver.present_ms(world), 0)
+        return min(int(left / rate), _FAR_MS)
+
+    def _new_credentials(self) -> list[tuple[str, str]]:
+        """The keys and tokens that PostgreSQL has not been told of."""
+        directory = self._simulator.directory
+        ends = len(directory), next(reversed(directory), None)
+        if ends == self._ends:  # nearly always
+            return []
+        new = [pair for pair in directory.items() if pair not in self._told]
+        self._told, self._ends = set(directory.items()), ends
+        return new
+
+
+_FAR_MS = 100 * 365 * 24 * 3600 * 1000

@@ -1,0 +1,130 @@
+"""Which world a call wants, read from its head and its body."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+from simulator.engine.control.app import Admission
+from simulator.engine.durable.shared.sharing import Sharing
+from simulator.engine.server.http.bases import split_base
+from simulator.engine.server.http.messages import Incoming, public_key_of, token_of
+from simulator.engine.text.json import loads
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import DEFAULT_WORLD
+
+_KNOWN_CREDENTIALS = 10_000
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The world that a call wants."""
+
+    world: str
+    creates: bool = False
+    """Whether the call may make this world."""
+    also: str | None = None
+    """Another world, which the call makes out of a snapshot of this one."""
+    keys: Sequence[str] = ()
+    """The keys that the world is to have."""
+
+
+class Finder:
+    """Finds the world of a call; remembers whose the credentials of others are."""
+
+    def __init__(self, sharing: Sharing) -> None:
+        self._sharing = sharing
+        self._known: OrderedDict[str, str] = OrderedDict()
+
+    async def of_interface(self, incoming: Incoming) -> Wanted:
+        """Return the world of a call of the interface: that of its key or token, else `default`."""
+        environment, below = split_base(incoming.path)
+        found = environment and self._sharing.finds(below)
+        credential = public_key_of(incoming) if below == "/auth/token" else token_of(incoming)
+        world = await self._world_of(credential) if found and credential else None
+        return Wanted(world or DEFAULT_WORLD, creates=world is None)
+
+    async def of_control(self, path: str, incoming: Incoming, admission: Admission) -> Wanted | str | None:
+        """Return the world of a control call; "worlds" for the list of all, "prune" for the end of many.
+
+        None for a call that any replica answers: it is about no world, or about one that cannot be, or that its token
+        does not reach.
+        """
+        wanted = await self._of_control(path, incoming)
+        if isinstance(wanted, Wanted):
+            worlds = (wanted.world,) if wanted.also is None else (wanted.world, wanted.also)
+            return wanted if all(_may_be(world, admission) for world in worlds) else None
+        return wanted
+
+    async def _of_control(self, path: str, incoming: Incoming) -> Wanted | str | None:
+        named = incoming.headers.get("x-simulator-world")
+        parts = path.strip("/").split("/")
+        if parts[0] == "usage":
+            return None
+        if parts == ["prune"]:
+            named = said_in(incoming.body).get("world")
+            return Wanted(named) if isinstance(named, str) else "prune"
+        if parts[0] == "worlds" and len(parts) > 1:
+            return Wanted(parts[1], creates=parts[1] == DEFAULT_WORLD)
+        if parts[0] == "worlds":
+            return "worlds" if incoming.method in ("GET", "HEAD") else await self._made(incoming)
+        if parts[0] == "snapshots" and len(parts) > 1 and named is None:
+            named = await self._sharing.store.snapshot_world(parts[1])
+        if parts == ["state"] and incoming.method == "PUT":
+            keys = _keys_in(incoming.body or b"")
+            return Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD), keys=keys)
+        if parts[0] == "stream":
+            named = dict(parse_qsl(incoming.query.decode("latin-1"))).get("world") or named
+        return Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD))
+
+    async def _made(self, incoming: Incoming) -> Wanted | None:
+        """What `POST /worlds` wants; None for one that is refused or whose id is made up: any replica makes it."""
+        said = said_in(incoming.body)
+        world, snapshot = said.get("id"), said.get("from_snapshot")
+        world = world if isinstance(world, str) else None
+        of = await self._sharing.store.snapshot_world(snapshot) if isinstance(snapshot, str) else None
+        if of is not None:
+            return Wanted(of, also=world)
+        return None if world is None else Wanted(world, creates=True)
+
+    async def _world_of(self, credential: str) -> str | None:
+        here = self._sharing.world_here(credential)
+        if here is not None:
+            return here
+        world = self._known.get(credential)
+        if world is None:
+            world = await self._sharing.store.world_of(credential)
+            if world is not None:
+                self._known[credential] = world
+                if len(self._known) > _KNOWN_CREDENTIALS:
+                    self._known.popitem(last=False)
+        return world
+
+
+def _may_be(world: str, admission: Admission) -> bool:
+    """Whether a world can have this id, and whoever calls reaches it. A delivery reaches the inboxes of any world."""
+    reached = not admission.is_known or admission.access.reaches(world)
+    return reached and _NAME.fullmatch(world) is not None
+
+
+def said_in(body: bytes | None) -> dict[str, Any]:
+    """The object that a call sends; an empty one where it sends something else, which is refused by who takes it."""
+    try:
+        said: Any = loads(body or b"{}")
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _keys_in(document: bytes) -> Sequence[str]:
+    """The keys in the document of a world; none in what is not one: who reads it says what is wrong."""
+    try:
+        tables: Any = loads(document)["tables"]
+        keys = [key for name, rows in tables.items() if "api_keys" in name for key, _ in rows]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return [key for key in keys if isinstance(key, str) and "\0" not in key]

@@ -1,0 +1,388 @@
+"""Worlds in a file, by the SQLite of the standard library: one thread that writes, and nothing half-written.
+
+The file is in WAL mode with full synchronisation, so that a committed batch outlives the machine and others may read
+meanwhile. A second server is kept out by a lock (`locking`), which ends with the process that holds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from errno import EDQUOT, ENOSPC
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+from zlib import crc32
+
+from simulator.engine.durable.backend import (
+    Batch,
+    Change,
+    Sizes,
+    SnapshotForgotten,
+    SnapshotKept,
+    StoreDamaged,
+    StoredWorld,
+    StoreError,
+    StoreFailed,
+    StoreFull,
+    StoreLocked,
+    StoreNewer,
+    WorldBegan,
+    WorldChanged,
+    WorldEnded,
+)
+from simulator.engine.durable.cards import SCHEMA, NewCard, cards_in, put_cards, raw_pieces
+from simulator.engine.durable.locking import FileLock
+from simulator.engine.durable.sqlite_schema import FORMAT, PRAGMAS, TABLES, UPGRADES
+from simulator.engine.server.keeping import RawPiece, Use
+from simulator.version import __version__
+
+_BUSY_SECONDS = 5.0
+"""How long a write waits for whoever else holds the file, a tool that copies it for example."""
+
+_ROWS_AT_ONCE = 1000
+"""How many entries one statement takes; SQLite takes 32,766 values."""
+
+T = TypeVar("T")
+_Row: TypeAlias = tuple[str, int, int, bytes]
+
+
+class SqliteStore:
+    """A file of worlds. `path` is made where it is not there; its directory is not."""
+
+    is_shared = False
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._path = path
+        self._thread: ThreadPoolExecutor | None = None
+        self._lock: FileLock | None = None
+        self._open: sqlite3.Connection | None = None
+
+    # The calls of a backend, each carried out in the one thread
+
+    async def open(self) -> None:
+        await self._do(self._take_hold)
+
+    async def heads(self) -> Sequence[str]:
+        return await self._do(lambda: [row[0] for row in self._rows("SELECT id FROM worlds ORDER BY place")])
+
+    async def uses(self) -> Mapping[str, Use]:
+        query = "SELECT id, used_ms, objects, journal_bytes FROM worlds ORDER BY place"
+        return await self._do(lambda: {world: Use(*told) for world, *told in self._rows(query)})
+
+    async def load(self, world: str) -> StoredWorld:
+        return await self._do(lambda: self._load(world))
+
+    async def cards(self) -> Mapping[str, bytes]:
+        """Return the cards of worlds that hold for what is kept of them."""
+        return await self._do(lambda: cards_in(self._connection))
+
+    async def put_cards(self, cards: Mapping[str, NewCard]) -> set[str]:
+        """Write cards of worlds. Return those worlds that have no other last entry by now."""
+        return await self._do(lambda: self._in_transaction(lambda: put_cards(self._connection, cards)))
+
+    async def raw(self, world: str) -> Sequence[RawPiece]:
+        return await self._do(lambda: self._raw(world))
+
+    async def server(self) -> Mapping[str, bytes]:
+        return await self._do(lambda: dict(self._rows("SELECT name, value FROM server ORDER BY name")))
+
+    async def commit(self, batch: Batch) -> Sizes:
+        return await self._do(lambda: self._commit(batch))
+
+    async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
+        old = await self._do(lambda: self._base_of(world))
+        if old is None:
+            return 0
+        # Made beside the thread, which commits batches meanwhile, and written a part at a time for the same reason.
+        made = await asyncio.to_thread(lambda: list(parts()))
+        new = await self._do(partial(self._in_transaction, self._new_base))
+        for place, part in enumerate(made):
+            await self._do(partial(self._in_transaction, partial(self._put_part, new, place, part)))
+        kept = await self._do(lambda: self._in_transaction(lambda: self._take_base(world, old, new, number)))
+        return sum(map(len, made)) if kept else 0
+
+    async def close(self) -> None:
+        await self._do(self._let_go)
+        if self._thread is not None:
+            self._thread.shutdown(wait=False)
+            self._thread = None
+
+    async def _do(self, act: Callable[[], T]) -> T:
+        def carry_out() -> T:
+            with self._errors():
+                return act()
+
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, "store")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, carry_out)
+
+    # Opening and closing
+
+    def _take_hold(self) -> None:
+        self._close()
+        if not self._path.parent.is_dir():
+            raise StoreFailed(f"there is no directory {str(self._path.parent)!r}: make it first")
+        if self._path.is_dir():
+            raise StoreFailed(f"{self.name!r} is a directory: name a file in it")
+        if self._lock is None:
+            self._lock = FileLock(self._path)
+        try:
+            self._connect()
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _connect(self) -> None:
+        connection = self._open = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and "about" not in tables:
+            raise StoreDamaged(f"{self.name!r} is a database of something else: name a file of your own")
+        written = self._check(connection) if tables else FORMAT
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
+        with self._transaction() as write:
+            if not tables:
+                for statement in filter(str.strip, TABLES.split(";")):
+                    write.execute(statement)
+            for step in range(written, FORMAT):
+                for statement in UPGRADES[step]:
+                    write.execute(statement)
+            write.execute(SCHEMA)
+            about = {"format": str(FORMAT), "simulator": __version__}
+            write.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", about.items())
+            # What a compaction has left behind that did not come to its end.
+            used = "SELECT base FROM worlds UNION SELECT base FROM snapshots"
+            write.execute(f"DELETE FROM parts WHERE base NOT IN ({used})")
+            write.execute(f"DELETE FROM bases WHERE id NOT IN ({used})")
+
+    def _check(self, connection: sqlite3.Connection) -> int:
+        """Look at a file that is there before anything in it is touched; its format."""
+        about = dict(connection.execute("SELECT name, value FROM about"))
+        written, by = about.get("format", ""), about.get("simulator", "an unknown version")
+        if not written.isdecimal():
+            raise StoreDamaged(f"{self.name!r} does not say in which format it is written: it is no store of rampsim")
+        if int(written) > FORMAT:
+            raise StoreNewer(
+                f"{self.name!r} was written by a newer rampsim ({by}, format {written}; this is {__version__}, "
+                f"format {FORMAT}): use that version, or another file"
+            )
+        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise StoreDamaged(f"{self.name!r} is damaged ({found}): bring back a copy, or name another file")
+        return int(written)
+
+    def _let_go(self) -> None:
+        self._close()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def _close(self) -> None:
+        if self._open is not None:
+            with suppress(sqlite3.Error):
+                self._open.close()
+            self._open = None
+
+    # Reading
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._open is None:
+            raise StoreFailed(f"{self.name!r} is not open")
+        return self._open
+
+    def _rows(self, query: str, *values: object) -> Iterable[Any]:
+        return self._connection.execute(query, values)
+
+    def _load(self, world: str) -> StoredWorld:
+        asked = "SELECT number, base, used_ms FROM worlds WHERE id = ?"
+        found = self._connection.execute(asked, (world,)).fetchone()
+        if found is None:
+            raise KeyError(world)
+        number, base, used_ms = found
+        rows = list(self._rows("SELECT number, crc, content FROM entries WHERE world = ? ORDER BY number", world))
+        last = number + len(rows)
+        if [row[0] for row in rows] != list(range(number + 1, last + 1)):
+            raise StoreDamaged(f"{self.name!r} is damaged: entries of the world {world!r} are missing")
+        snapshots = self._rows("SELECT base FROM snapshots WHERE world = ? ORDER BY place", world)
+        return StoredWorld(
+            world,
+            last,
+            self._parts(base, world),
+            [self._whole(crc, content, world) for _, crc, content in rows],
+            [self._parts(kept, world) for (kept,) in list(snapshots)],
+            used_ms,
+        )
+
+    def _raw(self, world: str) -> list[RawPiece]:
+        if (base := self._base_of(world)) is None:
+            raise KeyError(world)
+        return raw_pieces(self._connection, world, base)
+
+    def _parts(self, base: int, world: str) -> list[bytes]:
+        rows = self._rows("SELECT crc, content FROM parts WHERE base = ? ORDER BY number", base)
+        parts = [self._whole(crc, content, world) for crc, content in rows]
+        if not parts:
+            raise StoreDamaged(f"{self.name!r} is damaged: the base of the world {world!r} is missing")
+        return parts
+
+    def _whole(self, crc: int, content: object, world: str) -> bytes:
+        if not isinstance(content, bytes) or crc32(content) != crc:
+            raise StoreDamaged(
+                f"{self.name!r} is damaged: what it has of the world {world!r} is not what was written; "
+                "bring back a copy, or name another file"
+            )
+        return content
+
+    # Writing
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+            raise
+
+    def _in_transaction(self, act: Callable[[], T]) -> T:
+        with self._transaction():
+            return act()
+
+    def _commit(self, batch: Batch) -> Sizes:
+        """Nearly every batch is entries alone: one statement, because after each this thread waits for the loop."""
+        entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
+        rows = [(one.world, one.number, crc32(content), content) for one in entries for content in (one.entry(),)]
+        sizes = Sizes({}, {world: len(content) for world, _, _, content in rows})
+        if not (batch.changes or batch.server or batch.uses):
+            return sizes
+        if len(rows) == len(batch.changes) <= _ROWS_AT_ONCE and not batch.server and not batch.uses:
+            self._put_entries(rows)
+            return sizes
+        with self._transaction() as write:
+            for change in batch.changes:
+                self._write(write, change, sizes)
+            for start in range(0, len(rows), _ROWS_AT_ONCE):
+                self._put_entries(rows[start : start + _ROWS_AT_ONCE])
+            if batch.server:
+                write.executemany("INSERT OR REPLACE INTO server VALUES (?, ?)", batch.server.items())
+            told = [(use.used_ms, use.objects, use.journal_bytes, world) for world, use in batch.uses.items()]
+            write.executemany("UPDATE worlds SET used_ms = ?, objects = ?, journal_bytes = ? WHERE id = ?", told)
+        return sizes
+
+    def _put_entries(self, rows: Sequence[_Row]) -> None:
+        statement = f"INSERT INTO entries VALUES {', '.join(['(?, ?, ?, ?)'] * len(rows))}"
+        self._connection.execute(statement, list(chain.from_iterable(rows)))
+
+    def _write(self, write: sqlite3.Connection, change: Change, sizes: Any) -> None:
+        match change:
+            case WorldChanged():
+                pass  # written together, by whoever calls this
+            case WorldBegan(world, number, parts):
+                old = self._base_of(world)
+                base, sizes.bases[world] = self._put_base(parts())
+                self._forget_base(old)
+                write.execute("DELETE FROM entries WHERE world = ?", (world,))
+                write.execute(
+                    "INSERT INTO worlds (id, number, base) VALUES (?, ?, ?) "
+                    "ON CONFLICT (id) DO UPDATE SET number = excluded.number, base = excluded.base",
+                    (world, number, base),
+                )
+            case WorldEnded(world):
+                kept = list(self._rows("SELECT base FROM snapshots WHERE world = ?", world))
+                for base in (self._base_of(world), *(base for (base,) in kept)):
+                    self._forget_base(base)
+                for table, column in (
+                    ("entries", "world"),
+                    ("snapshots", "world"),
+                    ("cards", "world"),
+                    ("worlds", "id"),
+                ):
+                    write.execute(f"DELETE FROM {table} WHERE {column} = ?", (world,))
+            case SnapshotKept(identifier, world, parts):
+                base, _ = self._put_base(parts())
+                write.execute("INSERT INTO snapshots (id, world, base) VALUES (?, ?, ?)", (identifier, world, base))
+            case SnapshotForgotten(identifier):
+                row = write.execute("SELECT base FROM snapshots WHERE id = ?", (identifier,)).fetchone()
+                self._forget_base(None if row is None else row[0])
+                write.execute("DELETE FROM snapshots WHERE id = ?", (identifier,))
+
+    def _base_of(self, world: str) -> int | None:
+        row = self._connection.execute("SELECT base FROM worlds WHERE id = ?", (world,)).fetchone()
+        return None if row is None else row[0]
+
+    def _new_base(self) -> int:
+        made = self._connection.execute("INSERT INTO bases DEFAULT VALUES").lastrowid
+        assert made is not None
+        return made
+
+    def _put_base(self, parts: Iterable[bytes]) -> tuple[int, int]:
+        base, size = self._new_base(), 0
+        for place, part in enumerate(parts):
+            self._put_part(base, place, part)
+            size += len(part)
+        return base, size
+
+    def _put_part(self, base: int, place: int, part: bytes) -> None:
+        self._connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", (base, place, crc32(part), part))
+
+    def _forget_base(self, base: int | None) -> None:
+        self._connection.execute("DELETE FROM parts WHERE base = ?", (base,))
+        self._connection.execute("DELETE FROM bases WHERE id = ?", (base,))
+
+    def _take_base(self, world: str, old: int, new: int, number: int) -> bool:
+        """Put one base in place of another; False, and the new one is gone, where the other is there no more."""
+        asked = "UPDATE worlds SET base = ?, number = ? WHERE id = ? AND base = ?"
+        kept = self._connection.execute(asked, (new, number, world, old)).rowcount == 1
+        self._forget_base(old if kept else new)
+        if kept:
+            self._connection.execute("DELETE FROM entries WHERE world = ? AND number <= ?", (world, number))
+        return kept
+
+    # Errors
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+        except OSError as error:
+            if error.errno in (ENOSPC, EDQUOT):
+                raise self._full(str(error.strerror)) from error
+            raise StoreFailed(f"{self.name!r}: {error.strerror or error}") from error
+
+    def _has_no_room(self) -> bool:
+        """Whether the disk is full. SQLite says so for some writes only: shared memory is a "disk I/O error"."""
+        with suppress(OSError):
+            disk = os.statvfs(self._path.parent)
+            return disk.f_bavail * disk.f_frsize < 1024 * 1024
+        return False
+
+    def _full(self, why: str) -> StoreFull:
+        return StoreFull(f"there is no room left for {self.name!r} ({why}): make room on its disk")
+
+    def _told(self, error: sqlite3.Error) -> StoreError:
+        name, why = getattr(error, "sqlite_errorname", "") or "", str(error)
+        if name.startswith("SQLITE_FULL") or (name.startswith("SQLITE_IOERR") and self._has_no_room()):
+            return self._full(why)
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return StoreLocked(f"{self.name!r} is locked by another program ({why}): end that one")
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            return StoreDamaged(
+                f"{self.name!r} is damaged, or no store at all ({why}): bring back a copy, or name another file"
+            )
+        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+            return StoreFailed(f"{self.name!r} cannot be written ({why}): let this user write it and its directory")
+        return StoreFailed(f"{self.name!r} cannot be read or written ({why})")

@@ -1,0 +1,72 @@
+"""When worlds were last used, as that is kept: to the minute, with what is written anyway and else now and then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+
+from simulator.engine.durable.kept import Kept
+from simulator.engine.server.keeping import Use
+from simulator.engine.server.running.uses import LastUses
+from simulator.engine.worlds.quotas import objects_of
+from simulator.kernel.world import World
+
+USES_SECONDS = 30.0
+"""How often it is kept when worlds were last used."""
+SLACK_MS = 1_000
+"""By less than this two moments do not differ: that of a use is worked out anew each time, from clocks that drift."""
+
+
+class KeptUses:
+    """What is to be told of the uses of worlds; `gather` is called when something is."""
+
+    def __init__(
+        self, kept: Mapping[str, Kept], uses: LastUses, wall_clock_ms: Callable[[], int], gather: Callable[[], None]
+    ) -> None:
+        self._kept, self._uses, self._wall_clock_ms, self._gather = kept, uses, wall_clock_ms, gather
+        self._later: asyncio.TimerHandle | None = None
+        self._asked: dict[str, None] = {}
+
+    def begin(self) -> None:
+        """Look now and then, from now on."""
+        self.end()
+        self._later = asyncio.get_running_loop().call_later(USES_SECONDS, self._look)
+
+    def end(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+        self._asked = {}
+
+    def _look(self) -> None:
+        self.begin()
+        self.tell()
+
+    def tell(self) -> None:
+        """Have it kept of all worlds that were used since."""
+        self._asked = {
+            key: None for key, kept in self._kept.items() if self._used_ms(kept.world) > kept.used_ms + SLACK_MS
+        }
+        if self._asked:
+            self._gather()
+
+    def take(self, dirty: Iterable[str]) -> dict[str, Use]:
+        """What is to be kept now: of worlds that write, too, where it has not been for a while."""
+        asked, self._asked = self._asked, {}
+        told = {}
+        for world_id in (*asked, *dirty):
+            kept = self._kept.get(world_id)
+            if kept is None:
+                continue
+            used_ms = self._used_ms(kept.world)
+            if world_id in asked or kept.begins or used_ms > kept.used_ms + USES_SECONDS * 1000:
+                kept.used_ms = used_ms
+                told[world_id] = Use(used_ms, objects_of(kept.world), kept.world.journal.requests_size)
+        return told
+
+    def bring(self, kept: Kept, used_ms: int) -> None:
+        """A world lives again, which is no use of it."""
+        kept.used_ms = used_ms
+        self._uses.touch(kept.world, self._uses.seconds() - (self._wall_clock_ms() - used_ms) / 1000)
+
+    def _used_ms(self, world: World) -> int:
+        return self._wall_clock_ms() - int(self._uses.idle_seconds(world) * 1000)

@@ -1,0 +1,1 @@
+"""Faults that can be injected: their models, those in force, and how they change an answer."""

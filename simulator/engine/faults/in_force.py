@@ -1,0 +1,230 @@
+"""The faults in force: their rows, what they make of a delivery, and which of them acts.
+
+They are checked by the models in `faults`, which a server without faults never makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal, TypeVar, cast
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
+
+from simulator.engine.faults import models as faults
+from simulator.engine.faults import mutations as surprises
+from simulator.engine.records.codec import StateError
+from simulator.engine.records.saved import SavedCount, hold_against
+from simulator.engine.rows.error import ApiError
+from simulator.engine.text.json import JsonObject
+from simulator.engine.text.shapes import Count, Meanings
+from simulator.kernel.clock import parse_duration
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Id, Milliseconds
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+
+
+class _Named(TypedDict):
+    id: str
+    """Names the fault."""
+
+
+class _Given(TypedDict, total=False):
+    match: JsonObject
+    """Which calls it acts on, as given."""
+    respond: JsonObject | None
+    """The error that is answered instead, as given."""
+    delay: str | float | None
+    """How long the call is held back: wall time, as given."""
+    answer_delay: str | float | None
+    """How long the answer is held back once the work is done: wall time, as given."""
+    act: JsonObject | None
+    """What happens in the outside world before the call, as given."""
+    drop: bool
+    """Whether the connection is cut."""
+    malformed: Annotated[Literal["truncate", "garbage"], Meanings(faults.MALFORMED_MEANINGS)] | None
+    """How the body of the answer is spoilt."""
+    after_commit: bool
+    """Whether the work is done all the same."""
+    first_per_key: Count | None
+    """How many calls under each Idempotency-Key it acts on, as given."""
+    key_forgotten: bool
+    """Whether the answer stored for the key of the call is forgotten."""
+    unknown_enum: bool | str | None
+    """Where the answer has a word that nobody knows, as given."""
+    extra_field: bool | str | None
+    """The member that the answer has besides, as given."""
+    missing_field: bool | str | None
+    """The optional member that the answer lacks, as given."""
+    webhook: JsonObject
+    """Which deliveries it acts on, as given."""
+    deliver: JsonObject
+    """What happens to them, as given."""
+    skip: Count | None
+    """How many that fit are let through first, as given."""
+    times: Count | None
+    """How often it acts, as given."""
+    probability: float | None
+    """How likely it acts, as given."""
+
+
+class FaultEntry(_Named, _Given):
+    """A fault as it was given, and how it stands."""
+
+    times_left: Count | None
+    """How often it still acts; null: without end."""
+    hits: Count
+    """How often it has acted."""
+    scenario: str | None
+    """The scenario it is of; null for one that was put in force by hand."""
+
+
+@with_config(strict=True)
+class _Standing(TypedDict):
+    """What a fault in force has besides what was asked for."""
+
+    id: Annotated[str, Field(pattern=r"^flt_[0-9a-z]+$")]
+    times_left: SavedCount | None
+    hits: SavedCount
+    scenario: str | None
+
+
+def _check_row(key: str, row: FaultEntry) -> None:
+    hold_against(_Standing, row)
+    try:
+        faults.check_fault({name: value for name, value in row.items() if name not in _Standing.__annotations__}, None)
+    except ApiError as error:
+        raise StateError(error.param or "", error.message) from None
+    if row["id"] != key:
+        raise StateError("id", "it is the key of the row")
+
+
+FAULTS = TableKey("faults", FaultEntry, check=_check_row)
+"""The faults in force, by id; `scenario` is the one they are of (or None)."""
+
+UNDER_KEYS = TableKey("faults.keys", int)
+"""What a fault has counted: calls under an Idempotency-Key that it acted on, by `<fault>|<environment>:<key>`, and
+what it let through first, by `<fault>|skipped`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPlan:
+    """What faults make of one attempt. `delay_ms`, `reorder` and `hold` are cleared once they have been carried out.
+
+    `hold`: for so many first attempts; `until_end`: until the end of its object was told, as `hold: terminal` says.
+    `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
+    """
+
+    fault_id: Id = ""
+    copies: int = 1
+    delay_ms: Milliseconds = 0
+    reorder: bool = False
+    drop: bool = False
+    corrupt_signature: bool = False
+    stale_timestamp: bool = False
+    alter_body: bool = False
+    slow_ms: Milliseconds = 0
+    hold: int = 0
+    until_end: bool = False
+    before_answer: bool = False
+    two_at_once: bool = False
+    acknowledgement_lost: bool = False
+    surprise: surprises.Surprise | None = None
+
+    @property
+    def named(self) -> str:
+        """Which fault it is of, for people; without an id that of a resend, which was never in force."""
+        return f"the fault {self.fault_id}" if self.fault_id else "the fault that it was resent with"
+
+    @classmethod
+    def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
+        """What a fault asks for, its durations in milliseconds."""
+        return cls(
+            fault_id=fault_id,
+            copies=deliver.copies or 1,
+            delay_ms=parse_duration(deliver.delay or 0),
+            reorder=deliver.reorder,
+            drop=deliver.drop,
+            corrupt_signature=deliver.corrupt_signature,
+            stale_timestamp=deliver.stale_timestamp,
+            alter_body=deliver.alter_body,
+            slow_ms=min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
+            hold=deliver.hold if isinstance(deliver.hold, int) else 0,
+            until_end=deliver.hold == "terminal",
+            before_answer=deliver.before_answer,
+            two_at_once=deliver.two_at_once,
+            acknowledgement_lost=deliver.acknowledgement_lost,
+            surprise=surprises.Surprise.of(deliver),
+        )
+
+
+def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
+    """Put a checked fault in force as it was given, for a scenario or by hand; its row. Inside a change."""
+    row = {
+        "id": world.streams.identifier("flt_", "ids.fault"),
+        **given,
+        "times_left": given.get("times"),
+        "hits": 0,
+        "scenario": scenario,
+    }
+    entry = cast("FaultEntry", row)  # what was given has been checked by the models
+    world.store[FAULTS].put(entry["id"], entry)
+    return entry
+
+
+def end(world: World, fault_id: str) -> None:
+    """End a fault, and forget what it has counted. Inside a change."""
+    world.store[FAULTS].delete(fault_id)
+    counted = world.store[UNDER_KEYS]
+    for place in [place for place in counted.rows if place.startswith(f"{fault_id}|")]:
+        counted.delete(place)
+
+
+def give_back(world: World, fault_id: str) -> None:
+    """A fault that counted a hit could do nothing after all: the hit does not count. Inside a change."""
+    row = world.store[FAULTS].get(fault_id)
+    if row is not None and row["hits"]:
+        left = row["times_left"]
+        back: FaultEntry = {**row, "hits": row["hits"] - 1, "times_left": None if left is None else left + 1}
+        world.store[FAULTS].put(fault_id, back)
+
+
+def _lets_through(world: World, fault_id: str, most: int) -> bool:
+    """Whether what fits a fault is one of the first `most`, which go untouched; it counts."""
+    counted, place = world.store[UNDER_KEYS], f"{fault_id}|skipped"
+    count = counted.get(place) or 0
+    if count < most:
+        counted.put(place, count + 1)
+    return count < most
+
+
+FaultT = TypeVar("FaultT", "faults.InterfaceFault", "faults.WebhookFault")
+
+
+def first_hit(
+    world: World,
+    sort: Literal["match", "webhook"],
+    model: Callable[[], type[FaultT]],
+    fits: Callable[[str, FaultT], bool],
+    chance: str,
+) -> tuple[str, FaultT] | None:
+    """The first fault of a sort in force that fits, with its id; it counts as hit. Inside a change.
+
+    `sort` is the member that only faults of this `model` have; `fits` gets the id of a fault and the fault.
+    `chance` names the stream from which it is drawn whether one with a probability acts.
+    """
+    table = world.store[FAULTS]
+    if not table.rows:
+        return None
+    for row in list(table.values()):
+        left = row["times_left"]
+        if sort not in row or left == 0 or not fits(row["id"], fault := model().model_validate(row)):
+            continue
+        if fault.skip and _lets_through(world, row["id"], fault.skip):
+            continue
+        if fault.probability is not None and world.streams.fraction(chance) >= fault.probability:
+            continue
+        table.put(row["id"], {**row, "hits": row["hits"] + 1, "times_left": None if left is None else left - 1})
+        return row["id"], fault
+    return None

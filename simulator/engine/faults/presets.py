@@ -1,0 +1,150 @@
+"""Presets: the usual faults, by the names that `rampsim explore` has for them.
+
+The control interface, the test kit, the command line and the dashboard all read this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
+
+from simulator.engine.faults.models import CallMembers, Deliver, Match, WebhookMatch
+from simulator.engine.rows.error import ApiError
+from simulator.engine.text.fields import Text
+from simulator.engine.text.json import JsonObject
+from simulator.engine.text.shapes import Known
+from simulator.engine.text.strict import did_you_mean
+
+
+class Preset(NamedTuple):
+    """One preset: what goes wrong, and the fields of a fault that make it so."""
+
+    means: str
+    fault: Mapping[str, Any]
+
+    @property
+    def is_of_webhooks(self) -> bool:
+        return "deliver" in self.fault
+
+
+PRESETS: Mapping[str, Preset] = {
+    "refused-429": Preset(
+        "The call is refused with 429 and Retry-After.",
+        {"respond": {"status": 429, "code": "rate_limited", "retry_after": 1}},
+    ),
+    "refused-500": Preset(
+        "The call is refused with 500.",
+        {"respond": {"status": 500, "code": "internal_error"}},
+    ),
+    "refused-503": Preset(
+        "The call is refused with 503.",
+        {"respond": {"status": 503, "code": "service_unavailable"}},
+    ),
+    "answer-lost-after-commit": Preset(
+        "The work is done, and the connection is cut instead of an answer.",
+        {"after_commit": True, "drop": True},
+    ),
+    "answer-lost-before-work": Preset(
+        "The connection is cut before any work is done.",
+        {"drop": True},
+    ),
+    "answer-late": Preset(
+        "The answer comes six seconds late.",
+        {"answer_delay": "6s"},
+    ),
+    "answer-garbled": Preset(
+        "The body of the answer is cut in half.",
+        {"malformed": "truncate"},
+    ),
+    "answer-unknown-enum": Preset(
+        "The answer has an enum value that nobody knows.",
+        {"unknown_enum": True},
+    ),
+    "answer-extra-field": Preset(
+        "The answer has a field that nobody knows.",
+        {"extra_field": True},
+    ),
+    "webhook-doubled": Preset(
+        "Every delivery is sent three times.",
+        {"deliver": {"copies": 3}},
+    ),
+    "webhook-late": Preset(
+        "Deliveries come six hours late.",
+        {"deliver": {"delay": "6h"}},
+    ),
+    "webhook-after-final": Preset(
+        "Deliveries about earlier states come after the final one.",
+        {"deliver": {"hold": "terminal"}},
+    ),
+    "webhook-reordered": Preset(
+        "A delivery comes after the next one.",
+        {"deliver": {"reorder": True}},
+    ),
+    "webhook-lost": Preset(
+        "Deliveries are lost and not retried.",
+        {"deliver": {"drop": True}},
+    ),
+    "webhook-acknowledgement-lost": Preset(
+        "The receiver's 2xx is lost, so the delivery is retried.",
+        {"deliver": {"acknowledgement_lost": True}},
+    ),
+    "webhook-two-at-once": Preset(
+        "A delivery is sent twice at the same time.",
+        {"deliver": {"two_at_once": True}},
+    ),
+    "webhook-before-answer": Preset(
+        "A delivery comes before the answer of the call that causes it.",
+        {"deliver": {"before_answer": True}},
+    ),
+    "webhook-forged": Preset(
+        "The signature is wrong.",
+        {"deliver": {"corrupt_signature": True}},
+    ),
+    "webhook-stale": Preset(
+        "X-Timestamp is ten minutes old, and the signature fits it.",
+        {"deliver": {"stale_timestamp": True}},
+    ),
+    "webhook-unknown-type": Preset(
+        "The event has a type that nobody knows.",
+        {"deliver": {"unknown_type": True}},
+    ),
+    "webhook-unknown-enum": Preset(
+        "The event has an enum value that nobody knows.",
+        {"deliver": {"unknown_enum": True}},
+    ),
+}
+"""The presets by name. A preset acts until it is removed, unless `times` says otherwise."""
+
+
+class PresetFault(CallMembers):
+    """A preset by its name. Other fields of a fault narrow or change it."""
+
+    preset: Annotated[Text, Known({name: row.means for name, row in PRESETS.items()})]
+    """The name of the preset, such as `webhook-forged`; `GET /_simulator/faults/presets` lists them."""
+    match: Match | None = None
+    """A preset of calls: which calls; every call when left out."""
+    webhook: WebhookMatch | None = None
+    """A preset of webhooks: which deliveries; every delivery when left out."""
+    deliver: Deliver | None = None
+    """A preset of webhooks: what else happens to them."""
+
+
+def spelled_out(raw: JsonObject) -> JsonObject:
+    """Return a fault without `preset`: the fields of its preset, overridden by those given beside it.
+
+    Raise `ApiError` 400 at `preset` for an unknown name.
+    """
+    if "preset" not in raw:
+        return raw
+    name = raw["preset"]
+    if not isinstance(name, str) or name not in PRESETS:
+        meant = did_you_mean(name, PRESETS) if isinstance(name, str) else ""
+        message = f"There is no preset {name!r}{meant} (there are {', '.join(PRESETS)})."
+        raise ApiError("invalid_parameter", message, "preset")
+    preset = PRESETS[name]
+    fault: JsonObject = {"webhook": {}} if preset.is_of_webhooks else {"match": {}}
+    for given in (preset.fault, {key: value for key, value in raw.items() if key != "preset"}):
+        for key, value in given.items():
+            both = isinstance(value, Mapping) and isinstance(fault.get(key), Mapping)
+            fault[key] = {**fault[key], **value} if both else value
+    return fault

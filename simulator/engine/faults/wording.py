@@ -1,0 +1,141 @@
+"""How answers, events and refusals are written where a world assumes otherwise than usual.
+
+What they say is decided elsewhere; here it is worded: the code of a refusal, the form of a timestamp, what is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, TypeVar
+
+from simulator.engine.rows.error import ApiError
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.worlds.settings import assumes, assumes_anything
+from simulator.kernel.world import World
+
+ShownT = TypeVar("ShownT", bound=Mapping[str, object])
+
+_Rewrite: TypeAlias = Callable[[str, Any], object]
+"""What stands in place of a value, by the name of the member that it is in; `_ABSENT`: nothing."""
+
+_ABSENT = object()
+_TIMESTAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.[0-9]{3})Z")
+_GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason"})
+"""Members with the caller's own words: kept as they are, and null where nothing was given."""
+_DECIMAL = re.compile(r"[0-9]+\.[0-9]+")
+_AMOUNTS = frozenset(
+    {
+        *("amount", "source_amount", "destination_amount", "net_amount", "fiat_amount", "crypto_amount"),
+        *("total", "processing_fee", "app_fee", "network_fee", "minimum_received", "balance", "available", "held"),
+        *("max", "used", "remaining", "min_amount", "max_amount", "min_fee", "max_fee", "fixed", "percentage_fee"),
+        *("estimated_source_amount", "estimated_total_debit", "min_withdraw", "max_withdraw", "send_fees"),
+        "deposit_fees",
+    }
+)
+"""Members that are amounts of money."""
+_LISTED = frozenset(
+    {
+        *("id", "type", "status", "network", "asset", "fiat_currency", "source_amount", "destination_amount"),
+        *("fee", "tx_hash", "reference", "failure_code"),
+    }
+)
+"""The fields of a transaction that the chapter "Events" names, and the code that a failed one carries."""
+
+
+def refusal(world: World, error: ApiError) -> ApiError:
+    """A refusal as this world words it (decisions H3 to H5, H17)."""
+    if not assumes_anything(world):
+        return error
+    status, code, headers = error.status, error.code, error.headers
+    if status == 405 and assumes(world, "H3", "wrong_method_answers_404"):
+        return ApiError("not_found", "There is no such path.")
+    if code == "missing_parameter":
+        if assumes(world, "H4", "answers_422"):
+            status = 422
+        elif assumes(world, "H4", "answers_invalid_request"):
+            code = "invalid_request"
+    elif code == "invalid_parameter" and status == 400:
+        if assumes(world, "H5", "answers_422"):
+            status = 422
+        elif assumes(world, "H5", "answers_invalid_request"):
+            code = "invalid_request"
+    elif code in ("invalid_credentials", "environment_mismatch") and assumes(world, "H17", "answers_unauthorized"):
+        code = "unauthorized"
+    return ApiError(code, error.message, error.param, status, headers)
+
+
+def envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
+    """The error envelope of a refusal (decision H11)."""
+    return error.envelope(None if assumes(world, "H11", "only_in_the_header") else request_id)
+
+
+def answer(world: World, shown: ShownT) -> ShownT:
+    """An answer, or the envelope of an event, as this world writes it (decisions H8, H10, H19, L3, M2 and S4)."""
+    if not assumes_anything(world):
+        return shown
+    for rewrite in _rewrites(world):
+        shown = _rewritten(shown, rewrite, "")  # type: ignore[assignment]  # an object stays one
+    return shown
+
+
+def told(world: World, event_type: str, subject: Shown) -> Shown:
+    """What an event tells of its resource (decision W8)."""
+    if assumes(world, "W8", "only_id_and_status"):
+        return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
+    if assumes(world, "W8", "only_the_listed_fields") and event_type.startswith("transaction."):
+        return {name: value for name, value in subject.items() if name in _LISTED}
+    return subject
+
+
+def _rewrites(world: World) -> list[_Rewrite]:
+    found: list[_Rewrite] = []
+    if assumes(world, "H8", "no_trailing_zeros"):
+        found.append(lambda name, value: _plain(value) if _is_amount(name, value) else value)
+    if assumes(world, "H10", "whole_seconds"):
+        found.append(lambda name, value: _TIMESTAMP.sub(r"\1Z", value) if _is_time(name, value) else value)
+    elif assumes(world, "H10", "offset_for_utc"):
+        found.append(lambda name, value: _TIMESTAMP.sub(r"\1\2+00:00", value) if _is_time(name, value) else value)
+    if assumes(world, "H19", "not_given_is_absent"):
+        found.append(lambda name, value: _ABSENT if value is None and name in _GIVEN else value)
+    if assumes(world, "L3", "transactions_have_no_order_id"):
+        found.append(lambda name, value: _without("order_id", value) if _is_transaction(value) else value)
+    if assumes(world, "M2", "free_network_fee_is_absent"):
+        found.append(lambda name, value: _without("network_fee", value) if _is_free(name, value) else value)
+    if assumes(world, "S4", "null_without_failure"):
+        found.append(lambda name, value: {"failure_code": None, **value} if _is_transaction(value) else value)
+    return found
+
+
+def _is_amount(name: str, value: Any) -> bool:
+    return isinstance(value, str) and name in _AMOUNTS and _DECIMAL.fullmatch(value) is not None
+
+
+def _plain(amount: str) -> str:
+    return amount.rstrip("0").rstrip(".")
+
+
+def _is_time(name: str, value: Any) -> bool:
+    return isinstance(value, str) and name not in _GIVEN and _TIMESTAMP.fullmatch(value) is not None
+
+
+def _is_transaction(value: Any) -> bool:
+    return isinstance(value, Mapping) and str(value.get("id")).startswith("txn_") and "created_at" in value
+
+
+def _is_free(name: str, value: Any) -> bool:
+    return name == "fee" and isinstance(value, Mapping) and value.get("network_fee") == "0.00"
+
+
+def _without(member: str, value: Mapping[str, object]) -> object:
+    return {name: inner for name, inner in value.items() if name != member}
+
+
+def _rewritten(value: object, rewrite: _Rewrite, name: str) -> object:
+    """A value with every value in it, and then itself, put in other words."""
+    if isinstance(value, Mapping):
+        members = ((key, _rewritten(member, rewrite, key)) for key, member in value.items())
+        value = {key: member for key, member in members if member is not _ABSENT}
+    elif isinstance(value, list):
+        value = [_rewritten(item, rewrite, name) for item in value]
+    return rewrite(name, value)

@@ -1,0 +1,335 @@
+"""What the calls of an integrator show about its conduct: one detector per kind of advice.
+
+A detector sees the calls in their order and yields signals. Where time matters, the clock on which the integrator
+waited longer counts, because under a manual clock simulated time stands still and under a scaled one it runs ahead.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from simulator.engine.insight.signals import INFO, Signal
+from simulator.engine.insight.traffic import JournaledCall
+from simulator.engine.records.advice import Severity
+from simulator.engine.records.listing import Listing
+from simulator.engine.records.records import find
+from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration
+from simulator.kernel.world import World
+
+Detector: TypeAlias = Callable[[World, Sequence[JournaledCall]], Iterator[Signal]]
+
+LASTING_CODES = frozenset(
+    {
+        "invalid_request", "missing_parameter", "invalid_parameter", "invalid_date_range", "unsupported_pair",
+        "unsupported_network", "unsupported_asset", "unsupported_provider", "unsupported_event", "amount_too_low",
+        "invalid_wallet_address", "invalid_phone_number", "invalid_bank_account", "beneficiary_mismatch",
+        "quote_expired", "quote_not_found", "order_not_found", "not_found", "invoice_expired",
+    }
+)  # fmt: skip
+"""Refusals that the same request gets again; others may pass once the state has changed."""
+
+RETRY_WINDOW_MS = MINUTE_MS
+"""A repetition after a longer wait is not taken for a retry."""
+SHORTEST_WAIT_MS = 250
+"""A retry sooner than this is no backoff, whatever its jitter."""
+WAIT_TOLERANCE_MS = 50
+GROWTH_OF_WAITS = 1.1
+POLLS_IN_A_ROW = 5
+TOKENS_IN_A_ROW = 5
+LATE_MS = 15 * SECOND_MS
+_RETRIABLE = frozenset({429, 500, 502, 503, 504})
+
+
+def _signal(
+    kind: str, subject: str, calls: Iterable[JournaledCall], detail: str = "", severity: Severity | None = None
+) -> Signal:
+    calls = tuple(calls)
+    return Signal(kind, subject, calls[-1].row.at_ms, tuple(call.row.id for call in calls), (), detail, severity)
+
+
+def _name(call: JournaledCall) -> str:
+    return f"{call.operation.method} {call.operation.path}"
+
+
+def _repetitions(calls: Sequence[JournaledCall]) -> Iterator[list[JournaledCall]]:
+    """The calls that were made more than once without a change, each with its repetitions."""
+    groups: dict[tuple[object, ...], list[JournaledCall]] = defaultdict(list)
+    for call in calls:
+        groups[call.identity].append(call)
+    return (group for group in groups.values() if len(group) > 1)
+
+
+def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
+    """Whether an idempotency key of its own says that a call is meant as another one."""
+    first, second = earlier.header("idempotency-key"), call.header("idempotency-key")
+    return first is not None and second is not None and first != second
+
+
+# --- single calls -------------------------------------------------------------------------------------------------
+
+
+def unknown_fields(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    for call in calls:
+        for name in call.row.unknown_fields:
+            yield _signal("unknown_field", f"{_name(call)} {name}", [call], name)
+
+
+def posts_without_key(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    for call in calls:
+        row, operation = call.row, call.operation
+        creates = operation.takes_key and (operation.status == 201 or operation.money)
+        reached = call.succeeded or row.status in (0, 409, 422) or row.status >= 500
+        if creates and reached and call.header("idempotency-key") is None:
+            yield _signal("post_without_key", _name(call), [call], severity=None if operation.money else INFO)
+
+
+def amounts_as_numbers(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    for call in calls:
+        if call.row.status != 400:
+            continue
+        error = call.answer.get("error")
+        param = error.get("param") if isinstance(error, dict) else None
+        if not isinstance(param, str) or not param.endswith("amount"):
+            continue
+        value = call.body.get(param)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield _signal("amount_as_number", _name(call), [call], param)
+
+
+def limit_aliases(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    for call in calls:
+        if isinstance(call.operation.query, Listing) and "limit" in call.query:
+            yield _signal("limit_alias", _name(call), [call])
+
+
+def late_confirmations(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    for call in calls:
+        if call.row.status != 201 or call.is_replay or call.row.method != "POST":
+            continue
+        segments = call.bare_path.split("/")
+        quote_id = segments[-2] if segments[-1] == "confirm" else call.body.get("quote_id")
+        quote = find(world, quote_id) if isinstance(quote_id, str) else None
+        expires_at_ms = getattr(quote, "expires_at_ms", None)
+        if expires_at_ms is not None and expires_at_ms - call.row.at_ms <= LATE_MS:
+            left = format_duration(max(expires_at_ms - call.row.at_ms, 0))
+            yield _signal("late_confirmation", _name(call), [call], left)
+
+
+# --- retries ------------------------------------------------------------------------------------------------------
+
+
+def unchanged_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    for group in _repetitions(calls):
+        for earlier, call in pairwise(group):
+            answered = f"{earlier.row.status} {earlier.code}"
+            if earlier.row.status not in (400, 403, 404, 422) or _other_key(call, earlier):
+                continue
+            if earlier.code in LASTING_CODES and call.wait_ms(earlier) < RETRY_WINDOW_MS:
+                yield _signal("unchanged_retry", _name(call), [earlier, call], answered)
+        yield from _hammering(group)
+
+
+def _hammering(group: list[JournaledCall]) -> Iterator[Signal]:
+    """Refusals that a change of state may lift, repeated at least twice at once and with nothing between."""
+    for first, second, third in zip(group, group[1:], group[2:], strict=False):
+        trio = (first, second, third)
+        if (
+            all(call.row.status in (403, 422) and call.code == first.code for call in trio)
+            and first.code not in LASTING_CODES
+            and third.place == first.place + 2
+            and not _other_key(second, first)
+            and not _other_key(third, second)
+            and second.wait_ms(first) < SECOND_MS
+            and third.wait_ms(second) < SECOND_MS
+        ):
+            yield _signal("unchanged_retry", _name(first), trio, f"{first.row.status} {first.code}")
+
+
+def hasty_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    for group in _repetitions(calls):
+        waits: list[float] = []
+        for earlier, call in pairwise(group):
+            if earlier.row.status not in _RETRIABLE or call.wait_ms(earlier) > RETRY_WINDOW_MS:
+                waits = []
+                continue
+            answered, wait_ms = f"{earlier.row.status} {earlier.code}".strip(), call.wait_ms(earlier)
+            if earlier.retry_after_ms is not None:
+                if wait_ms < earlier.retry_after_ms - WAIT_TOLERANCE_MS:
+                    yield _signal("retry_before_retry_after", _name(call), [earlier, call], answered)
+                waits = []
+                continue
+            waits.append(wait_ms)
+            constant = len(waits) >= 3 and waits[-1] < waits[0] * GROWTH_OF_WAITS
+            if wait_ms < SHORTEST_WAIT_MS or constant:
+                yield _signal("retry_without_backoff", _name(call), [earlier, call], answered)
+
+
+def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    """Server failures after which the caller went on with other things. A network that is down may stay so.
+
+    Only the first try counts: a caller whose retry failed too has retried, and may give up.
+    """
+    failures: dict[tuple[object, ...], int] = {}
+    last_of_path: dict[tuple[object, ...], int] = {}
+    last_of_caller: dict[str | None, int] = {}
+    for call in calls:
+        last_of_path[call.row.environment, call.row.method, call.bare_path] = call.place
+        last_of_caller[call.row.public_key] = call.place
+    for call in calls:
+        row = call.row
+        failed = row.status in _RETRIABLE or row.status == 0
+        tries = failures[call.identity] = failures.get(call.identity, 0) + 1 if failed else 0
+        if (
+            row.status in _RETRIABLE
+            and tries == 1
+            and call.code != "network_unavailable"
+            and last_of_path[row.environment, row.method, call.bare_path] == call.place
+            and last_of_caller[row.public_key] > call.place
+        ):
+            yield _signal("not_retried", _name(call), [call], f"{row.status} {call.code}".strip())
+
+
+# --- idempotency keys ---------------------------------------------------------------------------------------------
+
+
+def retries_under_new_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    """The same request again after its answer was lost or a failure, under another key."""
+    for group in _repetitions([call for call in calls if call.operation.takes_key and call.operation.money]):
+        for earlier, call in pairwise(group):
+            failed = earlier.row.status == 0 or earlier.row.status >= 500
+            if failed and _other_key(call, earlier) and call.wait_ms(earlier) < RETRY_WINDOW_MS:
+                answered = f"{earlier.row.status} {earlier.code}".strip() if earlier.row.status else "cut"
+                yield _signal("retried_with_new_key", _name(call), [earlier, call], answered)
+
+
+def reused_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    first: dict[tuple[str, str], JournaledCall] = {}
+    for call in calls:
+        key = call.header("idempotency-key")
+        if key is None or not call.operation.takes_key:
+            continue
+        earlier = first.setdefault((call.row.environment, key), call)
+        if call.code == "idempotency_conflict" and earlier.identity != call.identity:
+            yield _signal("key_reused", _name(call), [earlier, call], f"{_name(earlier)} came first")
+
+
+_CAME_TO_NOTHING = frozenset({"failed", "expired", "refunded"})
+
+
+def references_paid_twice(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    """Two payments of one kind under one reference that both stand. References that choose a scenario are test data."""
+    paid: dict[tuple[object, ...], JournaledCall] = {}
+    for call in calls:
+        reference = call.body.get("reference")
+        moves = call.operation.money and call.row.method == "POST" and call.row.status == 201 and not call.is_replay
+        if not moves or not isinstance(reference, str) or not reference or reference.startswith("simulator:"):
+            continue
+        made = find(world, str(call.answer.get("id")))
+        if made is None or made.status in _CAME_TO_NOTHING or not str(call.answer.get("id")).startswith("txn_"):
+            continue
+        place = (call.row.environment, call.operation.name, call.row.public_key, reference, call.answer.get("type"))
+        earlier = paid.setdefault(place, call)
+        if earlier is not call:
+            yield _signal("reference_paid_twice", _name(call), [earlier, call], reference)
+
+
+# --- tokens -------------------------------------------------------------------------------------------------------
+
+
+def dead_tokens(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    renewed: dict[str, int] = {}
+    last = calls[-1].place if calls else 0
+    for call in calls:
+        if call.operation.name == "create_token" and call.succeeded:
+            renewed[call.row.environment] = call.place
+    for call in calls:
+        refused = call.code == "unauthorized" and call.header("authorization") is not None
+        if refused and renewed.get(call.row.environment, -1) < call.place < last:
+            yield _signal("not_reauthenticated", call.row.environment, [call])
+
+
+def tokens_per_request(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    """Five tokens in a row that were given up after at most one call, though nothing refused them."""
+    held: dict[tuple[str, str], list[JournaledCall]] = {}
+    used: dict[tuple[str, str], int] = {}
+    for call in calls:
+        row = call.row
+        if call.code == "unauthorized":
+            held.clear()
+        elif call.operation.name != "create_token":
+            if row.public_key is not None:
+                used[row.environment, row.public_key] = used.get((row.environment, row.public_key), 0) + 1
+        elif call.succeeded:
+            place = (row.environment, str(call.body.get("public_key")))
+            wasted = held.setdefault(place, [])
+            if wasted and (row.at_ms - wasted[-1].row.at_ms >= _lifetime_ms(wasted[-1]) or used.get(place, 0) > 1):
+                wasted.clear()
+            wasted.append(call)
+            used[place] = 0
+            if len(wasted) == TOKENS_IN_A_ROW:
+                yield _signal("token_per_request", place[1], wasted)
+            elif len(wasted) > TOKENS_IN_A_ROW:
+                yield _signal("token_per_request", place[1], [call])
+
+
+def _lifetime_ms(exchange: JournaledCall) -> int:
+    lifetime = exchange.answer.get("expires_in")
+    return lifetime * SECOND_MS if isinstance(lifetime, int) else 0
+
+
+# --- polling ------------------------------------------------------------------------------------------------------
+
+
+def fast_polls(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    """At least five equal reads with equal answers, each within a second of the one before on both clocks."""
+    runs: dict[tuple[object, ...], list[JournaledCall]] = {}
+    for call in calls:
+        if call.row.method != "GET" or not call.succeeded:
+            continue
+        run = runs.setdefault(call.identity, [])
+        if run and (run[-1].row.response != call.row.response or call.wait_ms(run[-1]) >= SECOND_MS):
+            run.clear()
+        run.append(call)
+        if len(run) == POLLS_IN_A_ROW:
+            yield _signal("fast_polling", call.bare_path, run)
+        elif len(run) > POLLS_IN_A_ROW:
+            yield _signal("fast_polling", call.bare_path, [call])
+
+
+MANY_READS = 30
+"""Who waits for an order and reads it once in a while is left alone."""
+
+
+def polls_without_webhooks(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    """One resource that is read again and again by who has never asked to be told."""
+    if any(call.operation.name == "create_webhook" and call.succeeded for call in calls):
+        return
+    reads: dict[tuple[str, str], list[JournaledCall]] = {}
+    for call in calls:
+        if call.row.method == "GET" and call.succeeded and call.operation.path.startswith("/transactions/{"):
+            reads.setdefault((call.row.environment, call.bare_path), []).append(call)
+    for (_, path), group in reads.items():
+        if len(group) >= MANY_READS:
+            yield _signal("polling_without_webhooks", path, group, str(len(group)))
+
+
+DETECTORS: tuple[Detector, ...] = (
+    unknown_fields,
+    posts_without_key,
+    amounts_as_numbers,
+    limit_aliases,
+    late_confirmations,
+    unchanged_retries,
+    hasty_retries,
+    failures_not_retried,
+    dead_tokens,
+    tokens_per_request,
+    fast_polls,
+    retries_under_new_keys,
+    reused_keys,
+    references_paid_twice,
+    polls_without_webhooks,
+)

@@ -1,0 +1,102 @@
+"""The cumulative tally of interface calls: how often every operation was answered how, and where that was seen first.
+
+The journal of calls forgets the oldest ones, the tally does not. It is a store table of small rows, so that it is part
+of snapshots and gone after a reset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from simulator.engine.records.listing import Listing
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.operation import Operation
+from simulator.engine.text.json import loads
+from simulator.engine.text.tool_mark import is_marked
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.journal import JournalEntry
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+
+ANSWER = "answer"
+REPLAY = "replay"
+PAGE = "page"
+SUCCESS = "success"
+FIRST = "first"
+FURTHER = "further"
+
+REPLAYED_HEADER = "Idempotent-Replayed"
+_EMPTY_PAGE = b'{"data":[],'
+
+
+class Counted(NamedTuple):
+    """What a row counts. No part has a blank, so the row's key is all three with blanks between them."""
+
+    sort: str
+    operation: str
+    which: str
+
+    @classmethod
+    def of(cls, row: str) -> Counted:
+        return cls(*row.split(" "))
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """How often, and the id of the first request."""
+
+    hits: int
+    first: str
+
+
+COVERAGE = TableKey("coverage", Hits, around=True)
+
+
+def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
+    """Count one call that was routed to an operation, unless it is one of the simulator's tools; inside a change."""
+    if is_marked(exchange.headers):
+        return
+    _count(world, ANSWER, operation, outcome_of(exchange), exchange)
+    if len(exchange.answer_headers) > 1 and any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
+        _count(world, REPLAY, operation, SUCCESS, exchange)
+    if exchange.status == 200 and isinstance(operation.query, Listing):
+        is_first = query_of(exchange.path).get("page", "1").lstrip("0") == "1"
+        if is_first or not exchange.response.startswith(_EMPTY_PAGE):
+            _count(world, PAGE, operation, FIRST if is_first else FURTHER, exchange)
+
+
+def _count(world: World, sort: str, operation: Operation, which: str, exchange: JournalEntry) -> None:
+    table, key = world.store[COVERAGE], f"{sort} {operation.name} {which}"
+    row = table.get(key)
+    table.put(key, Hits(1, exchange.id) if row is None else Hits(row.hits + 1, row.first))
+
+
+def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
+    """What was counted, and how often; in the order in which it was first seen."""
+    for key, row in world.store[COVERAGE].items():
+        yield Counted.of(key), row
+
+
+def outcome_of(exchange: JournalEntry) -> str:
+    """`success`, the code of the error, or the status where the answer is no envelope (0: the connection was cut)."""
+    if 200 <= exchange.status <= 299:
+        return SUCCESS
+    return code_of(exchange) or str(exchange.status)
+
+
+def code_of(exchange: JournalEntry) -> str:
+    """The catalogued error code of an answer, "" when it has none."""
+    if exchange.status < 400:
+        return ""
+    try:
+        code = loads(exchange.response)["error"]["code"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return code if isinstance(code, str) and code in CATALOGUE else ""
+
+
+def query_of(path: str) -> dict[str, str]:
+    """The query parameters of a full path that are not empty."""
+    return {name: value for name, value in parse_qsl(path.partition("?")[2]) if value}

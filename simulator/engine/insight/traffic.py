@@ -1,0 +1,102 @@
+"""The journal of calls as the detectors of advice read it: each call with its operation, code, bodies and distances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
+from simulator.engine.rows.operation import Operation
+from simulator.engine.text.json import loads
+from simulator.engine.text.tool_mark import is_marked
+from simulator.kernel.clock import SECOND_MS
+from simulator.kernel.journal import JournalEntry
+from simulator.kernel.world import World
+
+
+class JournaledCall:
+    """One call of the journal at its place in it."""
+
+    def __init__(self, place: int, row: JournalEntry, operation: Operation) -> None:
+        self.place = place
+        self.row = row
+        self.operation = operation
+
+    @property
+    def succeeded(self) -> bool:
+        return 200 <= self.row.status <= 299
+
+    @property
+    def is_of_a_tool(self) -> bool:
+        """Whether one of the simulator's own tools made it."""
+        return is_marked(self.row.headers)
+
+    @property
+    def is_replay(self) -> bool:
+        return any(name == REPLAYED_HEADER for name, _ in self.row.answer_headers)
+
+    @cached_property
+    def code(self) -> str:
+        return code_of(self.row)
+
+    @cached_property
+    def body(self) -> Mapping[str, Any]:
+        """The JSON object that was sent, {} when it was none."""
+        return _object(self.row.body)
+
+    @cached_property
+    def answer(self) -> Mapping[str, Any]:
+        return _object(self.row.response)
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        return query_of(self.row.path)
+
+    @property
+    def bare_path(self) -> str:
+        return self.row.path.partition("?")[0]
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Equal for a call and its unchanged repetition."""
+        return (self.row.environment, self.row.method, self.row.path, self.row.body, self.row.public_key)
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.row.headers if key == name), None)
+
+    @property
+    def retry_after_ms(self) -> int | None:
+        text = next((value for name, value in self.row.answer_headers if name == "Retry-After"), "")
+        return int(text) * SECOND_MS if text.isdigit() else None
+
+    def wall_wait_ms(self, earlier: JournaledCall) -> float | None:
+        """Real milliseconds from the earlier answer to this call; None when the two clocks cannot be compared."""
+        if not self.row.wall_ms or not earlier.row.wall_ms:
+            return None
+        wait_ms = self.row.wall_ms - earlier.row.wall_ms - earlier.row.duration_ms
+        return wait_ms if wait_ms > -SECOND_MS else None
+
+    def wait_ms(self, earlier: JournaledCall) -> float:
+        """How long the integrator waited after the earlier answer, on the clock on which it waited longer.
+
+        A client may wait in real time while a manual clock stands still, or move the simulated clock to wait.
+        """
+        simulated_ms = self.row.at_ms - earlier.row.at_ms
+        wall_ms = self.wall_wait_ms(earlier)
+        return float(simulated_ms) if wall_ms is None else max(float(simulated_ms), wall_ms)
+
+
+def traffic_of(world: World, operations: Iterable[Operation]) -> list[JournaledCall]:
+    """The calls in the journal that were routed to an operation, oldest first."""
+    by_name = {operation.name: operation for operation in operations}
+    rows = (row for row in list(world.journal.requests) if row.operation in by_name)
+    return [JournaledCall(place, row, by_name[row.operation]) for place, row in enumerate(rows)]
+
+
+def _object(raw: bytes) -> Mapping[str, Any]:
+    try:
+        value = loads(raw)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

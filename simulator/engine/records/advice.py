@@ -1,0 +1,58 @@
+"""Findings about the integrator's conduct that the service itself would not report."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from pydantic import with_config
+from typing_extensions import TypedDict
+
+from simulator.engine.records.saved import STRICT, SavedTimestamp
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+
+Severity = Literal["info", "warning", "error"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+SEVERITY_MEANINGS = {
+    "info": "Worth knowing.",
+    "warning": "It will hurt one day.",
+    "error": "It goes wrong at the service.",
+}
+KEPT = 10_000
+"""How many findings a world keeps; the oldest go first."""
+
+
+@with_config(STRICT)
+class Advice(TypedDict):
+    """A finding that a room noted. `requests` are ids of requests or resources that show it."""
+
+    id: str
+    kind: str
+    severity: Severity
+    message: str
+    what_to_do: str
+    requests: list[str]
+    at: SavedTimestamp
+
+
+ADVICE = TableKey("advice", Advice)
+"""The findings by their numbers."""
+
+
+def advise(world: World, kind: str, severity: Severity, message: str, what_to_do: str, *evidence: str) -> None:
+    """Keep a finding; inside a change. `evidence` are ids of requests or resources that show it."""
+    number = world.next_sequence("advice")
+    finding: Advice = {
+        "id": f"adv_{number:06d}",
+        "kind": kind,
+        "severity": severity,
+        "message": message,
+        "what_to_do": what_to_do,
+        "requests": list(evidence),
+        "at": format_timestamp(world.now_ms),
+    }
+    table = world.store[ADVICE]
+    table.put(str(number), finding)
+    if str(number - KEPT) in table:
+        table.delete(str(number - KEPT))

@@ -1,0 +1,385 @@
+"""Rows as JSON and back, exactly: the codec by which a world becomes a document.
+
+A value that JSON has no word for is an object whose member `$` says what it is: the name of a record class, `decimal`,
+`text` or `base64` (bytes), `tuple`. Only the classes that a codec was given are ever made, and every field is checked
+against its annotation, so that a document made by a stranger becomes good rows or a `StateError`.
+
+A `Text` is written as the bytes, a `JsonText` or `HeadersText` as the object or the tuple that it is of.
+
+A class or field that has been renamed keeps its name in documents, so that what was saved before stays readable and is
+written the same: the class says it as its attribute `saved_as`, the field as its metadata of that name. Texts that were
+saved with a word before them keep it in documents alone: the field says the word as its metadata `saved_after`.
+"""
+
+from __future__ import annotations
+
+import types
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from typing_extensions import is_typeddict
+
+from simulator.engine.text.texts import headers_of, headers_text, json_text, object_of
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Between, Headers, OneLine, is_one_line
+from simulator.kernel.texts import HeadersText, JsonText, Text
+
+TAG = "$"
+MAX_DEPTH = 100
+_SAVED_AS = "saved_as"
+_SAVED_AFTER = "saved_after"
+
+_MAX_DIGITS = 120
+_INT64 = range(-(1 << 63), 1 << 63)
+_JSON_INTS = range(-(1 << 63), 1 << 64)
+
+Check: TypeAlias = "Callable[[Any], bool]"
+
+
+class StateError(ValueError):
+    """A document cannot be read: where (a dotted path), and why."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path or 'the document'}: {why}")
+        self.path = path
+        self.why = why
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A class and its fields by their names in documents: how the class calls each, what it may hold, which must be."""
+
+    make: type[object]
+    attributes: Mapping[str, str]
+    checks: Mapping[str, Check]
+    required: frozenset[str]
+    words: Mapping[str, str]
+    texts: Mapping[str, Callable[[Any], Text]]
+
+
+class Codec:
+    """Encodes and decodes values made of JSON, Decimal, bytes, tuples and the given dataclasses."""
+
+    def __init__(self, classes: Iterable[type[object]]) -> None:
+        self._shapes: dict[str, _Shape] = {}
+        self._names: dict[type[object], str] = {}
+        for made in classes:
+            name = self._names[made] = getattr(made, _SAVED_AS, made.__name__)
+            if name in self._shapes:
+                raise ValueError(f"two record classes are called {name}")
+            self._shapes[name] = _shape(made)
+
+    @property
+    def classes(self) -> tuple[type[object], ...]:
+        return tuple(self._names)
+
+    def name_of(self, made: type[object]) -> str:
+        """By what name documents call a class; TypeError for one that no row may hold."""
+        if made not in self._names:
+            raise TypeError(f"no row may hold a {made.__name__}")
+        return self._names[made]
+
+    def members_of(self, made: type[object]) -> Mapping[str, tuple[str, object, str]]:
+        """The members of a class by their names in documents: own name, annotation, the word before its texts."""
+        shape, hints = self._shapes[self.name_of(made)], get_type_hints(made, include_extras=True)
+        return {name: (own, hints[own], shape.words.get(name, "")) for name, own in shape.attributes.items()}
+
+    def encode(self, value: Any) -> object:
+        """The value as plain JSON; TypeError for what no row may hold."""
+        kind = type(value)
+        if kind is str or value is None or kind is bool:
+            return value
+        if kind is int:
+            return value if value in _INT64 else {TAG: "int", "value": str(value)}
+        if kind is dict:
+            return self._encode_dict(value)
+        if kind is tuple:
+            return {TAG: "tuple", "items": [self.encode(item) for item in value]}
+        if kind is list:
+            return [self.encode(item) for item in value]
+        if kind is Decimal:
+            return {TAG: "decimal", "value": str(value)}
+        if kind is bytes:
+            return _encode_bytes(value)
+        if kind is Text:
+            return _encode_bytes(value.read())
+        if kind is JsonText:
+            return self._encode_dict(object_of(value))
+        if kind is HeadersText:
+            return self.encode(headers_of(value))
+        if kind is float:
+            return value if isfinite(value) else {TAG: "float", "value": repr(value)}
+        if kind in self._names:
+            name = self._names[kind]
+            shape = self._shapes[name]
+            made = {TAG: name} | {member: self.encode(getattr(value, own)) for member, own in shape.attributes.items()}
+            for member, word in shape.words.items():
+                made[member] = self.encode(tuple(word + text for text in getattr(value, shape.attributes[member])))
+            return made
+        raise TypeError(f"no row may hold a {kind.__name__}")
+
+    def _encode_dict(self, value: Mapping[Any, object]) -> object:
+        if not all(type(key) is str for key in value):
+            raise TypeError("the keys of an object in a row are strings")
+        members = {key: self.encode(item) for key, item in value.items()}
+        return members if TAG not in members else {TAG: "object", "members": [list(item) for item in members.items()]}
+
+    def decode(self, value: object, path: str, depth: int = 0) -> Any:
+        """The value that was encoded; StateError for anything that `encode` cannot have made."""
+        if depth > MAX_DEPTH:
+            raise StateError(path, f"nested more than {MAX_DEPTH} deep")
+        if isinstance(value, list):
+            return [self.decode(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        if TAG not in value:
+            return {key: self.decode(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+        name = value[TAG]
+        shape = self._shapes.get(name) if isinstance(name, str) else None
+        if shape is not None:
+            return self._decode_record(shape, value, path, depth)
+        if name == "tuple":
+            items = _member(value, "items", list, path)
+            return tuple(self.decode(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(items))
+        if name == "object":
+            return self._decode_object(_member(value, "members", list, path), path, depth)
+        read = _SCALARS.get(name) if isinstance(name, str) else None
+        if read is None:
+            raise StateError(path, f"there is no class {name!r}")
+        text = _member(value, "value", str, path)
+        try:
+            return read(text)
+        except (ValueError, ArithmeticError):
+            raise StateError(path, f"not a {name}: {text[:50]!r}") from None
+
+    def _decode_object(self, members: list[object], path: str, depth: int) -> dict[str, Any]:
+        made = {}
+        for member in members:
+            if not (isinstance(member, list) and len(member) == 2 and isinstance(member[0], str)):
+                raise StateError(path, "a member is a pair of name and value")
+            made[member[0]] = self.decode(member[1], f"{path}.{member[0]}", depth + 1)
+        return made
+
+    def _decode_record(self, shape: _Shape, value: dict[str, object], path: str, depth: int) -> object:
+        given = {
+            name: self.decode(item, f"{path}.{name}", depth + 1) for name, item in value.items() if name != TAG
+        }  # fmt: skip
+        made = value[TAG]
+        for name in sorted(shape.required - given.keys()):
+            raise StateError(f"{path}.{name}", f"a {made} needs it")
+        for name, item in given.items():
+            check = shape.checks.get(name)
+            if check is None:
+                raise StateError(f"{path}.{name}", f"a {made} has no such member")
+            if not check(item):
+                raise StateError(f"{path}.{name}", f"a {made} cannot hold this value here")
+        for name, word in shape.words.items():
+            if name in given:
+                given[name] = _without(word, given[name], f"{path}.{name}")
+        for name, keep in shape.texts.items():
+            if name in given:
+                given[name] = keep(given[name])
+        return shape.make(**{shape.attributes[name]: item for name, item in given.items()})
+
+
+def _without(word: str, texts: tuple[str, ...], path: str) -> tuple[str, ...]:
+    if not all(text.startswith(word) for text in texts):
+        raise StateError(path, f"what stands here begins with `{word}`")
+    return tuple(text.removeprefix(word) for text in texts)
+
+
+def _member(value: dict[str, object], name: str, kind: type[object], path: str) -> Any:
+    member = value.get(name)
+    if not isinstance(member, kind) or len(value) != 2:
+        raise StateError(path, f"a {value[TAG]} has one member `{name}`")
+    return member
+
+
+def _encode_bytes(value: bytes) -> object:
+    try:
+        return {TAG: "text", "value": value.decode()}
+    except UnicodeDecodeError:
+        return {TAG: "base64", "value": b64encode(value).decode()}
+
+
+def _read_decimal(text: str) -> Decimal:
+    """A finite number of a size that can be printed."""
+    if len(text) > 2 * _MAX_DIGITS:
+        raise ValueError("too long")
+    value = Decimal(text)
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int) or not -_MAX_DIGITS <= exponent <= _MAX_DIGITS:
+        raise InvalidOperation("not a finite number of a reasonable size")
+    return value
+
+
+def _read_int(text: str) -> int:
+    if len(text) > 2 * _MAX_DIGITS:
+        raise ValueError("too long")
+    return int(text)
+
+
+_SCALARS: dict[str, Callable[[str], object]] = {
+    "decimal": _read_decimal,
+    "text": str.encode,
+    "base64": lambda text: b64decode(text, validate=True),
+    "int": _read_int,
+    "float": float,
+}
+
+
+_TEXTS: Mapping[object, Callable[[Any], Text]] = {Text: Text, JsonText: json_text, HeadersText: headers_text}
+"""What texts are made of."""
+
+
+def texts_of(row: object) -> Iterator[Text]:
+    """The texts that a row holds or is."""
+    if isinstance(row, Text):
+        yield row
+    elif is_dataclass(row):
+        yield from (value for one in fields(row) if isinstance(value := getattr(row, one.name), Text))
+
+
+def classes_in(rows: Iterable[object]) -> tuple[type[object], ...]:
+    """Every class of records that rows of these types can hold, however deep."""
+    found: dict[type[object], None] = {}
+
+    def look(hint: object) -> None:
+        if is_dataclass(hint) and isinstance(hint, type):
+            if hint in found:
+                return
+            found[hint] = None
+        inner = get_type_hints(hint).values() if is_dataclass(hint) or is_typeddict(hint) else get_args(hint)
+        for one in inner:
+            look(one)
+
+    for row in rows:
+        look(row)
+    return tuple(found)
+
+
+def _shape(made: type[object]) -> _Shape:
+    if not is_dataclass(made):
+        raise TypeError(f"{made.__name__} is not a dataclass")
+    words: dict[str, str] = {}
+    hints, attributes, checks, required, texts = get_type_hints(made, include_extras=True), {}, {}, set(), {}
+    for one in fields(made):
+        name = one.metadata.get(_SAVED_AS, one.name)
+        attributes[name] = one.name
+        checks[name] = checker(hints[one.name])
+        if _SAVED_AFTER in one.metadata:
+            words[name] = one.metadata[_SAVED_AFTER]
+        if hints[one.name] in _TEXTS:
+            texts[name] = _TEXTS[hints[one.name]]
+        if one.default is MISSING and one.default_factory is MISSING:
+            required.add(name)
+    return _Shape(made, attributes, checks, frozenset(required), words, texts)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value, however deep in tuples."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _texts(item)
+    else:
+        yield value
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value can be written as JSON: numbers of 64 bits, and text that is text."""
+    kind = type(value)
+    if kind is str:
+        return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
+    if kind is dict:
+        return all(type(key) is str and is_plain(key) and is_plain(item) for key, item in value.items())
+    if kind is list:
+        return all(map(is_plain, value))
+    return value is None or kind is bool or (kind is int and value in _JSON_INTS) or (kind is float and isfinite(value))
+
+
+def checker(hint: object) -> Check:
+    """Whether a value is what an annotation says; TypeError for an annotation that rows do not use."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is object:
+        return lambda value: True
+    if hint is Any:
+        return is_plain
+    if hint is int:
+        return lambda value: type(value) is int and value in _JSON_INTS
+    if origin is Annotated:
+        return _narrowed(checker(arguments[0]), arguments[1:])
+    if origin in (types.UnionType, Union):
+        checks = [checker(argument) for argument in arguments]
+        return lambda value: any(check(value) for check in checks)
+    if origin is tuple:
+        return _tuple_checker(arguments)
+    if origin is list:
+        item = checker(arguments[0])
+        return lambda value: type(value) is list and all(map(item, value))
+    if origin in (dict, Mapping):
+        member = checker(arguments[1])
+        return lambda value: type(value) is dict and all(map(is_plain, value)) and all(map(member, value.values()))
+    if hint is float:
+        return lambda value: type(value) in (int, float)
+    if hint is Text:
+        return lambda value: type(value) is bytes
+    if hint is JsonText:
+        return lambda value: type(value) is dict and is_plain(value)
+    if hint is HeadersText:
+        return checker(Headers)
+    if hint in (str, bool, bytes, Decimal, types.NoneType):
+        return lambda value: type(value) is hint
+    if origin is Literal:
+        return lambda value: value in arguments
+    if is_dataclass(hint):
+        return lambda value: isinstance(value, hint)  # type: ignore[arg-type]  # is_dataclass is True of objects, too; a hint is none
+    if is_typeddict(hint):
+        return _members_checker(hint)
+    raise TypeError(f"rows do not hold {hint!r}")
+
+
+def _members_checker(shape: Any) -> Check:
+    """Whether a value is a JSON object with the members of a TypedDict, and no others."""
+    checks = {name: checker(hint) for name, hint in get_type_hints(shape).items()}
+    # Where annotations are kept as text, the class itself does not know which of its members may be left out.
+    written = get_type_hints(shape, include_extras=True)
+    required = {name for name in shape.__required_keys__ if get_origin(written[name]) is not NotRequired}
+    return lambda value: (
+        type(value) is dict
+        and required <= value.keys() <= checks.keys()
+        and all(checks[name](member) for name, member in value.items())
+    )
+
+
+def _narrowed(check: Check, narrowings: Iterable[object]) -> Check:
+    """What an annotation says beyond its type; words for people and for the contract are passed over."""
+    for one in narrowings:
+        if isinstance(one, Between):
+            check = _between(check, one)
+        elif isinstance(one, OneLine):
+            check = _one_line(check)
+    return check
+
+
+def _between(check: Check, bounds: Between) -> Check:
+    return lambda value: check(value) and bounds.first <= value <= bounds.last
+
+
+def _one_line(check: Check) -> Check:
+    return lambda value: check(value) and all(map(is_one_line, _texts(value)))
+
+
+def _tuple_checker(arguments: tuple[object, ...]) -> Check:
+    if arguments[-1] is ...:
+        item = checker(arguments[0])
+        return lambda value: type(value) is tuple and all(map(item, value))
+    items = [checker(argument) for argument in arguments]
+    return lambda value: (
+        type(value) is tuple
+        and len(value) == len(items)
+        and all(check(item) for check, item in zip(items, value, strict=True))
+    )

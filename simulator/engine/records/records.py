@@ -1,0 +1,370 @@
+"""Records, their kinds, and the life of a resource: the only place that writes a status.
+
+A record is a frozen row of the store. Its kind names the table it lies in, the state table that rules it,
+and how it is shown. Creating and moving a resource writes the row, its history and its events in one go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Generic, TypedDict
+
+from typing_extensions import TypeVar
+
+from simulator.engine.records import indexes
+from simulator.engine.records.conditions import FEW
+from simulator.engine.rows.error import ControlError, not_found
+from simulator.engine.rows.event import emit
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Id, Milliseconds
+from simulator.kernel.journal import HistoryEntry
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import Address, TableKey, table_name
+from simulator.kernel.table import Table
+from simulator.kernel.world import ENVIRONMENTS, NO_ORIGIN, Origin, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What every resource has. `owner` is empty for the account itself, else the id of another platform user.
+
+    `environment` is empty for what belongs to both.
+    """
+
+    id: Id
+    environment: str
+    sequence: int
+    created_at_ms: Milliseconds
+    updated_at_ms: Milliseconds
+    status: str = ""
+    owner: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The name of this record's kind."""
+        raise NotImplementedError
+
+    @property
+    def object_id(self) -> str:
+        """The id by which events tell of it: its own, but for what has none in the interface."""
+        return self.id
+
+
+R = TypeVar("R", bound=Record)
+V = TypeVar("V")
+KindT = TypeVar("KindT", bound=Record, default=Any)
+
+
+def present(value: V | None) -> V:
+    """A field that may be empty in general, but not in a record of this type; ValueError when it is."""
+    if value is None:
+        raise ValueError("this record lacks a field that its type always has")
+    return value
+
+
+INDEX = TableKey("index", str)
+"""The id of every record that was ever created → the address of the table it lies in, as text."""
+ORIGINS = TableKey("origins", Origin)
+"""What the requests carried that made records, by the ids of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What was sent: `amount` of an asset by code, and the hash of the transaction (None over Lightning)."""
+
+    asset: str
+    amount: Decimal
+    tx_hash: str | None
+    sender_id: str
+
+
+def _nothing() -> None:
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Kind(Generic[KindT]):
+    """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
+
+    `shape` returns what events show of it, `example` a realistic one; `event_shapes` names events that show more.
+    `status_field` is where it shows its status. `family`: what alike kinds are called together; `listed_as`: further
+    types under which lists of resources have it, which have none that is not `listed`. `prefix` begins its ids; `short`
+    is a shorter name of it. `refers`: the fields with ids of other resources, set when it is made and never changed;
+    `parent`: the one of them that it belongs to.
+
+    `standing` finds, by id, resources that every world has without storing them until they are changed. `receives`
+    lets money that was sent to a resource of this kind arrive (an `Arrival`), and returns False where it cannot.
+    Of a kind with `sole` every world has one, for both environments and without an id in the interface; `put` writes
+    it, where it is a part of a row.
+    `in_events` are members that its events carry besides what answers show.
+    """
+
+    name: str
+    table: TableKey[Any]
+    render: Callable[[World, KindT], Shown]
+    machine: Machine
+    shape: Callable[[], object] = _nothing
+    example: Callable[[], Mapping[str, object]] = dict
+    event_shapes: Mapping[str, Callable[[], object]] = field(default_factory=dict)
+    status_field: str = "status"
+    family: str = ""
+    listed_as: tuple[str, ...] = ()
+    listed: bool = True
+    prefix: str = ""
+    short: str = ""
+    refers: tuple[str, ...] = ()
+    parent: str = ""
+    standing: Callable[[World, str], KindT | None] | None = None
+    receives: Callable[[World, KindT, Arrival], bool] | None = None
+    in_events: Callable[[World, KindT], Shown] | None = None
+    sole: Callable[[World], KindT] | None = None
+    put: Callable[[World, KindT], None] | None = None
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """What resources of this kind can be asked for by: the kind, its family and what else it is listed as."""
+        return (self.name, *((self.family,) if self.family else ()), *self.listed_as)
+
+
+class NewFields(TypedDict):
+    """The fields of `Record` that every new one is given; a constructor takes them by `**`, and mypy checks them."""
+
+    id: str
+    environment: str
+    sequence: int
+    created_at_ms: int
+    updated_at_ms: int
+
+
+def new_fields(world: World, environment: str, prefix: str, stream: str) -> NewFields:
+    """The fields of a record made now: fresh id, environment, sequence, times."""
+    return {
+        "id": world.streams.identifier(prefix, stream),
+        "environment": environment,
+        "sequence": world.next_sequence("record"),
+        "created_at_ms": world.now_ms,
+        "updated_at_ms": world.now_ms,
+    }
+
+
+def _kinds(world: World) -> Mapping[str, Kind]:
+    return world.wiring.kinds
+
+
+def kind_of(world: World, record: Record) -> Kind:
+    return _kinds(world)[record.kind]
+
+
+def render(world: World, record: Record) -> Shown:
+    """The full resource as the interface shows it at this instant."""
+    return kind_of(world, record).render(world, record)
+
+
+def render_for_event(world: World, record: Record) -> JsonObject:
+    """The full resource as events carry it at this instant (decision W8)."""
+    return _rendered_for_event(world, kind_of(world, record), record)
+
+
+def _rendered_for_event(world: World, kind: Kind, record: Record) -> JsonObject:
+    shown: JsonObject = {**kind.render(world, record)}
+    if kind.in_events is not None:
+        shown |= kind.in_events(world, record)
+    return shown
+
+
+def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:
+    """Bring a resource into being by the initial move of its state table.
+
+    With `announced` False no event is emitted yet: call `announce` when what belongs to it has been made too.
+    """
+    kind = kind_of(world, record)
+    move = kind.machine.begin(on, when)
+    record = replace(record, status=move.target)
+    table = _write(world, kind, record)
+    if table is not None:
+        # The name that the table has: a text made anew for each record would stay with it.
+        world.store[INDEX].put(record.id, table.name)
+    if world.origin.says_something:
+        world.store[ORIGINS].put(record.id, world.origin)
+        world.journal.lasting.add(world.origin.body)
+    world.journal.record_move(record.id, HistoryEntry(move.target, world.now_ms, move.on, world.cause))
+    if announced:
+        _announce(world, kind, record, move)
+    return record
+
+
+def announce(world: World, record: Record, on: str, when: str = "") -> None:
+    """Tell of a resource's creation: the events of its initial move, or whoever listens for silent creations."""
+    kind = kind_of(world, record)
+    _announce(world, kind, record, kind.machine.begin(on, when))
+
+
+def tell(world: World, record: Record, event_type: str) -> None:
+    """Emit an event about a resource besides those of its moves."""
+    shown = render_for_event(world, record)
+    emit(world, record.environment, event_type, shown, record.object_id)
+
+
+def _announce(world: World, kind: Kind, record: Record, move: Move) -> None:
+    _emit(world, kind, record, move, {})
+    if not move.events and not record.owner:
+        for listener in world.wiring.on_created:
+            listener(world, record.environment, kind.render(world, record), record.id)
+
+
+def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | None = None, announced: bool = True) -> R:
+    """Move a resource by its state table; IllegalMove, with nothing changed, when there is no such cell.
+
+    `record` may differ from what is stored in any field but the status. `extra`: members that the events of this move
+    carry besides the rendered resource (the `run` of decision W8). With `announced` False there are none.
+    """
+    kind, now_ms = kind_of(world, record), world.now_ms
+    step = kind.machine.next(record.status, on, when)
+    record = replace(record, status=step.target, updated_at_ms=now_ms)
+    _write(world, kind, record)
+    world.journal.record_move(record.id, HistoryEntry(step.target, now_ms, step.on, world.cause))
+    if announced:
+        _emit(world, kind, record, step, extra or {})
+    return record
+
+
+def save(world: World, record: R) -> R:
+    """Store a record of which other fields than the status have changed."""
+    table = world.store[_address(world, record)]
+    if record.status != table[record.id].status:
+        raise ValueError("only a move of the state table changes a status")
+    record = replace(record, updated_at_ms=world.now_ms)
+    table.put(record.id, record)
+    return record
+
+
+def remove(world: World, record: R, on: str) -> R:
+    """Move a resource out of its table: lists no longer show it, `find` still does."""
+    record = move(world, record, on)
+    address = _address(world, record)
+    world.store[address].delete(record.id)
+    archive = world.store[address.of_deleted]
+    archive.put(record.id, record)
+    world.store[INDEX].put(record.id, archive.name)
+    return record
+
+
+def _address(world: World, record: Record) -> Address[Any]:
+    """The table of a record that is not deleted."""
+    return kind_of(world, record).table.of(record.environment, record.owner)
+
+
+def forget_record(world: World, record_id: str) -> None:
+    """Remove what is kept of a record that never was in this world, besides its row; inside a change."""
+    world.journal.forget_history(record_id)
+    if record_id in world.store[INDEX]:
+        world.store[INDEX].delete(record_id)
+    if record_id in world.store[ORIGINS]:
+        world.store[ORIGINS].delete(record_id)
+
+
+def find(world: World, record_id: str) -> Record | None:
+    """Any resource of the world by id, deleted ones and those of other users included."""
+    at = world.store[INDEX].get(record_id)
+    if at is not None:
+        record: Record | None = world.store.written(at).get(record_id)
+        return record
+    for kind in _kinds(world).values():
+        found: Record | None = kind.standing(world, record_id) if kind.standing is not None else None
+        if found is not None:
+            return found
+    return None
+
+
+_MOST_LOOKED_AT = 20_000
+_MOST_NAMED = 3
+
+
+def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
+    """404 for an id that no resource has; it names what has that text as its reference, as people take one for it."""
+    named = []
+    if given:
+        tables = frozenset(kind.table.name for kind in _kinds(world).values() if kind.listed)
+        for record_id in islice(ids_newest_first(world, tables), _MOST_LOOKED_AT):
+            record = find(world, record_id)
+            if record is not None and getattr(record, "reference", None) == given:
+                named.append(record)
+    message = f"There is no resource with the id {given!r}"
+    if named:
+        shown = ", ".join(f"{one.id} ({one.kind}, {one.status})" for one in named[:_MOST_NAMED])
+        more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        message += f", but that is the reference of {shown}{more}: give an id"
+    return ControlError(404, "not_found", f"{message}.", param)
+
+
+def ids_newest_first(world: World, tables: frozenset[str]) -> Iterator[str]:
+    """The ids of all resources that lie in tables of these names, deleted ones included, newest first."""
+    index = world.store[INDEX]
+    if len(index) <= FEW:
+        return (key for key, address in reversed(index.rows.items()) if table_name(address) in tables)
+    rows = index.index(indexes.Numbered)
+    return rows.keys_newest_first(rows.having(_table_names).any_of(sorted(tables)))
+
+
+def _table_names(address: str) -> tuple[str]:
+    return (table_name(address),)
+
+
+def find_moved(world: World, record_id: str) -> Record | None:
+    """What a history is about: any resource, and also the one of its kind that the interface knows no id of."""
+    found = find(world, record_id)
+    if found is None:
+        ones = (kind.sole(world) for kind in _kinds(world).values() if kind.sole is not None)
+        found = next((one for one in ones if one.id == record_id), None)
+    return found
+
+
+def existing(world: World, cls: type[R], record_id: str) -> R:
+    """A record that is known to be there, deleted or not; LookupError when it is not, or is of another class."""
+    record = find(world, record_id)
+    if not isinstance(record, cls):
+        raise LookupError(f"there is no {cls.__name__} with the id {record_id!r}")
+    return record
+
+
+def require(table: Table[R], record_id: str, what: str, param: str | None = None) -> R:
+    """The record that a call names; ApiError 404 not_found, also when it is deleted. `what`: the kind, for people."""
+    record = table.get(record_id)
+    if record is None:
+        raise not_found(what, record_id, param)
+    return record
+
+
+def is_deleted(world: World, record_id: str) -> bool:
+    at = world.store[INDEX].get(record_id)
+    return at is not None and at == _address(world, world.store.written(at)[record_id]).of_deleted.text
+
+
+def origin_of(world: World, record_id: str) -> Origin:
+    """What the request that made a resource carried."""
+    return world.store[ORIGINS].get(record_id) or NO_ORIGIN
+
+
+def _write(world: World, kind: Kind, record: Record) -> Table[Any] | None:
+    """Put a record into the table of its kind; None for a kind that puts it elsewhere."""
+    if kind.put is not None:
+        kind.put(world, record)
+        return None
+    table = world.store[kind.table.of(record.environment, record.owner)]
+    table.put(record.id, record)
+    return table
+
+
+def _emit(world: World, kind: Kind, record: Record, move: Move, extra: Shown) -> None:
+    if record.owner:
+        return
+    for environment in (record.environment,) if record.environment else ENVIRONMENTS:
+        for event_type in move.events:
+            shown = _rendered_for_event(world, kind, record)
+            shown.update(extra)
+            emit(world, environment, event_type, shown, record.object_id)

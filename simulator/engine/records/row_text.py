@@ -1,0 +1,87 @@
+"""Rows as texts of JSON: what a codec makes of them, in half the time, for whoever writes every row at once.
+
+The codec goes through a value member by member. Here orjson does, and asks only for what it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import orjson
+
+from simulator.engine.records.codec import TAG, Codec
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.texts import HeadersText, JsonText, Text
+
+_PLAIN = (str, int, bool, NoneType, Decimal, bytes, Text, JsonText, HeadersText)
+"""What orjson writes, or asks for, by itself."""
+_TAGGED = f'"{TAG}"'.encode()
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How the rows of a class are written: the names and values of members, and those that take more."""
+
+    names: tuple[str, ...]
+    values: Callable[[Any], tuple[Any, ...]]
+    special: Mapping[str, Callable[[Any], object]]
+
+
+class RowTexts:
+    """Writes the rows of a codec, so that reading them as JSON gives what the codec's `encode` does."""
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+        self._forms: dict[type[object], _Form] = {}
+
+    def dumps(self, value: object) -> bytes:
+        """JSON of what has rows in it, each as `ready` gives it; TypeError for what no row may hold."""
+        return orjson.dumps(value, self._asked, orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME)
+
+    def ready(self, row: Any) -> object:
+        """A row as `dumps` takes it: one that orjson would write otherwise is made ready for it."""
+        kind = type(row)
+        if kind is tuple:
+            return {TAG: "tuple", "items": [self.ready(item) for item in row]}
+        return self._codec.encode(row) if kind in (dict, list, float) else row
+
+    def _asked(self, value: Any) -> object:
+        """What orjson does not know: records, and the scalars and texts that JSON has no word for."""
+        if type(value) is JsonText and _TAGGED not in (raw := value.read()):
+            return orjson.Fragment(raw)
+        if type(value) in _PLAIN:
+            return self._codec.encode(value)
+        form = self._forms.get(type(value))
+        if form is None:
+            form = self._forms[type(value)] = self._form_of(type(value))
+        written = dict(zip(form.names, form.values(value), strict=True))
+        for name, ready in form.special.items():
+            written[name] = ready(written[name])
+        return written
+
+    def _form_of(self, kind: type[object]) -> _Form:
+        members = self._codec.members_of(kind)
+        name = self._codec.name_of(kind)
+        special: dict[str, Callable[[Any], object]] = {TAG: lambda _: name}
+        special |= {name: self.ready for name, (_, hint, _) in members.items() if not _is_plain(hint)}
+        special |= {name: _after(word, self.ready) for name, (_, _, word) in members.items() if word}
+        own = [attribute for attribute, _, _ in members.values()]
+        return _Form((TAG, *members), attrgetter("__class__", *own), special)
+
+
+def _after(word: str, ready: Callable[[Any], object]) -> Callable[[Any], object]:
+    return lambda texts: ready(tuple(word + text for text in texts))
+
+
+def _is_plain(hint: Any) -> bool:
+    """Whether orjson writes every value of an annotation as the codec would, or asks for it."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _is_plain(get_args(hint)[0])
+    if origin in (UnionType, Union):
+        return all(map(_is_plain, get_args(hint)))
+    return origin is Literal or hint in _PLAIN or hasattr(hint, "__dataclass_fields__")

@@ -1,0 +1,39 @@
+"""Rows that are JSON objects: the types of their members, and the check of one that comes from a document.
+
+Every other table holds records, whose fields the codec checks by their annotations.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from simulator.engine.records.codec import StateError
+from simulator.engine.text.fields import in_words
+from simulator.kernel.fields import LAST_TIMESTAMP_MS
+
+STRICT = ConfigDict(strict=True, extra="forbid")
+"""For the TypedDict of a row: it holds these members and no others, of exactly these types."""
+
+SavedMoment = Annotated[int, Field(ge=0, le=LAST_TIMESTAMP_MS)]
+"""Milliseconds."""
+SavedCount = Annotated[int, Field(ge=0, lt=2**63)]
+SavedTimestamp = Annotated[
+    str, Field(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$")
+]
+
+
+@cache
+def _adapter(shape: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(shape)
+
+
+def hold_against(shape: Any, value: object, path: str = "") -> None:
+    """StateError, with the place below `path`, for a value that is not of this shape (a TypedDict or a model)."""
+    try:
+        _adapter(shape).validate_python(value)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        raise StateError(".".join(filter(None, (path, *map(str, detail["loc"])))), in_words(detail)) from None

@@ -1,0 +1,238 @@
+"""Actions: what the outside world (or its stand-in) can do, one table for control calls, scenarios and commands.
+
+A row names the action, the kinds of resource it acts on (none: the world itself), its parameters and
+what it does. Chapter "Actions" of the control interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from itertools import islice
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
+
+from simulator.engine.records.records import Record, find, kind_of, no_resource, render
+from simulator.engine.rows.error import ApiError, ControlError, sentence
+from simulator.engine.text import strict
+from simulator.engine.text.fields import Body, Nothing, Wrong, parse, refusal_of
+from simulator.engine.text.json import Shown
+from simulator.engine.worlds import quotas
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.journal import Cause, Event
+from simulator.kernel.machine import IllegalMove, Machine
+from simulator.kernel.world import NO_ORIGIN, Origin, World
+
+TargetT = TypeVar("TargetT", default=Any)
+ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
+
+
+@dataclass(frozen=True)
+class ActionCall(Generic[TargetT, ParametersT]):
+    """One action as a room sees it: the target (None for the world), the environment, validated parameters.
+
+    A room names what it reads, `ActionCall[Deposit, Failure]`; `Nothing` where an action has no parameters.
+    """
+
+    world: World
+    environment: str
+    target: TargetT
+    parameters: ParametersT
+
+
+def _nothing() -> type[Nothing]:
+    return Nothing
+
+
+def _nothing_wrong(parameters: object) -> Iterable[Wrong]:
+    return ()
+
+
+def _nothing_unmet(world: World, record: object) -> str | None:
+    return None
+
+
+def _no_network(record: object) -> Iterable[str | None]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Action(Generic[TargetT, ParametersT]):
+    """One row of the action table.
+
+    `act` returns the record it moved, or a JSON object to be shown as `resource`. `check` tells what is wrong with
+    parameters in any world and on any target, beyond what their model says: so a scenario is refused when it is read,
+    and `act` gets only what passed.
+
+    Whether the action is legal on a record is a matter of its state table. `guard` is asked after the table and
+    returns why the action is refused all the same, or None. An action with `makes` moves nothing: it makes a new
+    resource of that kind by an initial move, so its target may be in any state.
+
+    `networks` are those without which it cannot happen to a record (None: the side in question has none): a step of a
+    scenario is held while one of them is down (decision S22). Chains move, banks and payers do not.
+    """
+
+    name: str
+    does: str
+    act: Callable[[ActionCall[TargetT, ParametersT]], Record | Shown | None]
+    kinds: tuple[str, ...] = ()
+    parameters: Callable[[], type[ParametersT]] = _nothing  # type: ignore[assignment]  # where none is named, nobody reads them
+    guard: Callable[[World, TargetT], str | None] = _nothing_unmet
+    check: Callable[[ParametersT], Iterable[Wrong]] = _nothing_wrong
+    makes: str = ""
+    networks: Callable[[TargetT], Iterable[str | None]] = _no_network
+
+    def states(self, machine: Machine) -> list[str]:
+        """The states in which the table has this action, whatever the guard says."""
+        return [state for state in machine.rows if self._acts_in(state, machine)]
+
+    def _acts_in(self, state: str, machine: Machine) -> bool:
+        return state in machine.rows and (self.makes != "" or machine.permits(state, self.name))
+
+    def refusal(self, world: World, record: Any) -> str | None:  # of a kind that the row names, so a TargetT
+        """Why the action is not legal on a record now; None when it is."""
+        refused = f"not legal in the state {record.status!r}"
+        if not self._acts_in(record.status, kind_of(world, record).machine):
+            return refused
+        unmet = self.guard(world, record)
+        return None if unmet is None else f"{refused}: {unmet}"
+
+
+class ActionTable:
+    """All actions, looked up by action and by kind of target."""
+
+    def __init__(self, actions: Iterable[Action]) -> None:
+        self.rows: dict[str, list[Action]] = {}
+        for row in actions:
+            known = self.rows.setdefault(row.name, [])
+            if any(set(row.kinds) & set(other.kinds) or row.kinds == other.kinds for other in known):
+                raise ValueError(f"there are two actions of the name {row.name!r} on one kind of target")
+            known.append(row)
+
+    @property
+    def of_world(self) -> list[str]:
+        """The names of the actions that need no target."""
+        return [name for name, rows in self.rows.items() if any(not row.kinds for row in rows)]
+
+    def allowed(self, world: World, record: Record) -> list[str]:
+        """The names of the actions that are legal on a resource now."""
+        return [
+            name
+            for name, rows in self.rows.items()
+            if any(record.kind in row.kinds and row.refusal(world, record) is None for row in rows)
+        ]
+
+    def kinds(self, name: str) -> list[str]:
+        return list(dict.fromkeys(kind for row in self.rows[name] for kind in row.kinds))
+
+    def networks_needed(self, name: str, record: Record) -> frozenset[str]:
+        """The canonical names of the networks without which an action cannot happen to a resource."""
+        needed = (row.networks(record) for row in self.rows.get(name, ()) if record.kind in row.kinds)
+        return frozenset(network for networks in needed for network in networks if network is not None)
+
+    def parameters(self, name: str) -> list[str]:
+        """What an action knows, whatever its target; `target` itself where it can have one."""
+        rows = self.rows[name]
+        fields = (field.alias or key for row in rows for key, field in row.parameters().model_fields.items())
+        return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
+
+    def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Record | None]:
+        """The row for this action on this target, and the target's record; ControlError when there is none."""
+        rows = self.rows.get(name)
+        if rows is None:
+            hint = strict.did_you_mean(name, self.rows)
+            raise ControlError(404, "not_found", sentence(f"There is no action {name!r}{hint}"))
+        world_row = next((row for row in rows if not row.kinds), None)
+        if target is None:
+            if world_row is None:
+                kinds = ", ".join(self.kinds(name))
+                raise ControlError(
+                    400, "missing_parameter", f"The action {name} needs a `target`, the id of: {kinds}.", "target"
+                )
+            return world_row, None
+        record = find(world, target)
+        if record is None:
+            raise no_resource(world, target)
+        for row in rows:
+            if record.kind in row.kinds:
+                return row, record
+        raise self._illegal(world, record, f"The action {name} does not act on a {record.kind}.")
+
+    def _illegal(self, world: World, record: Record, message: str) -> ControlError:
+        return ControlError(409, "invalid_transition", message, allowed=self.allowed(world, record))
+
+    def perform(
+        self,
+        world: World,
+        name: str,
+        target: str | None,
+        parameters: Mapping[str, object],
+        environment: str,
+        cause: Cause,
+        origin: Origin = NO_ORIGIN,
+    ) -> Performed:
+        """Do an action and tell what it did; ControlError when it is refused."""
+        before = world.journal.event_count
+        after = self.carry_out(world, name, target, parameters, environment, cause, origin)
+        resource = render(world, after) if isinstance(after, Record) else after
+        shown = after.id if isinstance(after, Record) and target is None else target
+        return Performed(name, shown, world.now_ms, resource, events_since(world, before))
+
+    def carry_out(
+        self,
+        world: World,
+        name: str,
+        target: str | None,
+        parameters: Mapping[str, object],
+        environment: str,
+        cause: Cause,
+        origin: Origin = NO_ORIGIN,
+    ) -> Record | Shown | None:
+        """Do an action: everything is checked first, then everything changes; ControlError when refused.
+
+        Returns what its row does. A scenario's step needs no more, and rendering it would be a tenth of the step.
+        """
+        try:
+            if target is None and name in self.rows:
+                strict.refuse_names(parameters, self.parameters(name), "parameter")
+            row, record = self.choose(world, name, target)
+            strict.refuse_unknown(row.parameters(), parameters, "parameter")
+            values = parse(row.parameters(), parameters)
+            found = list(row.check(values))
+            if found:
+                raise refusal_of(found)
+        except ApiError as error:
+            raise ControlError(error.status, error.code, error.message, error.param) from None
+        if record is not None and (refusal := row.refusal(world, record)) is not None:
+            raise self._illegal(world, record, f"The action {name} is {refusal}.")
+        where = record.environment if record is not None else environment
+        try:
+            with world.change(cause, origin), quotas.attempt(world):
+                return row.act(ActionCall(world, where, record, values))
+        except quotas.QuotaExceeded as error:
+            raise ControlError(error.status, error.code, error.message) from None
+        except ApiError as error:
+            status = error.status if error.status < 409 else 400
+            raise ControlError(status, error.code, error.message, error.param) from None
+        except IllegalMove as error:
+            # A row that its state table knows under another condition only: refused like any illegal move.
+            raise ControlError(409, "invalid_transition", f"The action {name} is refused: {error}.") from None
+
+
+@dataclass(frozen=True)
+class Performed:
+    """What an action did: its target, the moment, the resource after, the events emitted."""
+
+    action: str
+    target: str | None
+    at_ms: int
+    resource: Shown | None
+    events: Sequence[Event] = field(default_factory=tuple)
+
+
+def events_since(world: World, count: int) -> list[Event]:
+    """The events emitted since there were `count`, oldest first."""
+    fresh = list(islice(world.journal.events_newest_first(), world.journal.event_count - count))
+    fresh.reverse()
+    return fresh

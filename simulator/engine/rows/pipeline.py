@@ -1,0 +1,89 @@
+"""The one way of a call through its operation: admit, validate, act (decisions H2, H4 to H6).
+
+The endpoint goes it with what HTTP adds (a body to be read, idempotency, answers of scenarios) between the steps;
+whoever has a body already (a step towards an event, the trial of a document, a test) takes `perform`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from simulator.engine.records.listing import Listing, parse_list
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.operation import Answer, Call, Operation
+from simulator.engine.text.fields import parse, unknown_fields
+from simulator.engine.text.json import JsonObject
+from simulator.engine.text.texts import json_text
+from simulator.engine.worlds import quotas
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import Origin
+
+Gates: TypeAlias = Callable[[Operation, Call], None]
+"""What refuses a caller, 403, before anything else is looked at."""
+
+
+def no_gates(operation: Operation, call: Call) -> None:
+    """Everybody may call."""
+
+
+def perform(
+    operation: Operation,
+    call: Call,
+    raw: JsonObject | None = None,
+    query: Mapping[str, str] | None = None,
+    *,
+    cause: Cause,
+    scenario: str = "",
+    gates: Gates = no_gates,
+) -> Answer:
+    """A whole call, as one change with its cause; ApiError when it is refused, with nothing changed.
+
+    `scenario`: the one that what the call makes is bound to, "" for whichever takes it.
+    """
+    admit(operation, call, gates)
+    validate(operation, call, raw or {}, query or {}, strict=False)
+    with call.world.change(cause, Origin(json_text(raw or {}), scenario)):
+        claim(operation, call)
+        with quotas.attempt(call.world):
+            return operation.action(call)
+
+
+def admit(operation: Operation, call: Call, gates: Gates) -> None:
+    """Pass the gates, then find the resource that the path names; ApiError 403 and 404."""
+    gates(operation, call)
+    if operation.load is not None:
+        call.resource = operation.load(call)
+
+
+def claim(operation: Operation, call: Call) -> None:
+    """Look at the state of the quote that is used, after idempotency and before business rules and answers (H2)."""
+    if operation.claim is not None:
+        operation.claim(call)
+
+
+def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[str, str], *, strict: bool) -> list[str]:
+    """Fill in the validated body and query; returns the names of unknown fields and parameters (decision H6).
+
+    ApiError 400 for what is missing or malformed, and in a strict world for what is unknown.
+    """
+    query = {name: value for name, value in query.items() if value != ""}
+    unknown: list[str] = []
+    if operation.takes_body:
+        call.raw = raw
+        model = operation.body_for(call) if operation.body_for else operation.body()
+        call.body = parse(model, raw, patch=operation.method == "PATCH", code=operation.refuses_with)
+        unknown += unknown_fields(call.body)
+    if isinstance(operation.query, Listing):
+        call.query = parse_list(operation.query, query)
+        unknown += [name for name in query if name not in operation.query.parameters()]
+    elif operation.query is not None:
+        call.query = parse(operation.query(), query, code=operation.refuses_with)
+        unknown += unknown_fields(call.query)
+    else:
+        unknown += list(query)
+    if operation.check is not None:
+        operation.check(call)
+    if strict and unknown:
+        raise ApiError("invalid_parameter", f"The parameter `{unknown[0]}` is unknown to this operation.", unknown[0])
+    return unknown

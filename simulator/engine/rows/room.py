@@ -1,0 +1,64 @@
+"""A room: what one chapter of the specification hands to the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from simulator.engine.records.records import Kind
+from simulator.engine.rows.action import Action
+from simulator.engine.rows.by_name import by_name
+from simulator.engine.rows.operation import Operation
+from simulator.engine.text.shapes import Clauses
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
+
+
+@dataclass(frozen=True)
+class Room:
+    """The tables of one room: its operations, actions, timers and kinds, and its listeners to events.
+
+    `tables` are those it keeps besides the tables of its kinds.
+    `setup` makes the room's part of a fresh account (profile, keys, opening balances), inside a change. `clauses` say
+    which clause of the specification describes which of its shapes.
+    """
+
+    name: str
+    operations: tuple[Operation, ...] = ()
+    actions: tuple[Action, ...] = ()
+    timers: tuple[TimerRow, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    tables: tuple[TableKey[Any], ...] = ()
+    on_event: tuple[EventListener, ...] = ()
+    on_created: tuple[CreationListener, ...] = ()
+    setup: Callable[[World], None] | None = None
+    clauses: Callable[[], Clauses] = dict
+
+    def all_tables(self) -> tuple[TableKey[Any], ...]:
+        """Every table that it owns or whose rows it has kinds of, each once."""
+        return tuple(dict.fromkeys((*(kind.table for kind in self.kinds), *self.tables)))
+
+
+def kinds_in_order(rooms: Iterable[Room]) -> list[Kind]:
+    """The kinds of all rooms; last those of which a world has but one."""
+    return sorted((kind for room in rooms for kind in room.kinds), key=lambda kind: kind.sole is not None)
+
+
+def wiring_of(
+    rooms: Iterable[Room],
+    timers: Iterable[TimerRow] = (),
+    on_event: tuple[EventListener, ...] = (),
+    on_created: tuple[CreationListener, ...] = (),
+    on_failure: FailureHandler | None = None,
+) -> Wiring:
+    """What rooms connect to a world, and after them what stands around them; ValueError for two rows of one name."""
+    rooms = tuple(rooms)
+    rows = (*(row for room in rooms for row in room.timers), *timers)
+    return Wiring(
+        timers=by_name("timers", rows, lambda row: row.kind),
+        on_event=(*(listener for room in rooms for listener in room.on_event), *on_event),
+        on_created=(*(listener for room in rooms for listener in room.on_created), *on_created),
+        kinds=by_name("kinds", kinds_in_order(rooms), lambda kind: kind.name),
+        on_failure=on_failure,
+    )

@@ -1,0 +1,221 @@
+"""Reading scenario files: every problem of a file at once, each with path, line and column, and near misses named.
+
+The models of `schema` judge the shape; what needs the action table, the event catalogue or other scenarios is judged
+here. No other module knows YAML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.files.library import FileProblem, Library, ScenarioFile, files_in, source_of
+from simulator.engine.scenario.language import parts, schema
+from simulator.engine.scenario.language.document import FILE, UPLOAD, Bounds, Document, Path, dotted, read
+from simulator.engine.scenario.language.judge import ScenarioJudge, report_unknown
+from simulator.engine.scenario.language.parameters import names_of
+from simulator.engine.scenario.language.schema import Scenario
+from simulator.engine.scenario.run import drive
+from simulator.engine.text.fields import in_words
+from simulator.engine.text.json import dumps
+
+
+class ScenarioError(Exception):
+    """A scenario file is not valid; `errors` are {path, line, column, message}, in the order of the file.
+
+    `warnings`: what else of it is probably not meant.
+    """
+
+    def __init__(self, errors: list[FileProblem], source: str = "", warnings: tuple[FileProblem, ...] = ()) -> None:
+        self.errors = errors
+        self.warnings = warnings
+        self.source = source
+        count = len(errors)
+        lines = [
+            f"{error.get('file', source)}:{error['line']}:{error['column']}: {_line_of(error)}" for error in errors
+        ]
+        super().__init__("\n".join([f"{count} {'problem' if count == 1 else 'problems'}", *lines]))
+
+
+def _line_of(error: FileProblem) -> str:
+    return f"{error['path']}: {error['message']}" if error["path"] else error["message"]
+
+
+class Loader:
+    """Reads scenario files against an action table and an event catalogue."""
+
+    def __init__(self, actions: ActionTable, events: Collection[str] = tuple(EVENT_TYPES)) -> None:
+        self._actions = actions
+        self._events = tuple(events)
+
+    def load(
+        self, text: str | bytes, source: str = "uploaded", known: Iterable[str] = (), bounds: Bounds = UPLOAD
+    ) -> ScenarioFile:
+        """The scenario of a file's text; ScenarioError with every problem. `known`: names of other scenarios."""
+        document, loaded = self._read(text, source, bounds)
+        self._check(document, known)
+        whole = text if isinstance(text, str) else text.decode()
+        return replace(_finish(document, loaded, source), text=whole)
+
+    def load_inside(self, text: bytes, path: Path, value: object, known: Iterable[str] = ()) -> ScenarioFile:
+        """The scenario that is this value, at a path of a larger document, by its text; nothing of it has a line.
+
+        ScenarioError with every problem, at its line and column in the larger document.
+        """
+        try:
+            return replace(self.load(dumps(value), known=known), lines={}, text="")
+        except ScenarioError as error:
+            whole = read(text.decode())
+            part = whole.part(path)
+            self._validated(part)
+            self._check(part, known)
+            line, column = whole.place(path)
+            listed = [one.shown() for one in part.in_order()]
+            listed = listed or [{**one, "line": line, "column": column} for one in error.errors]  # a bound of all of it
+            raise ScenarioError(listed, error.source) from None
+
+    def load_file(self, path: FilePath, known: Iterable[str] = ()) -> ScenarioFile:
+        """The scenario of one file; ScenarioError, OSError."""
+        return self.load(path.read_bytes(), str(path), known, FILE)
+
+    def load_shipped(self, path: FilePath, known: Iterable[str]) -> ScenarioFile:
+        """The scenario of one of the files that ship; ScenarioError, also when it has another name than its file."""
+        file = self.load(path.read_bytes(), source_of(path), known, FILE)
+        if file.name != path.stem:
+            problem: FileProblem = {"path": "name", "line": 1, "column": 1, "message": f"it must be `{path.stem}`"}
+            raise ScenarioError([problem], source_of(path))
+        return file
+
+    def load_directory(self, directory: FilePath) -> Library:
+        """All scenarios of a directory by name, in the order of the file names; ScenarioError of all files together."""
+        read_files = [(path, *self._read(path.read_bytes(), source_of(path), FILE)) for path in files_in(directory)]
+        names = [document.value.get("name") for _, document, _ in read_files if isinstance(document.value, dict)]
+        library = Library()
+        errors: list[FileProblem] = []
+        for path, document, loaded in read_files:
+            self._check(document, [name for name in names if isinstance(name, str)])
+            if loaded is not None and loaded.name in library:
+                document.report(("name",), f"the scenario `{loaded.name}` is defined in another file too")
+            try:
+                file = _finish(document, loaded, source_of(path))
+            except ScenarioError as error:
+                errors += [{"file": str(path), **problem} for problem in error.errors]
+            else:
+                library[file.name] = file
+        if errors:
+            raise ScenarioError(errors, str(directory))
+        return library
+
+    def _read(self, text: str | bytes, source: str, bounds: Bounds) -> tuple[Document, Scenario | None]:
+        document = read(text if isinstance(text, str) else _decoded(text, source), bounds)
+        if document.problems and document.value is None:
+            return document, None
+        if not isinstance(document.value, dict):
+            document.report((), "a scenario is a mapping that begins with `name`")
+            return document, None
+        return document, self._validated(document)
+
+    @staticmethod
+    def _validated(document: Document) -> Scenario | None:
+        """The scenario of the value, or what its models find wrong reported."""
+        try:
+            return Scenario.model_validate(document.value)
+        except ValidationError as error:
+            for detail in error.errors(include_url=False):
+                _report(document, detail)
+            return None
+
+    def _check(self, document: Document, known: Iterable[str]) -> None:
+        if isinstance(document.value, dict):
+            name = document.value.get("name")
+            scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
+            ScenarioJudge(document, self._actions, self._events, scenarios).judge()
+
+
+def _decoded(raw: bytes, source: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        column = error.start - raw.rfind(b"\n", 0, error.start)
+        problem: FileProblem = {"path": "", "line": line, "column": column, "message": "the file is not UTF-8"}
+        raise ScenarioError([problem], source) from None
+
+
+def _finish(document: Document, scenario: Scenario | None, source: str) -> ScenarioFile:
+    warned = sorted(document.warnings, key=lambda warning: (warning.line, warning.column))
+    warnings = tuple(warning.shown() for warning in warned)
+    if document.problems or scenario is None:
+        raise ScenarioError([problem.shown() for problem in document.in_order()], source, warnings)
+    paths: list[Path] = [("rules", index) for index in range(len(scenario.rules))]
+    paths += [("timeline", index) for index in range(len(scenario.timeline))]
+    paths += [("faults", index) for index in range(len(scenario.faults))]
+    for member, given in (document.value.get("world") or {}).items():
+        entries = range(len(given)) if isinstance(given, list) else ()
+        paths += [("world", member), *(("world", member, index) for index in entries)]
+    lines = {dotted(path): document.place(path, key=True)[0] for path in paths}
+    return ScenarioFile(document.value, source, lines, warnings)
+
+
+def _report(document: Document, detail: ErrorDetails) -> None:
+    """One finding of the models, put where it belongs in the file and into plain words."""
+    path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
+    kind = detail["type"]
+    inside = _belongs_inside(path)
+    if kind == "extra_forbidden" and inside:
+        document.report_unknown(path, f"`{path[-1]}` belongs inside `{inside}`", "")
+    elif kind == "extra_forbidden":
+        report_unknown(document, path, _fields_at(detail["loc"]), "field")
+    elif kind == "missing":
+        document.report_missing(path[:-1], path, (str(path[-1]),), f"`{path[-1]}` is missing")
+    elif kind == "string_pattern_mismatch":
+        document.report(path, "a name has letters, digits and `.-_`, and begins with a letter or digit")
+    elif kind == "string_type" and isinstance(detail["input"], int | float) and not isinstance(detail["input"], bool):
+        document.report(path, f"it must be a string; write it in quotes: '{detail['input']}'")
+    else:
+        document.report(path, in_words(detail))
+
+
+def _belongs_inside(path: Path) -> str:
+    """The part of a fault that has the member which stands beside it."""
+    if len(path) != 3 or path[0] != "faults":
+        return ""
+    parts = ("match", "respond", "webhook", "deliver")
+    return next((part for part in parts if path[-1] in names_of(_MODEL_AT[part])), "")
+
+
+_MODEL_AT: Mapping[str, type[BaseModel]] = {
+    "rules": schema.Rule,
+    "answer": schema.AnswerInstead,
+    "world": schema.InitialState,
+    "faults": schema.Fault,
+    "match": schema.FaultMatch,
+    "respond": schema.FaultRespond,
+    "webhook": schema.WebhookFaultMatch,
+    "deliver": schema.Deliver,
+    "«tests»": parts.Tests,
+    "«call»": drive.DriveCall,
+    "«named»": drive.DriveCall,
+    "«advance»": drive.Advance,
+    "«receiver»": drive.Receiver,
+    "receiver": drive.ReceiverAnswers,
+    "«event»": drive.ExpectEvent,
+    "«resource»": drive.ExpectResource,
+    "«answer»": drive.ExpectAnswer,
+    "«delivery»": drive.ExpectDelivery,
+    "«webhooks»": drive.ExpectWebhooks,
+}
+
+
+def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
+    """The fields of the part in which an unknown one stands."""
+    for part in reversed(loc[:-1]):
+        if isinstance(part, str) and part in _MODEL_AT:
+            return names_of(_MODEL_AT[part])
+    return names_of(Scenario)

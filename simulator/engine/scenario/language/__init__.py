@@ -1,0 +1,1 @@
+"""The language of scenario files: parsing, models, and what is wrong with a file."""

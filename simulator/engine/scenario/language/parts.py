@@ -1,0 +1,149 @@
+"""What all parts of a scenario file are made of: durations, numbers, names, and the tests of a `where`.
+
+Durations are validated where they stand and kept as spans of milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    PlainValidator,
+    StringConstraints,
+    Tag,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+
+from simulator.engine.scenario.language.pattern import compiled
+from simulator.engine.scenario.play.script import Span, span_of
+from simulator.engine.text.json import JsonObject
+from simulator.kernel.clock import parse_duration
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+TAKEN_NAME = "active"
+"""`/_simulator/scenarios/active` is the list of the active ones."""
+
+DURATION_SCHEMA: JsonSchemaValue = {
+    "anyOf": [
+        {"type": "string", "examples": ["20s", "2h30m", "PT90S"]},
+        {"type": "number", "minimum": 0, "description": "seconds"},
+    ]
+}
+_SPAN_SCHEMA: JsonSchemaValue = {
+    "anyOf": [
+        *DURATION_SCHEMA["anyOf"],
+        {
+            "type": "object",
+            "properties": {
+                "between": {
+                    "type": "array",
+                    "items": DURATION_SCHEMA,
+                    "minItems": 2,
+                    "maxItems": 2,
+                    "description": "The shortest and the longest; which one it is, is drawn from the world's seed.",
+                },
+            },
+            "required": ["between"],
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+def _regex(text: str) -> str:
+    compiled(text)
+    return text
+
+
+def _bound(value: object) -> Decimal:
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        try:
+            number = Decimal(str(value))
+        except InvalidOperation:
+            number = Decimal("NaN")
+        if number.is_finite():
+            return number
+    raise ValueError("it must be a number, or one written as a string")
+
+
+def is_name(text: str) -> bool:
+    """Whether a scenario may have that name."""
+    return re.fullmatch(NAME_PATTERN, text) is not None and text != TAKEN_NAME
+
+
+def _not_taken(name: str) -> str:
+    if name == TAKEN_NAME:
+        raise ValueError(f"`{name}` stands for the active scenarios, so none can have it as its name")
+    return name
+
+
+def _scalar(value: object) -> Any:
+    if isinstance(value, dict | list):
+        raise ValueError("it must be a single value")
+    return value
+
+
+DurationMs = Annotated[int, PlainValidator(parse_duration), WithJsonSchema(DURATION_SCHEMA)]
+SpanOf = Annotated[Span, PlainValidator(span_of), WithJsonSchema(_SPAN_SCHEMA)]
+Regex = Annotated[str, AfterValidator(_regex)]
+Bound = Annotated[Decimal, PlainValidator(_bound), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
+ScenarioName = Annotated[str, StringConstraints(pattern=NAME_PATTERN), AfterValidator(_not_taken)]
+Environment = Literal["sandbox", "production"]
+Scalar = Annotated[
+    str | bool | int | float | None,
+    PlainValidator(_scalar),
+    WithJsonSchema({"type": ["string", "boolean", "number", "null"]}),
+]
+
+
+class Part(BaseModel):
+    """Base of all parts: strict types, no unknown members."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=(), populate_by_name=True)
+
+
+class Tests(Part):
+    """What a value must pass; all members that are given must hold."""
+
+    starts_with: str | None = None
+    """The text begins so."""
+    ends_with: str | None = None
+    """The text ends so."""
+    matches: Regex | None = None
+    """A regular expression, as RE2 knows them, found in the text; its named groups serve in the rule's steps."""
+    gt: Bound | None = None
+    """The number, or the amount written as text, is greater."""
+    gte: Bound | None = None
+    """It is greater or equal."""
+    lt: Bound | None = None
+    """It is less."""
+    lte: Bound | None = None
+    """It is less or equal."""
+    exists: bool | None = None
+    """true: it is there and not null; false: it is null or not there."""
+    names_scenario: bool | None = None
+    """Whether the text, or the group `name` of `matches`, is the name of a scenario."""
+
+    @property
+    def given(self) -> JsonObject:
+        return {name: getattr(self, name) for name in Tests.model_fields if getattr(self, name) is not None}
+
+
+def _matcher_tag(value: object) -> str:
+    if isinstance(value, dict):
+        return "«tests»"
+    return "«list»" if isinstance(value, list) else "«scalar»"
+
+
+Matcher = Annotated[
+    Annotated[Tests, Tag("«tests»")] | Annotated[list[Scalar], Tag("«list»")] | Annotated[Scalar, Tag("«scalar»")],
+    Discriminator(_matcher_tag),
+]
+Where: TypeAlias = dict[str, Matcher]

@@ -1,0 +1,61 @@
+"""Steps that are due: carried out, or skipped with the reason, and what stops a scenario of which too many come."""
+
+from __future__ import annotations
+
+from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.scenario.play import stops
+from simulator.engine.scenario.play.activation import stop
+from simulator.engine.scenario.play.catalogue import Context
+from simulator.engine.scenario.play.pending import PlannedStep, note_step
+from simulator.engine.scenario.play.rules import hand_over, latest
+from simulator.kernel.agenda import Timer
+from simulator.kernel.journal import shared_cause
+from simulator.kernel.ledger import Overdrawn
+from simulator.kernel.machine import IllegalMove
+from simulator.kernel.world import World
+
+_REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
+
+
+def carry_out(context: Context, world: World, timer: Timer) -> None:
+    """Do a step that is due, or record that it was no longer possible; inside the change of its timer."""
+    step = PlannedStep.of(timer)
+    too_many = stops.count_step(world, step.scenario) if step.at_once else None
+    if too_many is not None:
+        stop(world, step.scenario, step.part, step.place, too_many)
+    elif step.hand_to is not None:
+        _hand_over(context, world, step, step.hand_to)
+    elif step.action is not None:
+        _act(context, world, step, step.action)
+
+
+def _act(context: Context, world: World, step: PlannedStep, action: str) -> None:
+    # An action on the world itself takes no target; a timeline is about no object, so there only its own target counts.
+    acts_on_world = any(not row.kinds for row in context.actions.rows.get(action, ()))
+    target = step.acts_on or (None if acts_on_world or step.of_timeline else step.target)
+    cause = shared_cause("rule", step.scenario, step.place)
+    try:
+        # An attempt of its own: what a refused action has begun is undone, what the refusal notes stays.
+        with world.store.attempt():
+            context.actions.carry_out(world, action, target, step.parameters, step.environment, cause)
+    except _REFUSALS as refusal:
+        note_step(world, "skipped", step, reason=str(getattr(refusal, "message", refusal)))
+        return
+    stops.record_success(world, step.scenario)
+    note_step(world, "done", step)
+
+
+def _hand_over(context: Context, world: World, step: PlannedStep, successor: str) -> None:
+    happening = latest(world, step.acts_on or step.target)
+    if happening is None:
+        note_step(world, "skipped", step, reason="there is nothing to hand over")
+        return
+    hand_over(context, world, step.scenario, successor, happening, step.part, step.place)
+
+
+def failed(world: World, timer: Timer, error: Exception) -> None:
+    """A step broke and was undone: it is recorded, and a second one like it stops its scenario; inside a change."""
+    step = PlannedStep.of(timer)
+    reason = stops.record_failure(world, step, error)
+    if reason is not None:
+        stop(world, step.scenario, step.part, step.place, reason)

@@ -1,0 +1,1 @@
+"""Running a scenario without an integrator: its drive, its expectations, and recording one."""

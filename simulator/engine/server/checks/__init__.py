@@ -1,0 +1,1 @@
+"""Checks before a call reaches its operation: gates, idempotency, limits, quotas, faults."""

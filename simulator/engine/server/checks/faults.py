@@ -1,0 +1,156 @@
+"""Faults of the interface: which call is disturbed, and how (control interface, chapter "Faults")."""
+
+from __future__ import annotations
+
+import asyncio
+from fnmatch import fnmatchcase
+
+from simulator.engine.faults import models as faults
+from simulator.engine.faults import mutations as surprises
+from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS, first_hit, give_back
+from simulator.engine.records.records import find
+from simulator.engine.rows.operation import Operation
+from simulator.engine.server.checks import idempotency
+from simulator.engine.server.checks.ratelimit import retry_after
+from simulator.engine.server.http.messages import WITHOUT_BODY, Outgoing
+from simulator.engine.server.http.request import Request
+from simulator.engine.text.json import dumps
+from simulator.kernel.clock import SECOND_MS, parse_duration
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.providers.ramp.auth import key_pair
+
+
+def doubts(world: World, fault: faults.Fault) -> list[str]:
+    """Why a checked fault may never be hit as the world is now: a key or an endpoint that it does not have."""
+    if isinstance(fault, faults.WebhookFault):
+        endpoint = fault.webhook.endpoint_id
+        if endpoint is None or getattr(find(world, endpoint), "kind", "") == "webhook":
+            return []
+        return [f"webhook.endpoint_id: no endpoint of the world {world.id} has the id {endpoint!r}"]
+    key = fault.match.public_key
+    if key is None:
+        return []
+    pairs = [pair for environment in ENVIRONMENTS if (pair := key_pair(world, environment, key)) is not None]
+    if not pairs:
+        return [f"match.public_key: no key pair of the world {world.id} has the public key {key!r}"]
+    return [f"match.public_key: the key pair {key!r} is revoked"] if pairs[0].status == "revoked" else []
+
+
+def places_of(operation: Operation) -> surprises.Places:
+    """The places of the true answer of an operation."""
+    return {} if operation.answer is None else surprises.places_of(operation.answer())
+
+
+def _can_surprise(operation: Operation, fault: faults.InterfaceFault) -> bool:
+    """Whether the true answer of an operation can have what a fault wants in it; true of one that wants nothing."""
+    surprise = surprises.Surprise.of(fault)
+    return surprise is None or not any(surprises.impossible((places_of(operation),), surprise))
+
+
+def _seconds(given: str | float | None) -> float:
+    return min(parse_duration(given or 0), faults.LONGEST_DELAY_MS) / SECOND_MS
+
+
+class Interference:
+    """What one fault does to one call."""
+
+    def __init__(self, request: Request, fault_id: str, fault: faults.InterfaceFault, operation: Operation) -> None:
+        self._id = fault_id
+        self._request = request
+        request.fault = fault_id
+        self._fault = fault
+        self._operation = operation
+        self._surprise = surprises.Surprise.of(fault)
+        self.delay_seconds = _seconds(fault.delay)
+        self._answer_delay_seconds = _seconds(fault.answer_delay)
+        self.replaces = fault.respond is not None or fault.drop
+        self.works = fault.after_commit or not self.replaces
+        """Whether the work of the call is done."""
+        self.act = fault.act
+        """What happens in the outside world first."""
+
+    def came_to_nothing(self, world: World) -> None:
+        """What was to happen first is refused: unless the fault does more, the hit does not count. Inside a change."""
+        if self._surprise is None and not self.replaces and not self._acts_otherwise:
+            self._give_back(world)
+
+    def _give_back(self, world: World) -> None:
+        give_back(world, self._id)
+        self._request.fault = ""
+
+    async def hold_answer(self) -> None:
+        """Let the answer wait, now that the work is done."""
+        if self._answer_delay_seconds:
+            await asyncio.sleep(self._answer_delay_seconds)
+
+    def answer(self, world: World, request_id: str) -> Outgoing:
+        """The answer in place of the true one."""
+        respond = self._fault.respond
+        if respond is None or self._fault.drop:
+            return Outgoing(0, b"", cut=True, headers={"X-Request-Id": request_id})
+        message = respond.message or "A fault that was asked for."
+        body = dumps({"error": {"code": respond.code, "message": message, "request_id": request_id}})
+        headers = {"X-Request-Id": request_id}
+        if respond.retry_after is not None:
+            headers["Retry-After"] = retry_after(world, str(respond.retry_after), world.now_ms)
+        return self.disturb(Outgoing(respond.status, body, headers))
+
+    def in_place_of(self, world: World, true: Outgoing) -> Outgoing:
+        """The true answer as it goes out. Inside a change: where nothing can be done to it, the hit does not count."""
+        surprising = None
+        if self._surprise is not None and 200 <= true.status < 300:
+            surprising = surprises.surprised(true.body, places_of(self._operation), self._surprise)
+        if surprising is not None:
+            true.body = surprising
+        elif self._surprise is not None and not self._acts_otherwise:
+            self._give_back(world)
+        return self.disturb(true)
+
+    @property
+    def _acts_otherwise(self) -> bool:
+        fault = self._fault
+        delays = self.delay_seconds or self._answer_delay_seconds
+        return bool(delays) or fault.malformed is not None or fault.key_forgotten
+
+    def disturb(self, outgoing: Outgoing) -> Outgoing:
+        """The answer with a body that was cut short or is no JSON; one without a body stays as it is."""
+        if outgoing.status in WITHOUT_BODY:
+            return outgoing
+        if self._fault.malformed == "truncate":
+            outgoing.body = outgoing.body[: len(outgoing.body) // 2]
+        elif self._fault.malformed == "garbage":
+            outgoing.body = b"<html><body>Bad gateway</body></html>"
+        return outgoing
+
+
+def choose(request: Request, operation: Operation) -> Interference | None:
+    """The first fault in force that matches this call; it counts as hit. Inside a change."""
+    if not request.world.store[FAULTS].rows:
+        return None
+    request.may_wait = True
+    world, method, path = request.world, request.incoming.method, request.path
+    given = idempotency.key_of(operation, request.incoming)
+    key = None if given is None else idempotency.place_of(request.environment, given)
+    counted = world.store[UNDER_KEYS]
+
+    def fits(fault_id: str, fault: faults.InterfaceFault) -> bool:
+        match, most = fault.match, fault.first_per_key
+        return (
+            (match.method is None or match.method.upper() == method)
+            and (match.path is None or fnmatchcase(path, match.path))
+            and (match.public_key is None or match.public_key == request.public_key)
+            and (most is None or (key is not None and (counted.get(f"{fault_id}|{key}") or 0) < most))
+            and _can_surprise(operation, fault)
+            and (not fault.key_forgotten or (key is not None and idempotency.is_kept(world, key)))
+        )
+
+    hit = first_hit(world, "match", lambda: faults.InterfaceFault, fits, "faults")
+    if hit is None:
+        return None
+    fault_id, fault = hit
+    if fault.first_per_key is not None:
+        place = f"{fault_id}|{key}"
+        counted.put(place, (counted.get(place) or 0) + 1)
+    if fault.key_forgotten and key is not None:
+        idempotency.forget(world, key)
+    return Interference(request, fault_id, fault, operation)

@@ -1,0 +1,38 @@
+"""The world of an API call, and the refusal of a call to a world that the store has and nobody can read."""
+
+from __future__ import annotations
+
+from simulator.engine.server import keeping
+from simulator.engine.server.http.messages import Outgoing
+from simulator.engine.server.http.request import Request
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.json import dumps
+from simulator.engine.worlds.simulator import Simulator
+from simulator.kernel.world import DEFAULT_WORLD, World
+
+
+async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outgoing | None:
+    """Return 503 for a call to a world that is set aside, else None. `is_known`: the API has the path of the call.
+
+    No world journals the refusal: it is not the service's. A world at rest is read first. Unavailable.
+    """
+    keeper = runtime.keeper
+    if keeper is None:
+        return None
+    credential = request.credential if is_known else ""
+    world_id = runtime.simulator.directory.get(credential, DEFAULT_WORLD)
+    await runtime.wake(world_id)
+    if world_id not in keeper.unreadable and world_id not in runtime.simulator.worlds:
+        world_id = DEFAULT_WORLD  # a credential of a world that has ended
+    why = keeper.unreadable.get(world_id)
+    if why is None:
+        return None
+    error = keeping.unreadable_error(request.path, world_id, why)
+    return Outgoing(error.status, dumps(error.envelope()), keeping.headers_of(error))
+
+
+def world_of(simulator: Simulator, request: Request, *, is_known: bool) -> World:
+    """Return the world of a call: that of its credential, else `default`."""
+    if is_known and (credential := request.credential) and (world := simulator.world_of(credential)) is not None:
+        return world
+    return simulator.default

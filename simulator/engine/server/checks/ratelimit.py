@@ -1,0 +1,54 @@
+"""The rate limit of a world (decision H15): N calls in so many seconds, counted per key pair.
+
+The seconds are simulated ones, or with the setting `rate_limit_clock` those of the wall clock, for clients that sleep
+for real what Retry-After says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from simulator.engine.rows.error import ApiError
+from simulator.engine.worlds.settings import assumes, settings_of
+from simulator.kernel.clock import SECOND_MS, to_datetime
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+
+WINDOWS = TableKey("rate_windows", tuple[int, int], around=True)
+"""When the present window of a key pair was opened (milliseconds), and the calls in it."""
+
+
+def retry_after(world: World, seconds: str, now_ms: int) -> str:
+    """The header Retry-After for a wait that begins at `now_ms`: seconds, or the moment at which it ends."""
+    if not assumes(world, "H15", "retry_after_is_a_date"):
+        return seconds
+    return to_datetime(now_ms + int(seconds) * SECOND_MS).strftime("%a, %d %b %Y %H:%M:%S GMT")
+
+
+def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) -> None:
+    """Count one call, inside a change; 429 rate_limited with Retry-After when the window is full.
+
+    Windows lapse by comparison.
+    """
+    settings = settings_of(world)
+    limit = settings["rate_limit"]
+    if limit is None:
+        return
+    on_the_wall = settings["rate_limit_clock"] == "wall"
+    now_ms = wall_clock_ms() if on_the_wall else world.now_ms
+    calls, seconds = (int(part) for part in limit.split("/"))
+    table, window = world.store[WINDOWS], f"wall:{public_key}" if on_the_wall else public_key
+    opened_ms, count = table.get(window) or (now_ms, 0)
+    if not 0 <= now_ms - opened_ms < seconds * SECOND_MS:
+        opened_ms, count = now_ms, 0
+    if count >= calls:
+        wait = str(-((now_ms - opened_ms - seconds * SECOND_MS) // SECOND_MS))
+        message = f"At most {calls} calls in {seconds} s."
+        if world.clock.mode == "manual" and not on_the_wall:
+            message += (
+                f" The clock of this world stands still, so this ends only when it is moved: advance it by {wait}s"
+                " (rampsim clock advance, or POST /_simulator/clock/advance), or count on the wall clock"
+                " with the setting rate_limit_clock."
+            )
+        raise ApiError("rate_limited", message, headers={"Retry-After": retry_after(world, wait, now_ms)})
+    table.put(window, (opened_ms, count + 1))

@@ -1,0 +1,231 @@
+"""The settings of a server: one frozen object made from flags and environment, validated once, every error named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from simulator.engine.clients.address import DEFAULT_HOST, DEFAULT_PORT
+from simulator.engine.text.fields import dotted, in_words
+from simulator.engine.worlds import alternatives, setting_model
+from simulator.engine.worlds.settings import DEFAULTS, shown
+from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
+from simulator.kernel.dataclass import dataclass
+
+_STORES = re.compile(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
+_IN_MEMORY = re.compile(r"sqlite:///(:memory:|file:.*)", re.DOTALL)
+"""Names by which SQLite itself means a database in memory, or one with options."""
+_LONGEST_NUMBER = 20
+_PASSWORD = re.compile(r"(?<=:)[^:]*(?=@)")
+_ORIGIN = re.compile(r"https?://[^/?#@\s]+")
+_PAGE_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
+"""Pages inside of applications have schemes of their own, such as `capacitor://localhost`."""
+_COUNTS = (
+    *("journal_limit", "journal_bytes", "timers_per_instant"),
+    *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
+    *("quota_snapshots", "quota_scenarios", "quota_events", "quota_bytes"),
+)
+_HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
+
+
+class ConfigError(Exception):
+    """What is wrong with the settings of a server, one line each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class Config:
+    """A validated configuration. `now_ms` None means: the wall clock, or the usual start of a manual clock.
+
+    `state`: the document of a world that stands in place of the default one. `store`: the URL of the database that
+    worlds are kept in; None: in memory alone. `advertise`: where other servers of the same database reach this one;
+    None: where it listens. `scenario_directories`: whose files are scenarios, read again when they change.
+    `idle_worlds_seconds`: so long after its last call a world of such a database leaves memory.
+    """
+
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    clock: str = "real"
+    rate: Decimal = Decimal(1)
+    now_ms: int | None = None
+    seed: int = 1
+    scenarios: tuple[str, ...] | None = None
+    control_token: str | None = None
+    control_tokens: Path | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    idle_seconds: float = 60.0
+    request_seconds: float = 30.0
+    state: Path | None = None
+    settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
+    store: str | None = None
+    advertise: str | None = None
+    idle_worlds_seconds: float = 60.0
+    scenario_directories: tuple[Path, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+
+
+def make_config(
+    *,
+    host: str,
+    port: int | str,
+    clock: str,
+    rate: str,
+    now: str | None,
+    seed: int | str,
+    scenarios: tuple[str, ...] | None,
+    control_token: str | None,
+    settings: dict[str, Any],
+    is_loopback: bool,
+    allowed_hosts: tuple[str, ...],
+    idle_timeout: str,
+    request_timeout: str,
+    state: str | None = None,
+    control_tokens: str | None = None,
+    assume: tuple[str, ...] = (),
+    store: str | None = None,
+    advertise: str | None = None,
+    idle_worlds: str = "60",
+    scenario_directories: tuple[str, ...] = (),
+    allowed_origins: tuple[str, ...] = (),
+) -> Config:
+    """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones.
+
+    `assume`: what is to be assumed otherwise, each as `ID=ALTERNATIVE`.
+    """
+    problems: list[str] = []
+    port_number = _whole("--port", port, 65535, problems)
+    if clock not in MODES:
+        problems.append(f"--clock: {clock!r} is none of {', '.join(MODES)}")
+    seed_number = _whole("--seed", seed, 2**63 - 1, problems)
+    speed = _rate(rate, problems)
+    now_ms = _now(now, problems)
+    token = (control_token or "").strip()
+    if not is_loopback and not token and not control_tokens:
+        problems.append(
+            f"--host {host} is reachable from other machines, so the control interface needs a token: "
+            "set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1"
+        )
+    for name in allowed_hosts:
+        if _HOST_NAME.fullmatch(name) is None:
+            problems.append(f"--allowed-host: {name!r} is not a host name or address; give it without a port")
+    for origin in allowed_origins:
+        if _PAGE_ORIGIN.fullmatch(origin) is None:
+            problems.append(f"--allow-origin: {origin!r} is not the origin of a web page; write http://HOST:PORT")
+    idle_seconds = _seconds("--idle-timeout", idle_timeout, problems)
+    request_seconds = _seconds("--request-timeout", request_timeout, problems)
+    if store == "":
+        problems.append("--store: it is empty; name a database, or leave out the flag and SIMULATOR_STORE for none")
+    if store and _STORES.fullmatch(store) is None:
+        problems.append(
+            f"--store: {_without_password(store)!r} is no store; write sqlite:///FILE for a file in this directory, "
+            "sqlite:////DIRECTORY/FILE for one anywhere, or postgresql://USER:PASSWORD@HOST/DATABASE"
+        )
+    if store and _IN_MEMORY.fullmatch(store) is not None:
+        name = store.removeprefix("sqlite:///")[:100]
+        problems.append(f"--store: {name!r} would keep nothing; name a file, or leave out --store for worlds in memory")
+    idle_worlds_seconds = _seconds("--idle-worlds", idle_worlds, problems)
+    is_shared = (store or "").startswith("postgres")
+    if advertise and _ORIGIN.fullmatch(advertise) is None:
+        problems.append(f"--advertise: {advertise!r} is not where a server is reached; write http://HOST:PORT")
+    elif is_shared and not advertise and host in ("0.0.0.0", "::"):
+        problems.append(
+            f"--host {host} says nothing of where other servers of this database reach this one: "
+            "say it with --advertise http://HOST:PORT"
+        )
+    validated = _settings(settings, problems)
+    if assume:
+        chosen, found = alternatives.chosen(assume)
+        problems += [f"--assume: {problem}" for problem in found]
+        validated = {**validated, "assumptions": chosen}
+    if problems:
+        raise ConfigError(problems)
+    return Config(
+        host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
+        Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
+        Path(state) if state else None, validated, store or None, advertise or None,
+        idle_worlds_seconds, tuple(map(Path, scenario_directories)), allowed_origins,
+    )  # fmt: skip
+
+
+def _without_password(url: str) -> str:
+    """A URL as a log may show it."""
+    return _PASSWORD.sub("***", url)
+
+
+def _whole(name: str, value: int | str, highest: int, problems: list[str]) -> int:
+    text = str(value).strip()
+    if text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= highest:
+        return int(text)
+    problems.append(f"{name}: {text[:100]!r} is not a whole number from 0 to {highest}")
+    return 0
+
+
+def _seconds(name: str, text: str, problems: list[str]) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= 86_400:
+        problems.append(f"{name}: {text!r} is not a number of seconds from 0.1 to 86400")
+        return 1.0
+    return seconds
+
+
+def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
+    """The settings of the default world; numbers may come as text, as flags and variables do."""
+    values = {name: _count(value) if name in _COUNTS else value for name, value in given.items()}
+    if values == DEFAULTS:
+        return {**DEFAULTS}
+    try:
+        return shown(setting_model.Settings.model_validate(values))
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            flag = "--" + dotted(detail["loc"]).replace("_", "-")
+            value = given[str(detail["loc"][0])]
+            shortened = value[:100] if isinstance(value, str) else value
+            problems.append(f"{flag}: {shortened!r}: {_plain(detail)}")
+        return {**DEFAULTS}
+
+
+def _count(value: Any) -> Any:
+    """The number that a text says; what is none, or is larger than any bound, stays as it is and is refused."""
+    return int(value) if str(value).isdecimal() and len(str(value)) <= _LONGEST_NUMBER else value
+
+
+def _plain(detail: Any) -> str:
+    if detail["loc"][0] == "rate_limit":
+        return "it is written N/SECONDS, for example 100/60: so many calls in so many seconds"
+    return in_words(detail)
+
+
+def _rate(text: str, problems: list[str]) -> Decimal:
+    try:
+        rate = Decimal(text)
+    except InvalidOperation:
+        rate = Decimal(0)
+    if not (rate.is_finite() and SLOWEST <= rate <= FASTEST):
+        problems.append(f"--rate: {text!r} is not a number from {SLOWEST} to {FASTEST}")
+        return Decimal(1)
+    return rate
+
+
+def _now(text: str | None, problems: list[str]) -> int | None:
+    if text is None:
+        return None
+    try:
+        now_ms = parse_timestamp(text)
+    except ValueError:
+        now_ms = -1
+    if not 0 <= now_ms <= LAST_MS:
+        problems.append(f"--now: {text!r} is not a timestamp like 2026-01-05T08:00:00Z")
+        return None
+    return now_ms

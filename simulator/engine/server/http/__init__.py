@@ -1,0 +1,1 @@
+"""HTTP on a connection: reading requests, writing answers, routing, allowed hosts."""

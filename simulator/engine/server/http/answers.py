@@ -1,0 +1,57 @@
+"""What a call says and is answered, in the words of its world (`wire/wording`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from simulator.engine.faults import wording
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.operation import Operation
+from simulator.engine.server.http.messages import Outgoing, body_of
+from simulator.engine.server.http.request import Request
+from simulator.engine.text.json import MAX_BYTES, JsonObject, dumps
+from simulator.engine.worlds.settings import assumes, assumes_anything
+
+_NOT_SHOWN = frozenset({"list_webhooks", "list_assets", "list_currencies"})
+"""Lists of which the specification does not show the answer (decision L6)."""
+
+
+def body_sent(request: Request) -> JsonObject:
+    """The JSON object of its body (decisions H4, H12 and H13)."""
+    world, incoming = request.world, request.incoming
+    if not assumes_anything(world):
+        return body_of(incoming)
+    if incoming.body is None and assumes(world, "H12", "too_large_answers_413"):
+        raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.", status=413)
+    if assumes(world, "H13", "any_type_is_taken"):
+        body = body_of(incoming, None)
+    else:
+        body = body_of(incoming, 415 if assumes(world, "H13", "answers_415") else 400)
+    amount = body.get("amount")
+    if isinstance(amount, int | float) and not isinstance(amount, bool) and assumes(world, "H7", "numbers_are_taken"):
+        body = {**body, "amount": str(amount)}
+    return body
+
+
+def answered(request: Request, operation: Operation, answer: Mapping[str, object] | None) -> Outgoing:
+    """What a room returned for a call, with the status of its operation (decision H1)."""
+    status = operation.status
+    if status == 201 and assumes(request.world, "H1", "creating_answers_200"):
+        status = 200
+    if answer is None:
+        return outgoing(request, status, b"")
+    said = wording.answer(request.world, answer)
+    is_bare = operation.name in _NOT_SHOWN and assumes(request.world, "L6", "bare_lists")
+    return outgoing(request, status, dumps(said["data"] if is_bare else said))
+
+
+def refused(request: Request, error: ApiError) -> Outgoing:
+    """A refusal; the call has its id."""
+    error = wording.refusal(request.world, error)
+    body = wording.envelope(request.world, error, request.request_id)
+    return outgoing(request, error.status, dumps(body), error.headers)
+
+
+def outgoing(request: Request, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Outgoing:
+    """An answer under the id of its call."""
+    return Outgoing(status, body, {"X-Request-Id": request.request_id, **(headers or {})})

@@ -1,0 +1,226 @@
+"""HTTP messages as the shells pass them on: read from ASGI, what a request says, and written to ASGI.
+
+The head of a request comes first, so that whoever may not call is refused before a byte of the body is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from functools import cache, lru_cache
+from typing import Any, Generic
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+from typing_extensions import TypeVar
+
+from simulator.engine.clients.address import WORLD_BASE
+from simulator.engine.rows.error import ApiError
+from simulator.engine.server.running.slices import Content, send_in_pieces
+from simulator.engine.text.json import MAX_BYTES, JsonObject, loads
+from simulator.kernel.dataclass import dataclass
+
+CUT = "simulator.cut"
+"""The ASGI extension by which the HTTP server offers to drop the connection."""
+
+OPENED_AT = "simulator.opened_at"
+"""The ASGI extension by which it tells when the connection was opened, in seconds of the event loop."""
+
+WITHOUT_BODY = frozenset({204, 205, 304})
+"""Statuses whose answers have no content (RFC 9110); those below 200 are no answers at all."""
+
+
+class NoCut(ConnectionError):
+    """A connection is to be dropped, and the host of this application offers no way to do it."""
+
+
+@dataclass
+class Incoming:
+    """An HTTP request: header names in lower case; `body` None when it was larger than allowed."""
+
+    method: str
+    path: str
+    query: bytes
+    headers: Mapping[str, str]
+    body: bytes | None = b""
+
+
+ContentT = TypeVar("ContentT", bound=Content, covariant=True, default=bytes)
+
+
+@dataclass
+class Outgoing(Generic[ContentT]):
+    """An HTTP answer. `cut` means that the connection is dropped instead of answered."""
+
+    status: int
+    body: ContentT
+    headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False
+    media_type: str = "application/json"
+
+
+def head_of(scope: Scope) -> Incoming:
+    """The request without its body."""
+    return Incoming(scope["method"], route_path(scope), scope["query_string"], _headers_of(tuple(scope["headers"])))
+
+
+@lru_cache(maxsize=256)  # clients send the same ones with every call; nobody changes what is shared
+def _headers_of(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
+
+
+def token_of(incoming: Incoming) -> str | None:
+    """The Bearer token of a request, None where it sends none."""
+    credentials = incoming.headers.get("authorization")
+    return None if credentials is None else _bearer(credentials)
+
+
+@lru_cache(maxsize=256)
+def _bearer(credentials: str) -> str | None:
+    scheme, _, token = credentials.partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def public_key_of(incoming: Incoming) -> str | None:
+    """The public key in the body of a token exchange: it alone ties even a refused call to a world (decision S26)."""
+    if not incoming.body:
+        return None
+    try:
+        body: Any = loads(incoming.body)
+    except ValueError:
+        return None
+    key = body.get("public_key") if isinstance(body, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def body_of(incoming: Incoming, other_types: int | None = 400) -> JsonObject:
+    """The JSON object of a body; an empty one counts as {} (decisions H4, H12, H13).
+
+    `other_types`: the status that a body is refused with whose type is not JSON; None: it is read all the same.
+    """
+    if incoming.body is None:
+        raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
+    if not incoming.body:
+        return {}
+    kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_json = kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+    if not is_json and other_types is not None:
+        raise ApiError("invalid_request", "Send the body with Content-Type: application/json.", status=other_types)
+    return json_object(incoming.body)
+
+
+def json_object(raw: bytes) -> JsonObject:
+    """What a body says; 400 where it is no JSON object."""
+    try:
+        value: Any = loads(raw)
+    except ValueError as error:
+        raise ApiError("invalid_request", f"The body is not valid JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise ApiError("invalid_request", "The body must be a JSON object.")
+    return value
+
+
+WORLD_HEADER = b"x-simulator-world"
+
+
+BELOW = "simulator.below"
+"""In a scope: the base of the world that the call came below, if it did."""
+
+
+def enter_world(scope: Scope) -> None:
+    """Take `/_worlds/ID` off a path, for the header that names the world; once.
+
+    A path below it that is of neither interface is the interface's in the sandbox, so that `/_worlds/ID` may be used
+    as an origin and as a base URL alike.
+    """
+    path = route_path(scope)
+    if not path.startswith(WORLD_BASE):
+        return
+    world, _, rest = path.removeprefix(WORLD_BASE).partition("/")
+    if not rest.startswith(("v1/", "production/v1/", "_simulator")):
+        rest = f"v1/{rest}"
+    scope["path"] = f"{scope.get('root_path', '')}/{rest}"
+    scope[BELOW] = f"{WORLD_BASE}{world}"
+    if not any(name == WORLD_HEADER for name, _ in scope["headers"]):
+        scope["headers"] = [*scope["headers"], (WORLD_HEADER, world.encode("latin-1", "replace"))]
+
+
+def route_path(scope: Scope) -> str:
+    """The path below the prefix at which this application is mounted."""
+    path: str = scope["path"]
+    prefix: str = scope.get("root_path", "")
+    return path[len(prefix) :] if prefix and path.startswith(f"{prefix}/") else path
+
+
+async def read_body(receive: Receive, limit: int) -> tuple[bytes, bool]:
+    """The body, at most `limit` bytes of it, and whether that is all; ClientDisconnect when it breaks off."""
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunk: bytes = message.get("body", b"")
+        if size < limit:
+            chunks.append(chunk[: limit - size])
+        size += len(chunk)
+        if not message.get("more_body", False):
+            return b"".join(chunks), size <= limit
+
+
+async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing[Content]) -> None:
+    """Write an answer; one that is cut drops the connection without a byte."""
+    if outgoing.cut:
+        drop(scope)
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        return
+    await _send(scope, send, outgoing.status, outgoing.body, raw_headers(outgoing))
+
+
+def raw_headers(outgoing: Outgoing[Content]) -> list[tuple[bytes, bytes]]:
+    """All headers of an answer, as they go on the wire."""
+    raw = [(_raw_name(name), value.encode("latin-1")) for name, value in outgoing.headers.items()]
+    return raw + _content_headers(outgoing.status, outgoing.body, outgoing.media_type)
+
+
+def header_lines(outgoing: Outgoing[Content]) -> str | None:
+    """The same as lines, in a third of the time; None where a value may not stand in one as it is."""
+    values = "".join(outgoing.headers.values())
+    if not (values.isascii() and values.isprintable()):
+        return None
+    lines = "".join([f"{name.lower()}: {value}\r\n" for name, value in outgoing.headers.items()])
+    if outgoing.status in WITHOUT_BODY:
+        return f"{lines}content-length: 0\r\n" if outgoing.status == 205 else lines
+    return f"{lines}content-type: {outgoing.media_type}\r\ncontent-length: {len(outgoing.body)}\r\n"
+
+
+@cache  # there are seven
+def _raw_name(name: str) -> bytes:
+    return name.lower().encode("latin-1")
+
+
+def _content_headers(status: int, body: Content, media_type: str) -> list[tuple[bytes, bytes]]:
+    if status in WITHOUT_BODY:
+        return [(b"content-length", b"0")] if status == 205 else []
+    return [(b"content-type", media_type.encode()), (b"content-length", b"%d" % len(body))]
+
+
+async def write_raw(
+    scope: Scope, send: Send, status: int, body: Content, media_type: str, headers: list[tuple[bytes, bytes]]
+) -> None:
+    """An answer as ASGI messages: without content where the status has none or the method is HEAD."""
+    await _send(scope, send, status, body, headers + _content_headers(status, body, media_type))
+
+
+async def _send(scope: Scope, send: Send, status: int, body: Content, headers: list[tuple[bytes, bytes]]) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send_in_pieces(send, b"" if scope["method"] == "HEAD" or status in WITHOUT_BODY else body)
+
+
+def drop(scope: Scope) -> None:
+    """Drop the connection; NoCut where the server does not offer it."""
+    cut = scope.get("extensions", {}).get(CUT)
+    if cut is None:
+        raise NoCut("the connection was cut by a fault")
+    cut()

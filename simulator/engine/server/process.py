@@ -1,0 +1,113 @@
+"""A listening server: uvicorn with uvloop and httptools around the application, on a socket opened beforehand."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import FrameType
+
+import uvicorn
+
+from simulator.engine.server.app import Application
+from simulator.engine.server.http.protocol import BoundedProtocol
+from simulator.engine.text.masking import Masker
+from simulator.engine.text.terminal import plain
+
+_INTERRUPTED = 130
+"""What a shell says of a program that ended by SIGINT."""
+_GRACE_SECONDS = 0.3
+"""How long calls may go on when the server stops, before they are ended."""
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """A bound socket; OSError when the address is taken or not this machine's. Port 0 picks a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol by name: asyncio turns Nagle's algorithm off only for sockets that say they are TCP, and without
+    # that an answer in two writes waits 40 ms for the acknowledgement of the first.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def origin_of(listener: socket.socket) -> str:
+    """`http://HOST:PORT` of a bound socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class MaskingFormatter(logging.Formatter):
+    """Log lines without secrets, and without what steers terminals."""
+
+    def __init__(self, masker: Masker) -> None:
+        super().__init__("%(levelname)s %(name)s: %(message)s")
+        self._masker = masker
+
+    def format(self, record: logging.LogRecord) -> str:
+        return plain(self._masker.text(super().format(record)))
+
+
+class EndingServer(uvicorn.Server):
+    """A uvicorn server that ends what is open when it stops: streams at once, calls after a moment."""
+
+    def __init__(self, config: uvicorn.Config, application: Application) -> None:
+        super().__init__(config)
+        self._application = application
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal ends it in order; who asks a second time at the keyboard does not want to wait for that."""
+        if self.should_exit and sig == signal.SIGINT:
+            os._exit(_INTERRUPTED)
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._application.runtime.drain()
+        self._application.runtime.end_streams()
+        ending = asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._application.end_calls)
+        await super().shutdown(sockets)
+        ending.cancel()
+
+
+def server_of(application: Application) -> uvicorn.Server:
+    """A uvicorn server that logs warnings only and waits a moment for open calls when it is stopped."""
+    config = uvicorn.Config(
+        application,
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,  # the wall clock has no place in answers that repeat to the byte
+        timeout_graceful_shutdown=2,
+    )
+    return EndingServer(config, application)
+
+
+@asynccontextmanager
+async def serving(application: Application, listener: socket.socket | None = None) -> AsyncIterator[str]:
+    """Serve inside a running event loop, at this socket or a free port of loopback; gives the origin.
+
+    Server and socket are closed afterwards.
+    """
+    listener = listener or open_socket("127.0.0.1", 0)
+    server = server_of(application)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        while not server.started and not task.done():
+            await asyncio.sleep(0.005)
+        yield origin_of(listener)
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()

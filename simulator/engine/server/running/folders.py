@@ -1,0 +1,52 @@
+"""Scenarios from directories while a server runs: looked at twice a second, taken into its worlds when they change."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from simulator.engine.scenario.files.folder import Folder, Renewal, told
+from simulator.engine.server.runtime import Runtime
+from simulator.kernel.journal import Cause
+
+SECONDS = 0.5
+"""Real time between two looks. What differs between them is still being written."""
+
+_CAUSE = Cause("action", "scenarios", "control")
+_log = logging.getLogger(__name__)
+
+
+async def follow(runtime: Runtime, folder: Folder, seconds: float = SECONDS) -> None:
+    """Look again and again, until cancelled."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            if await asyncio.to_thread(folder.has_changed):
+                await look_again(runtime, folder)
+        except Exception:
+            runtime.log_defect()  # the next look may fare better
+
+
+async def look_again(runtime: Runtime, folder: Folder) -> None:
+    """Read what has changed, and let it hold in every world where the scenario is active."""
+    before = folder.problems
+    renewals = folder.take(await asyncio.to_thread(folder.read))
+    for problem in folder.problems:
+        if problem not in before:
+            _log.warning("%s (what was read before stays in force)", told(problem))
+    for renewal in renewals:
+        _take_over(runtime, renewal)
+    if renewals or folder.problems != before:
+        runtime.scenarios_read([one.name for one in renewals], folder.problems)
+
+
+def _take_over(runtime: Runtime, renewal: Renewal) -> None:
+    for world in list(runtime.simulator.worlds.values()):
+        try:
+            with world.change(_CAUSE):
+                has_changed = runtime.simulator.engine.renew(world, renewal)
+        except Exception:
+            runtime.log_defect()
+            continue
+        if has_changed:
+            runtime.changed(world)

@@ -1,0 +1,92 @@
+"""Long work that lets other calls through: one world's long lists make no other world wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any, TypeAlias, TypeVar
+
+from simulator.engine.text.json import dumps
+from simulator.kernel.dataclass import dataclass
+
+Item = TypeVar("Item")
+
+SLICE = 200
+"""So many items are worked on in a few milliseconds."""
+
+PIECE = 1024 * 1024
+"""So many bytes are copied, masked or sent in one."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A long body in pieces that end between rows, so that each can be masked and sent by itself."""
+
+    parts: tuple[bytes, ...]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+
+Content: TypeAlias = bytes | Pieces
+"""The body of an answer."""
+
+
+async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit: int | None) -> list[Item]:
+    """The first `limit` items that are wanted. Others have their turn meanwhile: `items` is a copy or never changes."""
+    found: list[Item] = []
+    for number, item in enumerate(items, 1):
+        if limit is not None and len(found) >= limit:
+            break
+        if wanted(item):
+            found.append(item)
+        if number % SLICE == 0:
+            await asyncio.sleep(0)
+    return found
+
+
+async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **more: object) -> Content:
+    """`{"data": [...]}` of the items written as JSON, and further members. Others have their turn, as above."""
+    parts, rows, size, opening = [], list[bytes](), 0, b'{"data":['
+    for number, item in enumerate(items, 1):
+        row = written(item)
+        rows.append(row)
+        size += len(row)
+        if size >= PIECE:
+            parts.append(opening + b",".join(rows))
+            rows, size, opening = [], 0, b","
+        if number % SLICE == 0 or not rows:
+            await asyncio.sleep(0)
+    opening = opening if rows or not parts else b""
+    further = b"".join(b',"%b":%b' % (name.encode(), dumps(value)) for name, value in more.items())
+    parts.append(opening + b",".join(rows) + b"]" + further + b"}")
+    return parts[0] if len(parts) == 1 else Pieces(tuple(parts))
+
+
+async def in_pieces(body: Content, change: Callable[[bytes], bytes]) -> Content:
+    """The body with each of its pieces changed; others have their turn meanwhile."""
+    if isinstance(body, bytes):
+        return change(body)
+    parts = []
+    for part in body.parts:
+        parts.append(change(part))
+        await asyncio.sleep(0)
+    return Pieces(tuple(parts))
+
+
+async def send_in_pieces(send: Callable[[dict[str, Any]], Awaitable[None]], body: Content) -> None:
+    """The body of an answer, so much at a time as is copied in a moment."""
+    sent, length = 0, len(body)
+    for chunk in _chunks(body):
+        sent += len(chunk)
+        await send({"type": "http.response.body", "body": chunk, "more_body": sent < length})
+        if sent < length:
+            await asyncio.sleep(0)
+
+
+def _chunks(body: Content) -> Iterator[bytes]:
+    if not body:
+        yield b""
+    for part in body.parts if isinstance(body, Pieces) else (body,):
+        for start in range(0, len(part), PIECE):
+            yield part[start : start + PIECE] if len(part) > PIECE else part

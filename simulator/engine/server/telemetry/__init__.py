@@ -1,0 +1,1 @@
+"""Metrics and OpenTelemetry spans of a server."""

@@ -1,0 +1,67 @@
+"""Whether somebody collects the spans of this server, as the variables of OpenTelemetry say, and their sending."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.telemetry import otlp
+from simulator.version import wheel
+
+PATIENCE_SECONDS = 2.0
+"""How long a server that ends waits for a collector to take the last spans."""
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_PROTOCOL = "http/protobuf"
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def exporting(
+    runtime: Runtime, environ: Mapping[str, str], *, patience_seconds: float = PATIENCE_SECONDS
+) -> Iterator[None]:
+    """Send the spans of a server to the collector that the variables name; without one nothing happens.
+
+    Where it cannot be done, a line of the log says why, and the server does its work without.
+    """
+    if not is_asked(environ):
+        yield
+        return
+    why = _obstacle(environ)
+    if why:
+        _log.warning("no spans are exported: %s", why)
+        yield
+        return
+    try:
+        spans = otlp.OtlpSpans(environ)
+    except Exception as error:
+        _log.warning("no spans are exported: a variable of OpenTelemetry says what cannot be (%s)", error)
+        yield
+        return
+    runtime.trace_with(spans)
+    try:
+        yield
+    finally:
+        spans.end(patience_seconds)
+
+
+def is_asked(environ: Mapping[str, str]) -> bool:
+    """Whether there is a collector for spans, and nothing that turns it off."""
+    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return False
+    exporters = {name.strip() for name in environ.get("OTEL_TRACES_EXPORTER", "otlp").split(",")}
+    return "otlp" in exporters and any(environ.get(name) for name in _ENDPOINTS)
+
+
+def _obstacle(environ: Mapping[str, str]) -> str:
+    """Why spans cannot be sent though they are asked for, and what to do; "" where they can."""
+    asked = next((environ[name] for name in _ENDPOINTS if environ.get(name)), "")
+    protocol = next((environ[name] for name in _PROTOCOLS if environ.get(name)), _PROTOCOL)
+    if protocol != _PROTOCOL:
+        return f"the collector at {asked} is asked for by {protocol}, and only {_PROTOCOL} is known here"
+    if find_spec("opentelemetry") is None or find_spec("opentelemetry.exporter.otlp.proto.http") is None:
+        return f"a collector at {asked} is named, and what sends them is not installed: pip install '{wheel('otel')}'"
+    return ""

@@ -1,0 +1,1 @@
+"""Text on the wire and in files: JSON, YAML, request fields, schema formats, masking."""

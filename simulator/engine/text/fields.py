@@ -1,0 +1,245 @@
+"""Request fields: the base of all request bodies, the field types of the interface, and their errors.
+
+Bodies are pydantic models in strict mode. Decisions H4 (missing), H5 (malformed), H6 (unknown fields) and
+H7 (amounts) and H20 (bounds of text) are applied here, once for every operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Literal, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
+
+from simulator.engine.rows.error import ApiError, invalid, missing, sentence
+from simulator.engine.text.shapes import Assumed
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.money import Currency
+
+AMOUNT_PATTERN = r"^[0-9]{1,18}(\.[0-9]{1,18})?$"
+NAME_PATTERN = r"^[^\x00]*[^\s\x00][^\x00]*$"
+
+Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\x00]+$"), Assumed("H20", "minLength", "pattern")]
+"""A string that is not empty and has no NUL."""
+
+FreeText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$"), Assumed("H20", "pattern")]
+"""A string that may be empty."""
+
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN),
+    Assumed("H20", "minLength", "maxLength", "pattern"),
+]
+"""A name, label, reference: 1 to 255 characters, not only blanks (decision H20)."""
+
+Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN), Assumed("H20", "maxLength", "pattern")]
+"""A description or reason: at most 1,000 characters, neither empty nor only blanks (decision H20)."""
+
+Code = FreeText
+"""A code, id, address or number: whether there is such a one is a business rule, so the empty one is refused there."""
+
+Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN), Assumed("H7", "pattern")]
+"""A decimal string without sign or exponent (decision H7)."""
+
+
+def check_decimals(amount: str, currency: Currency | None) -> None:
+    """400 for an amount with more decimals than its currency has (decision H7); None: nobody knows such a currency."""
+    if currency is not None and not currency.accepts(amount):
+        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
+
+
+class Body(BaseModel):
+    """Base of request bodies (and of query strings and action parameters): strict types, unknown fields kept aside.
+
+    Modules of bodies do without `from __future__ import annotations`: pydantic would compile every annotation again,
+    a sixth of what declaring a body takes.
+    """
+
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True, protected_namespaces=())
+
+
+Model = TypeVar("Model", bound=Body)
+
+
+class Nothing(Body):
+    """A body without fields."""
+
+
+def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False, code: str = "") -> Model:
+    """The validated body, or the ApiError of decisions H4 and H5: missing fields first, then malformed values.
+
+    `patch`: null is a value, not an absence. `code`: answer this code for both (token exchange, rates).
+    """
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        raise _first(error, raw, patch, code) from None
+
+
+def _first(error: ValidationError, raw: Mapping[str, object], patch: bool, code: str) -> ApiError:
+    found = wrongs_of(error, raw)
+    for one in found:
+        if one.kind == "missing" or (one.value is None and not patch and not _in_list(one.path)):
+            param = dotted(one.path)
+            return ApiError(code, f"The required parameter `{param}` is missing.", param) if code else missing(param)
+    param, why = dotted(found[0].path), found[0].why
+    text = sentence(f"The parameter `{param}` is not valid: {why}")
+    return ApiError(code, text, param) if code else invalid(param, why)
+
+
+def _in_list(path: tuple[int | str, ...]) -> bool:
+    return bool(path) and isinstance(path[-1], int)
+
+
+def dotted(path: tuple[int | str, ...]) -> str:
+    """`payer.phone_number`; an item of an array goes by the array's own name (decision H5)."""
+    return ".".join(part for part in path if isinstance(part, str))
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Something that a model finds wrong: where in what was given, pydantic's word for it, ours, and the value."""
+
+    path: tuple[int | str, ...]
+    kind: str
+    why: str
+    value: object
+
+
+def wrong(param: str, why: str, value: object = "") -> Wrong:
+    """A parameter (dotted) with a value that is not possible."""
+    return Wrong(tuple(param.split(".")), "value_error", why, value)
+
+
+def absent(param: str) -> Wrong:
+    """A parameter (dotted) that is missing."""
+    return Wrong(tuple(param.split(".")), "missing", "it is missing", None)
+
+
+def refusal_of(found: Sequence[Wrong]) -> ApiError:
+    """The ApiError of decisions H4 and H5 for what was found: what is missing first."""
+    one = next((one for one in found if one.kind == "missing"), found[0])
+    return missing(dotted(one.path)) if one.kind == "missing" else invalid(dotted(one.path), one.why)
+
+
+def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
+    """What is wrong, place by place; what the members of a union say of one value is one sentence."""
+    places: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+    for detail in error.errors(include_url=False):
+        places.setdefault(_within(raw, detail), []).append(detail)
+    found = []
+    for path, details in places.items():
+        # For a value of the right type say what else is wrong with it, not which other types there are.
+        kept = [detail for detail in details if detail["type"] not in _TYPES]
+        if all(detail["type"] == "literal_error" for detail in kept):  # its other forms are possible, too
+            kept = details
+        words = list(dict.fromkeys(map(in_words, kept)))
+        why = words[0]
+        if all(word.startswith(_MUST_BE) for word in words):
+            why = _MUST_BE + " or ".join(word.removeprefix(_MUST_BE) for word in words)
+        found.append(Wrong(path, kept[0]["type"], why, kept[0]["input"]))
+    return found
+
+
+def _within(raw: object, detail: ErrorDetails) -> tuple[int | str, ...]:
+    """The place in what was given; pydantic puts the names of a union's members between."""
+    path: list[int | str] = []
+    for number, part in enumerate(detail["loc"], 1):
+        items = dict(enumerate(raw)) if isinstance(raw, list) else raw if isinstance(raw, Mapping) else {}
+        if part in items:
+            raw = items[part]
+            path.append(part)
+        elif detail["type"] == "missing" and number == len(detail["loc"]):
+            path.append(part)
+    return tuple(path)
+
+
+def in_words(detail: ErrorDetails) -> str:
+    """What one finding of a model says, for people: "it must be a whole number"."""
+    kind, context = detail["type"], detail.get("ctx") or {}
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "string_pattern_mismatch":
+        return _PATTERNS.get(context["pattern"], f"it must have the form {context['pattern']}")
+    if kind in ("string_too_short", "too_short") and context["min_length"] == 1:
+        return "it must not be empty"
+    sentence = _WORDS.get(kind)
+    if sentence is None:
+        return "it is not possible here"
+    return sentence.format_map(context)
+
+
+_MUST_BE = "it must be "
+_PATTERNS = {
+    AMOUNT_PATTERN: 'it must be a decimal number in quotes, such as "12.50"',
+    NAME_PATTERN: "it must not be empty or only blanks, nor hold the character NUL",
+    r"^[^\x00]+$": "it must not hold the character NUL",
+    r"^[^\x00]*$": "it must not hold the character NUL",
+    r"^[0-9]{1,18}(\.[0-9]{1,2})?$": 'it must be a decimal number in quotes with at most two decimals, such as "12.50"',
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "it must be a date such as 2026-01-31",
+    r"^([01][0-9]|2[0-3]):[0-5][0-9]$": "it must be a time of day such as 08:30",
+    r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$": "it must be N/SECONDS, such as 100/60",
+    r"^[a-z0-9._-]{1,64}$": "it must have 1 to 64 small letters, digits and `._-`",
+    r"^[A-Za-z0-9]{1,12}$": "it must have 1 to 12 letters and digits",
+    r"^[A-Za-z0-9._-]{1,64}$": "it must have 1 to 64 letters, digits and `._-`",
+}
+"""The patterns of the interface in words."""
+_TYPES = {
+    "bool_type": "it must be true or false",
+    "dict_type": "it must be an object",
+    "float_type": "it must be a number",
+    "int_from_float": "it must be a whole number",
+    "int_type": "it must be a whole number",
+    "list_type": "it must be a list",
+    "mapping_type": "it must be an object",
+    "model_attributes_type": "it must be an object",
+    "model_type": "it must be an object",
+    "string_type": "it must be a string",
+}
+_WORDS = _TYPES | {
+    "extra_forbidden": "there is no such member",
+    "finite_number": "it must be a finite number",
+    "greater_than": "it must be above {gt}",
+    "greater_than_equal": "it must be at least {ge}",
+    "int_parsing_size": "it must be a smaller number",
+    "less_than": "it must be below {lt}",
+    "less_than_equal": "it must be at most {le}",
+    "literal_error": "it must be {expected}",
+    "missing": "it is missing",
+    "none_required": "it must be null",
+    "string_too_long": "it must have at most {max_length} characters",
+    "string_too_short": "it must have at least {min_length} characters",
+    "string_unicode": "it must be text",
+    "too_long": "it must have at most {max_length} items",
+    "too_short": "it must have at least {min_length} items",
+}
+"""By pydantic's name of a finding, with what it knows about it."""
+
+
+def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
+    """The dotted names of fields that the model does not know (decision H6)."""
+    names = [prefix + name for name in body.model_extra or ()]
+    for name, shown_as in _nested(type(body)):
+        value = getattr(body, name)
+        if isinstance(value, BaseModel):
+            names += unknown_fields(value, f"{prefix}{shown_as}.")
+    return names
+
+
+@cache
+def _nested(model: type[BaseModel]) -> tuple[tuple[str, str], ...]:
+    """The fields of a model that may hold another one, and their names on the wire: most models have none."""
+    return tuple(
+        (name, field.alias or name) for name, field in model.model_fields.items() if _may_be_model(field.annotation)
+    )
+
+
+def _may_be_model(hint: object) -> bool:
+    parts = get_args(hint)
+    if get_origin(hint) is Literal:
+        return False
+    if parts:
+        return any(map(_may_be_model, parts))
+    return not isinstance(hint, type) or issubclass(hint, BaseModel) or hint is object

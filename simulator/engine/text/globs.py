@@ -1,0 +1,61 @@
+"""Globs of paths against path templates: whether a glob can ever match a call of an operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from simulator.engine.text.strict import nearest
+
+_BASE = re.compile(r"(https?://[^/]*)?(/production)?/v1(?=/|$)")
+_TOKENS = re.compile(r"\[[!]?\]?[^\]]*\]|.", re.DOTALL)
+_OTHERS = tuple(chr(code) for code in range(0x21, 0x7F) if chr(code) != "/")
+"""What may stand for a variable of a path: enough to find out whether a class of characters can fit it."""
+
+
+@lru_cache(maxsize=4096)
+def can_match(glob: str, template: str) -> bool:
+    """Whether some path of this template (`/quotes/{id}/confirm`) fits the glob (`*` crosses slashes)."""
+    pattern: list[str] = _TOKENS.findall(glob)
+    parts = re.split(r"(\{[^}]*\})", template)
+    # A variable is one character that is no slash ("{") and any number of further ones ("{*").
+    path = [token for part in parts for token in (("{", "{*") if part.startswith("{") else part)]
+
+    seen: set[tuple[int, int]] = set()
+    waiting = [(0, 0)]
+    while waiting:
+        at, here = place = waiting.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        wanted = pattern[at] if at < len(pattern) else ""
+        given = path[here] if here < len(path) else ""
+        if not wanted and not given:
+            return True
+        if wanted == "*":
+            waiting.append((at + 1, here))
+        if given == "{*":
+            waiting.append((at, here + 1))
+        if wanted and given and _fits(wanted, given):
+            waiting.append((at + (wanted != "*"), here + (given != "{*")))
+    return False
+
+
+def _fits(wanted: str, given: str) -> bool:
+    if wanted in ("*", "?"):
+        return True
+    candidates: Iterable[str] = _OTHERS if given in ("{", "{*") else given
+    if len(wanted) == 1:
+        return given == wanted or (given in ("{", "{*") and wanted != "/")
+    return any(fnmatchcase(one, wanted) for one in candidates)
+
+
+def meant_path(glob: str, templates: Iterable[str]) -> str:
+    """The glob that was probably meant by one that matches no template, or ""."""
+    templates = list(templates)
+    below = "/" + _BASE.sub("", glob, count=1).lstrip("/")
+    if any(can_match(below, template) for template in templates):
+        return below
+    return nearest(below, [re.sub(r"\{[^}]*\}", "*", template) for template in templates])

@@ -1,0 +1,198 @@
+"""Keeping secrets out of views: secret keys, tokens and webhook keys are known by how they begin, wherever they stand.
+
+World objects, state documents and the answers that make a key show keys by contract; everything else is masked here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.text.texts import Pairs
+from simulator.kernel.fields import one_line
+
+MASK = "***"
+
+_BEGINNINGS = ("sk_", "tok_", "whk_")
+_SECRET = r"(?:sk|tok|whk)_(?:test|live)_[A-Za-z0-9_]+|(?<![A-Za-z0-9])(?:sk|tok|whk)_[A-Za-z0-9_]+"
+_MEMBERS = frozenset(
+    {"secret_key", "secretkey", "webhook_key", "webhookkey", "access_token", "accesstoken", "control_token"}
+    | {"controltoken", "client_secret", "clientsecret", "api_key", "apikey", "authorization", "password"}
+)
+_NAMES = r"(?:secret_?key|webhook_?key|access_?token|control_?token|client_?secret|api_?key|authorization|password)"
+_JSON_MEMBER = re.compile(rf'("{_NAMES}"\s*:\s*)("(?:[^"\\]|\\.)*"|-?[0-9][^\s,}}\]]*)', re.IGNORECASE)
+_PAIR = re.compile(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
+_NAMED = ("key", "token", "secret", "authorization", "password")
+_ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
+_HIDING = re.compile(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
+"""An escape of a character that secrets are made of (or of an escape); ordinary text has no need of these."""
+_SHORT = 200
+_REMEMBERED = 1_000
+"""So many short headers are known again: clients send the same ones with every call."""
+_SHORT_BODY = 2 * 1024
+_BODIES_REMEMBERED = 200
+"""So many short bodies too: whoever polls gets the same one again, and does not wait while it is looked through."""
+_SMALL = 16 * 1024
+_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_ORDINARY = frozenset(
+    {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host"}
+    | {"idempotency-key", "user-agent", "x-signature", "x-timestamp"}
+)
+"""Names of headers that are no secrets."""
+_EVER_NEW = frozenset({"idempotency-key", "x-signature", "x-timestamp"})
+"""Names of headers whose values hardly come twice."""
+_HEADER_PARTS = ("api-key", "apikey", "api_key", "token", "secret", "password")
+_LAYERS = 4
+"""How many times over an encoded text is looked into."""
+_SHORTEST = 4
+_LONG = 12
+
+
+class Masker:
+    """Masks secrets in what is kept and shown. `secrets`: further ones, such as the control token, known by value."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = [secret for secret in secrets if len(secret) >= _SHORTEST]
+        self._quick = (*_BEGINNINGS, *known)
+        self._quick_bytes = tuple(part.encode() for part in self._quick)
+        hints: tuple[str, ...] = ("sk_", "tok", "whk_", "key", "secret", "authorization", "password", "%", "\\", "\0")
+        hints += tuple(part.lower() for part in known)
+        self._hints = hints
+        self._bodies: dict[bytes, bytes] = {}
+        self._texts: dict[str, str] = {}
+        self._headers: dict[tuple[str, str], str] = {}
+        self._heads: dict[Pairs, Pairs] = {}
+        self._pattern = re.compile("|".join([_SECRET, *map(_literal, known)]))
+        self._bytes_pattern = re.compile(self._pattern.pattern.encode())
+
+    def text(self, text: str) -> str:
+        """A text without secrets, and without members and parameters that bear a secret's name."""
+        known = self._texts.get(text)
+        if known is not None:
+            return known
+        shown = self._text(text)
+        if len(text) <= _SHORT:
+            if len(self._texts) >= _REMEMBERED:
+                self._texts.clear()
+            self._texts[text] = shown
+        return shown
+
+    def _text(self, text: str) -> str:
+        lower = text.lower()
+        if not any(map(lower.__contains__, self._hints)):  # a tenth of the time of a pattern of them all
+            return text
+        shown = self._plain(text)
+        may_hide = "%" in shown or "\\u" in shown or "\0" in shown
+        if may_hide and (len(shown) <= _SMALL or _HIDING.search(shown) is not None):
+            return self._encoded(shown)
+        return shown
+
+    def _plain(self, text: str) -> str:
+        shown = self._pattern.sub(MASK, text) if any(part in text for part in self._quick) else text
+        lower = shown.lower()
+        if any(part in lower for part in _NAMED):
+            shown = _JSON_MEMBER.sub(rf'\g<1>"{MASK}"', _PAIR.sub(rf"\g<1>{MASK}", shown))
+        return shown
+
+    def _encoded(self, text: str) -> str:
+        """A text that hides a secret in escapes is shown without these; any other as it is."""
+        plain = text
+        for _ in range(_LAYERS):
+            inner = unquote(_ESCAPE.sub(_unescaped, plain.replace("\0", "")), "latin-1")
+            if inner == plain:
+                break
+            plain = inner
+            shown = self._plain(plain)
+            if shown != plain:
+                return self._encoded(shown)
+        return text
+
+    def raw(self, raw: bytes) -> bytes:
+        """The same for bytes of any kind."""
+        if not raw:
+            return raw
+        known = self._bodies.get(raw)
+        if known is not None:
+            return known
+        text = raw.decode("latin-1")  # it takes a third of the time to look into a text instead of bytes
+        masked = self._text(text)
+        shown = raw if masked is text else masked.encode("latin-1")
+        if len(raw) <= _SHORT_BODY:
+            if len(self._bodies) >= _BODIES_REMEMBERED:
+                self._bodies.clear()
+            self._bodies[raw] = shown
+        return shown
+
+    def answer(self, raw: bytes) -> bytes:
+        """An answer made here, masked by value alone: one pass, and none where nothing looks like a secret."""
+        return self._bytes_pattern.sub(MASK.encode(), raw) if any(part in raw for part in self._quick_bytes) else raw
+
+    def value(self, value: Any) -> Any:
+        """JSON without secrets, by value and by the names of members."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {
+                self.text(name): MASK if name.lower() in _MEMBERS and item else self.value(item)
+                for name, item in value.items()
+            }
+        return [self.value(item) for item in value] if isinstance(value, list) else value
+
+    def json(self, raw: bytes) -> Any:
+        """What a JSON text says, without secrets; that most have nothing which looks like one shows at a glance."""
+        value, lower = loads(raw), raw.decode().lower()
+        return self.value(value) if any(map(lower.__contains__, self._hints)) else value
+
+    def header(self, name: str, value: str) -> str:
+        """The value of a header, on one line; one that carries a secret is masked, except for `Bearer`."""
+        known = self._headers.get((name, value))
+        if known is not None:
+            return known
+        shown = self._header(name, value)
+        if len(name) + len(value) <= _SHORT and name not in _EVER_NEW:
+            if len(self._headers) >= _REMEMBERED:
+                self._headers.clear()
+            self._headers[name, value] = shown
+        return shown
+
+    def _header(self, name: str, value: str) -> str:
+        if name in _HEADERS or any(part in name for part in _HEADER_PARTS):
+            scheme, _, credential = value.partition(" ")
+            clean = name == "authorization" and scheme == "Bearer" and credential and credential.split() == [credential]
+            return f"Bearer {MASK}" if clean else MASK
+        return one_line(self._text(value))
+
+    def head(self, headers: Mapping[str, str]) -> Pairs:
+        """All headers, names (in lower case) and values; one tuple for those that come again, as journals share it."""
+        given = tuple(headers.items())
+        known = self._heads.get(given)
+        if known is not None:
+            return known
+        shown = tuple(self.headers(headers).items())
+        if _EVER_NEW.isdisjoint(headers) and sum(map(len, headers.values())) <= _SHORT_BODY:
+            if len(self._heads) >= _BODIES_REMEMBERED:
+                self._heads.clear()
+            self._heads[given] = shown
+        return shown
+
+    def headers(self, headers: Mapping[str, str]) -> JsonObject:
+        """All headers, names (in lower case) and values."""
+        known = self._headers  # looked up here, because every call has several and most of them are known
+        return {
+            name if name in _ORDINARY else one_line(self.text(name)): known.get((name, value))
+            or self.header(name, value)
+            for name, value in headers.items()
+        }
+
+
+def _literal(secret: str) -> str:
+    """A known secret as a pattern; a short one stands alone, so that words that contain it stay readable."""
+    return re.escape(secret) if len(secret) >= _LONG else rf"(?<![A-Za-z0-9_]){re.escape(secret)}(?![A-Za-z0-9_])"
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    character = chr(int(escape[1], 16))
+    return escape[0] if character in '"\\' else character

@@ -1,0 +1,142 @@
+"""Webhooks: endpoints, and who gets which event when, signed how (chapters "Webhooks" and "Events").
+
+The room decides; the courier sends. It listens to every event, queues what is to go out, hands it to the courier by
+`take`, and gets the answer by `report`.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.records.records import Kind
+from simulator.engine.rows.action import Action
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.subjects import example_of
+from simulator.engine.webhooks import actions, bodies, queue, shapes
+from simulator.engine.webhooks.deliveries import all_deliveries, deliveries_about, delivery_of, endpoint_of
+from simulator.engine.webhooks.emails import EmailEntry, emails
+from simulator.engine.webhooks.emitting import check_emit, emit_example
+from simulator.engine.webhooks.faults import awaited
+from simulator.engine.webhooks.keys import (
+    KEYS,
+    prepare,
+    sending_time_ms,
+    set_up_keys,
+    sign,
+    signed_headers,
+    url_policy,
+    webhook_key,
+)
+from simulator.engine.webhooks.queue import (
+    end_fault,
+    in_flight,
+    may_take,
+    put_back,
+    recipients,
+    report,
+    resend,
+    take,
+)
+from simulator.engine.webhooks.records import (
+    DELIVERIES,
+    DELIVERY_MEANINGS,
+    EMAILS,
+    ENDPOINTS,
+    IN_FLIGHT,
+    PLANNED,
+    QUEUES,
+    READY,
+    TESTED,
+    WAITING,
+    WAITING_PLANS,
+    Attempt,
+    Delivery,
+    Outcome,
+)
+from simulator.engine.webhooks.routes import OPERATIONS
+from simulator.engine.webhooks.schedule import retries_ahead
+from simulator.engine.webhooks.states import WEBHOOK
+from simulator.engine.webhooks.urls import check_address, check_url, is_on_this_machine
+from simulator.kernel.world import TimerRow
+
+ROOM = Room(
+    "webhooks",
+    operations=OPERATIONS,
+    actions=(
+        Action("rotate_webhook_key", "replaces the webhook key of the environment", actions.rotate),
+        Action(
+            "emit",
+            "sends any catalogued event with a realistic object",
+            emit_example,
+            parameters=lambda: bodies.EmitParameters,
+            check=check_emit,
+        ),
+    ),
+    timers=(
+        TimerRow(queue.RETRY, queue.on_timer, "a webhook attempt is repeated"),
+        TimerRow(queue.DELAYED, queue.on_timer, "a webhook attempt that a fault holds back goes out"),
+    ),
+    tables=(
+        DELIVERIES,
+        PLANNED,
+        QUEUES,
+        WAITING,
+        WAITING_PLANS,
+        READY,
+        IN_FLIGHT,
+        TESTED,
+        EMAILS,
+        KEYS,
+    ),
+    kinds=(
+        Kind(
+            "webhook",
+            ENDPOINTS,
+            lambda world, record: shapes.render_webhook(world, record),
+            WEBHOOK,
+            lambda: shapes.WebhookEndpoint,
+            example_of(__package__, "webhook"),
+            prefix="wh_",
+        ),
+    ),
+    on_event=(queue.on_event,),
+    setup=set_up_keys,
+    clauses=lambda: shapes.CLAUSES,
+)
+
+
+__all__ = [
+    "DELIVERIES",
+    "DELIVERY_MEANINGS",
+    "EMAILS",
+    "ENDPOINTS",
+    "ROOM",
+    "Attempt",
+    "Delivery",
+    "EmailEntry",
+    "Outcome",
+    "all_deliveries",
+    "awaited",
+    "check_address",
+    "check_url",
+    "deliveries_about",
+    "delivery_of",
+    "emails",
+    "end_fault",
+    "endpoint_of",
+    "in_flight",
+    "is_on_this_machine",
+    "may_take",
+    "prepare",
+    "put_back",
+    "recipients",
+    "report",
+    "resend",
+    "retries_ahead",
+    "sending_time_ms",
+    "set_up_keys",
+    "shapes",
+    "sign",
+    "signed_headers",
+    "take",
+    "url_policy",
+    "webhook_key",
+]

@@ -1,0 +1,162 @@
+"""What the operations on webhook endpoints do: registering, changing, testing, deleting, and showing deliveries.
+
+Chapter "Webhooks" of the specification, decisions W3, W4, W9 and W10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from simulator.engine.records.conditions import the
+from simulator.engine.records.listing import ListRequest, page_of
+from simulator.engine.records.records import create, move, new_fields, remove, require, save
+from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.event import EVENT_TYPES, make, publish
+from simulator.engine.rows.operation import Call, Probe, ProbeOutcome
+from simulator.engine.text.fields import Nothing
+from simulator.engine.text.json import loads
+from simulator.engine.text.shapes import Page
+from simulator.engine.webhooks import bodies, shapes
+from simulator.engine.webhooks.deliveries import deliveries_of, endpoints
+from simulator.engine.webhooks.keys import rotate_key, url_policy, webhook_key
+from simulator.engine.webhooks.queue import cancel_planned, discard_pending
+from simulator.engine.webhooks.records import ALL_EVENTS, TESTED, Webhook
+from simulator.engine.webhooks.states import WEBHOOK
+from simulator.engine.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.copying import replace
+from simulator.kernel.world import World
+
+TEST_EVENT = "webhook.test"
+
+
+def register(call: Call[bodies.NewWebhook, None, None]) -> Probe:
+    """POST /webhooks: checks, then a test request; the endpoint exists once that was answered 200 (decision W4)."""
+    world, body = call.world, call.body
+    _require_url(world, body.url)
+    _require_events(body.events)
+    draft = Webhook(
+        **new_fields(world, call.environment, "wh_", "ids.webhook"),
+        url=body.url,
+        events=tuple(body.events),
+        description=body.description,
+        status=WEBHOOK.begin("register").target,
+    )
+
+    def store() -> shapes.WebhookEndpoint:
+        stored = replace(
+            draft,
+            status="",
+            sequence=world.next_sequence("record"),
+            created_at_ms=world.now_ms,
+            updated_at_ms=world.now_ms,
+        )
+        return shapes.render_webhook(world, create(world, stored, "register"))
+
+    return _probe(world, draft, store)
+
+
+def change(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
+    """PATCH /webhooks/{id}: only sent fields change; a new url is tested first, enabling is not (decision W4)."""
+    world, body, endpoint = call.world, call.body, call.resource
+    sent = body.model_fields_set
+    draft = _changed(endpoint, body)
+    if draft.url != endpoint.url:
+        _require_url(world, draft.url)
+    if "events" in sent:
+        _require_events(body.events)
+
+    def apply() -> shapes.WebhookEndpoint:
+        found = require(endpoints(world, endpoint.environment), endpoint.id, "webhook endpoint")
+        if sent & {"url", "events", "description"}:
+            found = save(world, _changed(found, body))
+        if "status" in sent and body.status != found.status:
+            found = _switch(world, found, body.status)
+        return shapes.render_webhook(world, found)
+
+    if draft.url == endpoint.url or assumes(world, "W4", "changes_are_not_tested"):
+        return apply()
+    return _probe(world, draft, apply)
+
+
+def _changed(endpoint: Webhook, body: bodies.WebhookChange) -> Webhook:
+    """The endpoint with the fields that were sent, the status apart."""
+    sent = body.model_fields_set
+    return replace(
+        endpoint,
+        url=body.url if "url" in sent else endpoint.url,
+        events=tuple(body.events) if "events" in sent else endpoint.events,
+        description=body.description if "description" in sent else endpoint.description,
+    )
+
+
+def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
+    if wanted == "enabled":
+        return move(world, endpoint, "enable")
+    discard_pending(world, endpoint.id)
+    return move(world, endpoint, "disable")
+
+
+def delete(call: Call[None, None, Webhook]) -> None:
+    """DELETE /webhooks/{id}: what happens from now on is not sent there, and nothing is tried again."""
+    cancel_planned(call.world, call.resource.id)
+    remove(call.world, call.resource, "delete")
+
+
+def list_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shapes.WebhookDelivery]:
+    """GET /webhooks/{id}/deliveries: every attempt, newest first unless asked otherwise."""
+    made = deliveries_of(call.world, call.resource.id)
+    return page_of(
+        call.query.ordered(the("sequence")), made, lambda delivery: shapes.render_delivery(call.world, delivery)
+    )
+
+
+def send_test(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer:
+    """POST /webhooks/{id}/test: a webhook.test event to this endpoint alone; returns its envelope (decision W10)."""
+    world, endpoint = call.world, call.resource
+    if endpoint.status != "enabled":
+        raise ApiError("invalid_state", "The webhook endpoint is disabled; enable it before testing it.")
+    subject = shapes.render_webhook(world, endpoint)
+    event = make(world, endpoint.environment, TEST_EVENT, subject, endpoint.id)
+    world.store[TESTED].put(event.id, endpoint.id)
+    publish(world, event, subject)
+    envelope: shapes.WebhookTestAnswer = loads(event.raw)
+    return envelope
+
+
+def rotate(call: ActionCall[None, Nothing]) -> dict[str, str]:
+    """The action rotate_webhook_key."""
+    return {"webhook_key": rotate_key(call.world, call.environment)}
+
+
+def _require_url(world: World, url: str) -> None:
+    refusal = check_url(url, url_policy(world))
+    if refusal is not None:
+        raise ApiError("invalid_webhook_url", f"The URL cannot receive webhooks: {refusal}.", "url")
+
+
+def _require_events(events: list[str]) -> None:
+    for name in events:
+        if name != ALL_EVENTS and name not in EVENT_TYPES:
+            raise ApiError("unsupported_event", f"There is no event type {name!r}.", "events")
+
+
+def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEndpoint]) -> Probe:
+    event = make(world, endpoint.environment, TEST_EVENT, shapes.render_webhook(world, endpoint), endpoint.id)
+
+    def judge(outcome: ProbeOutcome) -> shapes.WebhookEndpoint:
+        if outcome.status != 200:
+            raise ApiError("invalid_webhook_url", _what_came_back(endpoint.url, outcome), "url")
+        return then()
+
+    return Probe(endpoint.url, event.raw, webhook_key(world, endpoint.environment), judge)
+
+
+def _what_came_back(url: str, outcome: ProbeOutcome) -> str:
+    if outcome.status is not None:
+        return f"The URL must answer the test request with exactly 200; it answered {outcome.status}."
+    hint = ""
+    if is_on_this_machine(url) and DOCKER_HOST not in url:
+        hint = f" When the simulator runs in a container and the receiver outside of it, use {DOCKER_HOST} in the URL."
+    return f"The URL must answer the test request with exactly 200; there was no answer: {outcome.error}.{hint}"

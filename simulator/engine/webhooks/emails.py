@@ -1,0 +1,52 @@
+"""E-mails the service would have sent: they are recorded, never sent (decision W5)."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from simulator.engine.text.shapes import Timestamp
+from simulator.engine.webhooks.records import EMAILS, Email, Webhook
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.ids import derive, text_of
+from simulator.kernel.world import World
+from simulator.providers.ramp.profile import profile_of
+
+
+def tell_owner_disabled(world: World, endpoint: Webhook) -> None:
+    """Record the e-mail about an endpoint that was disabled after repeated failures; inside a change."""
+    identifier = "eml_" + text_of(derive("email", endpoint.id, world.now_ms))
+    email = Email(
+        id=identifier,
+        sequence=endpoint.sequence,
+        at_ms=world.now_ms,
+        to=profile_of(world).email,
+        subject="Your webhook endpoint was disabled",
+        body=(
+            f"The webhook endpoint {endpoint.id} ({endpoint.url}, {endpoint.environment}) did not answer 2xx for three "
+            "days and was disabled. It gets no more events. Once your receiver answers again, enable it with "
+            f'PATCH /webhooks/{endpoint.id} {{"status": "enabled"}}.'
+        ),
+    )
+    world.store[EMAILS].put(identifier, email)
+
+
+class EmailEntry(TypedDict):
+    id: str
+    """Names the e-mail."""
+    at: Timestamp
+    """When it would have been sent."""
+    to: str
+    """Whom it would have gone to."""
+    subject: str
+    """Its subject."""
+    body: str
+    """Its text."""
+
+
+def emails(world: World) -> list[EmailEntry]:
+    """The recorded e-mails, oldest first."""
+    rows = sorted(world.store[EMAILS].values(), key=lambda row: (row.at_ms, row.sequence))
+    return [
+        {"id": row.id, "at": format_timestamp(row.at_ms), "to": row.to, "subject": row.subject, "body": row.body}
+        for row in rows
+    ]

@@ -1,0 +1,128 @@
+"""The action `emit`: any event of the catalogue, about a named resource, the newest that fits, or a realistic example.
+
+A resource fits when it stands where a move that emits this event leads: the state tables say so. It is sent as it is.
+A named resource need not stand there: the event is untrue then, and says the status that it would leave.
+In examples a text `@`, `@+30m` or `@-1d` stands for a moment counted from now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from simulator.engine.records.conditions import having, newest_of
+from simulator.engine.records.records import find, no_resource, render_for_event
+from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.error import ControlError
+from simulator.engine.rows.event import EVENT_TYPES, emit
+from simulator.engine.rows.subjects import Subject, subjects_of
+from simulator.engine.text import strict
+from simulator.engine.text.fields import Wrong, wrong
+from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.webhooks import bodies
+from simulator.engine.worlds import quotas
+from simulator.kernel.clock import format_timestamp, parse_duration
+from simulator.kernel.journal import EVENTS
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+
+
+def check_emit(parameters: bodies.EmitParameters) -> Iterator[Wrong]:
+    """What is wrong with the parameters of emit."""
+    if parameters.type not in EVENT_TYPES:
+        hint = strict.did_you_mean(parameters.type, EVENT_TYPES)
+        yield wrong("type", f"there is no event type {parameters.type!r}{hint}")
+
+
+def emit_example(call: ActionCall[None, bodies.EmitParameters]) -> JsonObject:
+    """The action emit; returns the object that was sent."""
+    world, environment, event_type = call.world, call.environment, call.parameters.type
+    quotas.require_event_room(world)
+    about = call.parameters.about
+    if about is None:
+        subject, object_id = _subject(world, environment, event_type)
+    else:
+        (subject, environment), object_id = _named(world, environment, event_type, about), about
+    subject |= call.parameters.object or {}
+    if isinstance(subject.get("id"), str):
+        object_id = subject["id"]
+    emit(world, environment, event_type, subject, object_id)
+    return subject
+
+
+def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObject, str]:
+    subjects = subjects_of(world.wiring.kinds.values())[event_type]
+    shown = next((one for one in subjects if one.kind.name == EVENT_TYPES[event_type].example_of), subjects[0])
+    if shown.kind.sole is not None:
+        record = shown.kind.sole(world)
+        own = render_for_event(world, record)
+        return own if record.status in shown.statuses else own | _example(world, shown), record.object_id
+    more = event_type in shown.kind.event_shapes
+    found = _last_sent(world, environment, event_type) if more else _standing(world, environment, subjects)
+    if found is not None:
+        return found
+    example = _example(world, shown)
+    return example, example.get("id") or f"network_{environment}_{example['network']}"
+
+
+def _named(world: World, environment: str, event_type: str, about: str) -> tuple[JsonObject, str]:
+    """Return a resource as this event would show it now, and the environment that it is in.
+
+    `ControlError` 404 for an unknown id, 400 for a resource of a kind that the event is never about.
+    """
+    record = find(world, about)
+    if record is None:
+        raise no_resource(world, about, "about")
+    subjects = subjects_of(world.wiring.kinds.values())[event_type]
+    fitting = next((one for one in subjects if one.kind.name == record.kind), None)
+    if fitting is None or fitting.kind.sole is not None or event_type in fitting.kind.event_shapes:
+        message = (
+            f"{about!r} is of the kind {record.kind}, and {event_type} cannot be sent about one of those by its id."
+        )
+        raise ControlError(400, "invalid_parameter", message, "about")
+    shown, field = render_for_event(world, record), fitting.kind.status_field
+    if field in shown and shown[field] not in fitting.statuses:
+        shown[field] = fitting.statuses[0]
+        if "updated_at" in shown:
+            shown["updated_at"] = format_timestamp(world.now_ms)
+    return shown, getattr(record, "environment", environment)
+
+
+def _example(world: World, subject: Subject) -> JsonObject:
+    made: JsonObject = _at(world.now_ms, subject.example)
+    return made
+
+
+def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
+    """The newest resource that stands where the event leaves one, as it is."""
+    # Kinds that lie in one table are looked for together: of transactions there are six.
+    kinds: dict[tuple[TableKey[Any], tuple[str, ...]], list[str]] = {}
+    for subject in subjects:
+        kinds.setdefault((subject.kind.table, subject.statuses), []).append(subject.kind.name)
+    found: list[Any] = []
+    for (table, statuses), names in kinds.items():
+        own, fits = table.of(environment), (having("status", *statuses), having("kind", *names))
+        for address in (own, own.of_deleted):
+            found += newest_of(world.store[address], fits, 1)
+    record = max(found, key=lambda one: one.sequence, default=None)
+    return None if record is None else (render_for_event(world, record), record.id)
+
+
+def _last_sent(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
+    """What the newest event of this type said: of a run only its event knows."""
+    wanted = having("type", event_type), having("environment", environment)
+    for event in newest_of(world.store[EVENTS], wanted, 1):
+        found: JsonObject = loads(event.raw)["data"]["object"]
+        return found, event.object_id
+    return None
+
+
+def _at(now_ms: int, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _at(now_ms, member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_at(now_ms, member) for member in value]
+    if isinstance(value, str) and value.startswith("@"):
+        span_ms = parse_duration(value[2:]) if len(value) > 1 else 0
+        return format_timestamp(now_ms + (-span_ms if value[1:2] == "-" else span_ms))
+    return value

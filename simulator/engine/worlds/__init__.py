@@ -1,0 +1,1 @@
+"""Whole worlds: the simulator that holds them, their settings, assumptions and quotas."""

@@ -1,0 +1,420 @@
+"""The composition root: one place collects the rooms and wires every world.
+
+Nothing registers itself by import, nothing is global: a `Simulator` is made, and all worlds live in it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import random
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import field
+from decimal import Decimal
+from typing import Any
+
+from simulator.engine import webhooks
+from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS
+from simulator.engine.records.advice import ADVICE, advise
+from simulator.engine.records.records import INDEX, ORIGINS
+from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.by_name import by_name
+from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.room import Room, wiring_of
+from simulator.engine.scenario.files.library import Library, ScenarioFile
+from simulator.engine.scenario.files.shipped import shipped_library
+from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
+from simulator.engine.scenario.play.engine import TABLES as SCENARIO_TABLES
+from simulator.engine.scenario.play.engine import Engine
+from simulator.engine.scenario.play.pending import KINDS
+from simulator.engine.worlds import quotas
+from simulator.engine.worlds.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
+from simulator.engine.worlds.world_states import Beginning
+from simulator.engine.worlds.world_states import Blueprint as Blueprint
+from simulator.engine.worlds.world_states import Snapshot as Snapshot
+from simulator.engine.worlds.world_states import WorldState as WorldState
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import Clock, parse_timestamp
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.ids import derive, text_of
+from simulator.kernel.journal import Cause
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import DEFAULT_WORLD, Directory, World
+from simulator.kernel.world import TABLES as WORLD_TABLES
+from simulator.providers.ramp import (
+    auth,
+    balance,
+    beneficiaries,
+    deposit_wallets,
+    fees,
+    history,
+    profile,
+    ramps,
+    recurring,
+    reference,
+    transactions,
+)
+from simulator.providers.ramp.incoming_transfers import RECEIVERS
+
+_log = logging.getLogger(__name__)
+
+DEFAULT_SCENARIOS = ("autopilot", "test-values")
+
+ROOMS: tuple[Room, ...] = (
+    reference.ROOM,
+    profile.ROOM,
+    auth.ROOM,
+    beneficiaries.ROOM,
+    fees.ROOM,
+    transactions.ROOM,
+    ramps.ROOM,
+    deposit_wallets.ROOM,
+    balance.ROOM,
+    recurring.ROOM,
+    history.ROOM,
+    webhooks.ROOM,
+)
+
+
+def tables_of(rooms: Iterable[Room]) -> tuple[TableKey[Any], ...]:
+    """Every table of a world with these rooms but those of the shell around it; ValueError for two of one name."""
+    around = (*WORLD_TABLES, ADVICE, ASSUMED, FAULTS, INDEX, ORIGINS, RECEIVERS, SETTINGS, UNDER_KEYS)
+    tables = dict.fromkeys((*around, *(table for room in rooms for table in room.all_tables()), *SCENARIO_TABLES))
+    return tuple(by_name("tables", tables, lambda table: table.name).values())
+
+
+@dataclass(frozen=True)
+class Inherited:
+    """What a new world has where nobody says otherwise: what its server was started with.
+
+    `now_ms` None means the usual start: `MANUAL_START` under a manual clock, else the present.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
+    now_ms: int | None = None
+    rate: Decimal = Decimal(1)
+    scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
+
+    def start_ms(self, mode: str, present_ms: int) -> int:
+        """The moment at which a clock of this mode begins."""
+        if self.now_ms is not None:
+            return self.now_ms
+        return parse_timestamp(MANUAL_START) if mode == "manual" else present_ms
+
+
+class Observer:
+    """Whoever is called when worlds begin and end; what it does not care for does nothing."""
+
+    def attach(self, world: World) -> None:
+        """A world begins: it was made, or has replaced another."""
+
+    def detach(self, world: World) -> None:
+        """A world has ended: it was deleted, or another has replaced it."""
+
+    def release(self, world: World) -> None:
+        """A world lives here no more, but has not ended: whoever keeps it may bring it back."""
+
+    def snapshots_changed(self, world_id: str) -> None:
+        """A snapshot of this world was kept or forgotten."""
+
+
+class WorldExists(Exception):
+    """There is a world with that id, or with one of those keys, already."""
+
+
+class Simulator:
+    """All worlds of a process, and what they share: rooms, operations, actions, scenarios."""
+
+    def __init__(
+        self, rooms: Iterable[Room] = ROOMS, library: Library | None = None, inherited: Inherited | None = None
+    ) -> None:
+        self.rooms = tuple(rooms)
+        self.tables = tables_of(self.rooms)
+        self.actions = ActionTable(row for room in self.rooms for row in room.actions)
+        self.library = library if library is not None else shipped_library(self.actions)
+        self.shipped = frozenset(self.library)
+        self.engine = Engine(self.actions, self.library)
+        operations = (row for room in self.rooms for row in room.operations)
+        self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
+        called = (self.engine.on_event,), (self.engine.on_created,)
+        wiring = wiring_of(self.rooms, self.engine.timers, *called, self._failed)
+        self.wiring = dataclasses.replace(wiring, tables=frozenset(self.tables))
+        self.inherited = inherited or Inherited()
+        self.worlds: dict[str, World] = {}
+        self.blueprints: dict[str, Blueprint] = {}
+        self.directory = Directory()
+        self.snapshots: dict[str, Snapshot] = {}
+        self._snapshots_taken: dict[str, int] = {}
+        self._beginnings: dict[str, Beginning] = {}
+        self._observers: list[Observer] = []
+        self.away: Container[str] = frozenset()  # ids of worlds that a store has and that are not in memory
+        self.stand_in: World | None = None  # for `default`, where that lives elsewhere: nothing of it is ever kept
+
+    def observe(self, observer: Observer) -> None:
+        """Call this observer for every world that begins or ends from now on."""
+        self._observers.append(observer)
+
+    def lives(self, world: World) -> bool:
+        """Whether a world is still one of this simulator's, neither deleted nor replaced."""
+        return self.worlds.get(world.id) is world
+
+    def _failed(self, world: World, timer: Timer, error: Exception) -> None:
+        """Handle a timer that raised: a scenario's step is recorded there, any other is a defect of the simulator."""
+        _log.error("the timer %s of the world %s failed", timer.key, world.id, exc_info=error)
+        if timer.kind in KINDS:
+            self.engine.on_failure(world, timer, error)
+            return
+        advise(
+            world,
+            "timer_failed",
+            "error",
+            f"What was due ({timer.kind}) failed and was left out: {type(error).__name__}: {error}"[:500],
+            "This is a defect of the simulator, not of yours; report it with the traceback in the server's log.",
+            timer.target,
+        )
+
+    @property
+    def default(self) -> World:
+        """The world of requests that no key or token ties to another (decision S26)."""
+        if self.stand_in is not None:
+            return self.worlds.get(DEFAULT_WORLD, self.stand_in)
+        return self.worlds[DEFAULT_WORLD]
+
+    def create_world(
+        self, blueprint: Blueprint, uploaded: Iterable[ScenarioFile] = (), *, replace: bool = False
+    ) -> World:
+        """Make a world with these scenarios besides the library's; with `replace` in place of the one of that id.
+
+        WorldExists when its id or one of its keys is taken, UnknownScenario and ControlError when its scenarios cannot
+        become active; then nothing has changed.
+        """
+        self._require_free(blueprint.id, replace)
+        world = self._build(blueprint, {file.name: row_of(file) for file in uploaded})
+        self._begin(world, blueprint)
+        return world
+
+    def _require_free(self, world_id: str, replace: bool) -> None:
+        if not replace and (world_id in self.worlds or world_id in self.away):
+            raise WorldExists(world_id)
+
+    def _begin(self, world: World, blueprint: Blueprint) -> None:
+        """Register a new world; the one that it replaces ends with its snapshots."""
+        self.register(world, blueprint)
+        self._forget_snapshots(world.id)
+
+    def _build(self, blueprint: Blueprint, uploaded: Mapping[str, Any] | None = None) -> World:
+        clock = Clock(blueprint.now_ms, blueprint.mode, blueprint.rate)
+        world = World(blueprint.id, blueprint.seed, clock, self.wiring, keys_of=blueprint.keys_of)
+        with world.change(Cause("start", "world")):
+            put_settings(world, blueprint.settings)
+            for room in self.rooms:
+                if room.setup is not None:
+                    room.setup(world)
+            for name, scenario in (uploaded or {}).items():
+                world.store[UPLOADED].put(name, scenario)
+            self.engine.activate(world, list(blueprint.scenarios))
+        bound_journal(world)
+        return world
+
+    def register(self, world: World, blueprint: Blueprint) -> None:
+        """Register a world that was built aside, replacing the one with the same id.
+
+        WorldExists, with nothing changed, when another living world holds one of its keys; QuotaExceeded when it
+        has more objects than a world of this server may have.
+        """
+        quotas.hold_to(world, self.inherited.settings)
+        quotas.require_room(world)
+        self._let_in(world, blueprint)
+
+    def _let_in(self, world: World, blueprint: Blueprint) -> None:
+        for key in auth.known_keys(world):
+            holder_id = self.directory.get(key, world.id)
+            holder = self.worlds.get(holder_id)
+            if holder_id != world.id and (key in auth.known_keys(holder) if holder else holder_id in self.away):
+                raise WorldExists(holder_id)
+        old = self.worlds.get(world.id)
+        if old is not None:
+            auth.forget(old)
+        world.directory = self.directory
+        auth.register(world)
+        self.worlds[world.id] = world
+        self.blueprints[world.id] = blueprint
+        for observer in self._observers:
+            if old is not None:
+                observer.detach(old)
+            observer.attach(world)
+
+    def reset_world(self, world_id: str, wall_ms: int | None = None) -> World:
+        """Make a world again as at its creation; uploaded scenarios stay. `wall_ms`: the present wall clock."""
+        old, blueprint = self.worlds[world_id], self.blueprints[world_id]
+        if blueprint.at_wall_time and wall_ms is not None:
+            blueprint = dataclasses.replace(blueprint, now_ms=wall_ms)
+        world = self._build_again(blueprint, dict(old.store[UPLOADED].items()))
+        self.register(world, blueprint)
+        return world
+
+    def _build_again(self, blueprint: Blueprint, uploaded: Mapping[str, Any]) -> World:
+        """As `_build`, for who may well ask for the same once more: from the second time on for a third of the cost."""
+        files = [self.library.get(name) for name in blueprint.scenarios]
+        beginning = self._beginnings.get(blueprint.id)
+        if beginning is not None and beginning.fits(blueprint, uploaded, files):
+            return self.from_state(beginning.state, blueprint.id)
+        world = self._build(blueprint, uploaded)
+        state = self._state(world, blueprint, world.store.tables(empty=True))
+        self._beginnings[blueprint.id] = Beginning(state, uploaded, files)
+        return world
+
+    def delete_world(self, world_id: str) -> None:
+        """Forget a world; its keys and tokens work no more, and its snapshots go along."""
+        world = self._take_out(world_id)
+        for observer in self._observers:
+            observer.detach(world)
+
+    def release_world(self, world_id: str) -> None:
+        """Let go of a world that is kept elsewhere, and of its snapshots; `adopt` brings it back."""
+        world = self._take_out(world_id)
+        for observer in self._observers:
+            observer.release(world)
+
+    def adopt(self, world: World, blueprint: Blueprint, snapshots: Iterable[Snapshot], taken: int) -> None:
+        """As `register`, for a world that was kept, however many objects it has; `taken`: snapshots it ever had."""
+        quotas.hold_to(world, self.inherited.settings)
+        self._let_in(world, blueprint)
+        self.snapshots.update((snapshot.id, snapshot) for snapshot in snapshots)
+        self._snapshots_taken[world.id] = taken
+
+    def _take_out(self, world_id: str) -> World:
+        world = self.worlds.pop(world_id)
+        del self.blueprints[world_id]
+        self._beginnings.pop(world_id, None)
+        self._forget_snapshots(world_id)
+        auth.forget(world)
+        return world
+
+    def snapshots_of(self, world_id: str) -> list[Snapshot]:
+        """The snapshots of a world, oldest first."""
+        return [snapshot for snapshot in self.snapshots.values() if snapshot.state.world_id == world_id]
+
+    def snapshots_taken(self, world_id: str) -> int:
+        """How many snapshots were ever taken of a world."""
+        return self._snapshots_taken.get(world_id, 0)
+
+    def forget_snapshot(self, snapshot_id: str) -> None:
+        """Forget one snapshot; KeyError."""
+        self._tell_snapshots(self.snapshots.pop(snapshot_id).state.world_id)
+
+    def _forget_snapshots(self, world_id: str) -> None:
+        before = len(self.snapshots)
+        self.snapshots = {key: row for key, row in self.snapshots.items() if row.state.world_id != world_id}
+        self._snapshots_taken.pop(world_id, None)
+        if len(self.snapshots) != before:
+            self._tell_snapshots(world_id)
+
+    def _tell_snapshots(self, world_id: str) -> None:
+        for observer in self._observers:
+            observer.snapshots_changed(world_id)
+
+    def state_of(self, world: World) -> WorldState:
+        """The state of a world as it is now."""
+        return self._state(world, self.blueprints[world.id], world.store.tables())
+
+    @staticmethod
+    def _state(world: World, blueprint: Blueprint, tables: Mapping[str, dict[str, Any]]) -> WorldState:
+        return WorldState(
+            blueprint=blueprint,
+            world_id=world.id,
+            keys_of=world.keys_of,
+            seed=world.seed,
+            mode=world.clock.mode,
+            now_ms=world.now_ms,
+            rate=world.clock.rate,
+            started_at_ms=world.started_at_ms,
+            tables=tables,
+            requests=tuple(world.journal.requests),
+            requests_size=world.journal.requests_size,
+            requests_dropped=world.journal.requests_dropped,
+        )
+
+    def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
+        """Keep a state under an id made of its world's and a count there: unique, whatever other worlds do."""
+        number = self._snapshots_taken[state.world_id] = self._snapshots_taken.get(state.world_id, 0) + 1
+        snapshot = Snapshot("snap_" + text_of(derive("snapshot", state.world_id, number)), name, state)
+        self.snapshots[snapshot.id] = snapshot
+        self._tell_snapshots(state.world_id)
+        return snapshot
+
+    def from_state(self, state: WorldState, world_id: str) -> World:
+        """A world in this state, under an id; no call reaches it before it is registered."""
+        clock = Clock(state.now_ms, state.mode, state.rate)
+        world = World(world_id, state.seed, clock, self.wiring, keys_of=state.keys_of)
+        world.started_at_ms = state.started_at_ms
+        world.store.replace(state.tables)
+        world.agenda.rebuild()
+        bound_journal(world)
+        world.journal.put_back(state.requests, state.requests_size)
+        world.journal.requests_dropped += state.requests_dropped
+        return world
+
+    def restore(self, state: WorldState, world_id: str, keys_of: str | None = None) -> World:
+        """Put this state in place of a world, keys and tokens included; WorldExists as `register`.
+
+        With `keys_of` its keys are derived from that anew, and it has no tokens.
+        """
+        if keys_of is None:
+            world = self.from_state(state, world_id)
+        else:
+            world = self._rekeyed(state, world_id, keys_of, lambda world: None)
+        self.register(world, dataclasses.replace(state.blueprint, id=world_id, keys_of=world.keys_of))
+        return world
+
+    def fork(
+        self,
+        state: WorldState,
+        world_id: str,
+        seed: int | None,
+        *,
+        prepare: Callable[[World], None],
+        replace: bool,
+        keys_of: str = "",
+    ) -> World:
+        """Make a new world that begins in this state, with keys of its own and no tokens; WorldExists.
+
+        With another seed, what is drawn from now on differs. `prepare` changes the world before it lives, inside a
+        change; what it raises leaves everything as it was. `replace` as in `create_world`, `keys_of` as in a
+        `Blueprint`.
+        """
+        self._require_free(world_id, replace)
+        seed = state.seed if seed is None else seed
+        world = self._rekeyed(dataclasses.replace(state, seed=seed), world_id, keys_of or world_id, prepare)
+        self._begin(world, dataclasses.replace(state.blueprint, id=world_id, seed=seed, keys_of=keys_of))
+        return world
+
+    def _rekeyed(self, state: WorldState, world_id: str, keys_of: str, prepare: Callable[[World], None]) -> World:
+        """A world in this state with keys derived anew, and no tokens."""
+        world = self.from_state(dataclasses.replace(state, keys_of=keys_of), world_id)
+        with world.change(Cause("start", "fork")):
+            auth.rekey(world)
+            webhooks.set_up_keys(world)
+            prepare(world)
+        world.store.forget_places()  # the old keys are deleted from tables that have a row for every resource
+        bound_journal(world)
+        return world
+
+    def world_of(self, credential: str) -> World | None:
+        """The world of a public key or a token."""
+        world_id = self.directory.get(credential)
+        return None if world_id is None else self.worlds.get(world_id)
+
+    @staticmethod
+    def draw_seed() -> int:
+        return random.SystemRandom().getrandbits(32)
+
+    def draw_world_id(self, prefix: str = "w_") -> str:
+        while (world_id := f"{prefix}{random.SystemRandom().getrandbits(48):012x}") in self.worlds:
+            pass
+        return world_id
+
+    @staticmethod
+    def draw_keys_of(world_id: str) -> str:
+        """What the keys of a world are derived from where nobody is to work them out from its id and seed."""
+        return f"{world_id}~{random.SystemRandom().getrandbits(128):032x}"

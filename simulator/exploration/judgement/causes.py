@@ -1,0 +1,78 @@
+"""Findings by their causes: what is wrong once in an application shows in many runs, and people read it once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import NamedTuple
+
+from simulator.engine.text.json import loads
+from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.judgement.judging import Problem, Verdict
+from simulator.exploration.judgement.mending import ADVICE
+from simulator.exploration.plans import Run
+
+FAMILIES: Mapping[str, tuple[str, Sequence[str]]] = {
+    name: (says, classes)
+    for name, (says, *classes) in loads(files(__package__).joinpath("mending.json").read_bytes())["causes"].items()
+}
+"""Classes of faults that find the same mistake: what they have in common, and their names."""
+_FAMILY_OF = {fault: name for name, (_, classes) in FAMILIES.items() for fault in classes}
+_REFUSED_FIRST = ("webhook-forged", "webhook-stale")
+
+
+class Judged(NamedTuple):
+    """A run that was made."""
+
+    run: Run
+    verdict: Verdict
+    outcome: str
+    timeline: Sequence[Sequence[str]] = ()
+    """What happened, for a finding and for a run that is replayed."""
+    books: Sequence[Problem] = ()
+    """Where the books of a finding say something else than the simulator's."""
+
+
+class Cause(NamedTuple):
+    """One thing that is wrong. `findings`: the runs that show it, of which the first one is told."""
+
+    id: str
+    text: str
+    findings: Sequence[Judged]
+
+    @property
+    def verdict(self) -> str:
+        return self.findings[0].verdict.verdict
+
+
+def key_of(one: Judged) -> tuple[str, str, str]:
+    """Return what findings of one cause have in common: the family of the fault, where it acts, and the verdict.
+
+    A call fails in the code for its operation, so calls are told apart by their operations. Deliveries come to one
+    receiver, whatever they tell of.
+    """
+    fault, verdict = one.run.fault, one.verdict.verdict
+    family = _FAMILY_OF.get(fault, fault)
+    if fault in _REFUSED_FIRST and verdict != "forged-accepted":
+        family = _FAMILY_OF["webhook-late"]  # it was refused, rightly, and the genuine delivery came later
+    is_delivery = fault in CLASSES and CLASSES[fault].kind == "delivery"
+    return family, "" if is_delivery else one.run.site.partition(" #")[0], verdict
+
+
+def causes_of(findings: Sequence[Judged]) -> list[Cause]:
+    """Return the causes of findings, in the order of the first finding of each."""
+    groups: dict[tuple[str, str, str], list[Judged]] = {}
+    for one in findings:
+        groups.setdefault(key_of(one), []).append(one)
+    return [Cause(_id(key), _text(*key), group) for key, group in groups.items()]
+
+
+def _id(key: tuple[str, str, str]) -> str:
+    """Return a name that stays the same however many runs show the cause."""
+    return f"cause-{key[0]}-{hashlib.sha256('|'.join(key).encode()).hexdigest()[:8]}"
+
+
+def _text(family: str, place: str, verdict: str) -> str:
+    says = FAMILIES[family][0] if family in FAMILIES else ADVICE[family].means
+    return f"{place}: {says}" if place else says

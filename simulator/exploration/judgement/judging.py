@@ -1,0 +1,273 @@
+"""What a run shows of the money: its verdict, by the simulator's books and against the run without faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from simulator.exploration.judgement.evidence import ENDS
+from simulator.exploration.runs.tasks import Document
+from simulator.kernel.dataclass import dataclass
+
+ZERO = Decimal(0)
+SURVIVED, NOT_REACHED, FAILED_LOUDLY = "survived", "not-reached", "failed-loudly"
+VERDICTS = (
+    "doubled", "lost", "forged-accepted", "disagrees", "stuck", "hung", FAILED_LOUDLY, SURVIVED, NOT_REACHED,
+)  # fmt: skip
+"""The gravest first."""
+NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY)
+_OPEN = ("pending", "awaiting_payment", "awaiting_deposit", "processing")
+"""States of the interface from which an order still has to move on."""
+_GONE = ("failed", "expired", "refunded")
+
+
+class Problem(NamedTuple):
+    """What is wrong with an order. `expected` and `actual` are what its customer received, or is said to have."""
+
+    verdict: str
+    order: str
+    expected: Decimal
+    actual: Decimal
+    currency: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of one run. `money` is that of the order in question, of all orders where none is."""
+
+    verdict: str
+    expected: Decimal
+    actual: Decimal
+    currency: str
+    note: str
+
+    @property
+    def is_finding(self) -> bool:
+        return self.verdict not in NO_FINDING
+
+
+def _paid_after(row: Document) -> bool:
+    """Return whether a transaction was paid only when its test was over."""
+    return bool(row.get("paid_after"))
+
+
+class _Order:
+    """The transactions of one order."""
+
+    def __init__(self, rows: Sequence[Document]) -> None:
+        self.rows = rows
+        self.completed = [row for row in rows if row["status"] == "completed"]
+        self.delivered = sum((Decimal(row["amount"]) for row in self.completed), ZERO)
+        self.delivered_in_test = sum((Decimal(row["amount"]) for row in self.completed if not _paid_after(row)), ZERO)
+        """Without the orders that were paid only when the test was over: nobody misses those."""
+        self.open = [row for row in rows if row["status"] not in ENDS]
+        self.kept = [row for row in rows if row["holds"] and row["status"] in _GONE]
+        """Money was received for them, and is neither delivered nor given back."""
+
+    @property
+    def currency(self) -> str:
+        return self.rows[0]["currency"] if self.rows else ""
+
+    @property
+    def destinations(self) -> set[str]:
+        return {row["destination"] for row in self.rows}
+
+    @property
+    def told(self) -> str:
+        return ", ".join(f"{row['amount']} {row['currency']} {row['status']}" for row in self.rows) or "nothing"
+
+
+class Orders:
+    """The orders of a run: transactions of one reference, those without one by what they pay to whom."""
+
+    def __init__(self, evidence: Document, *, by_reference: bool = True) -> None:
+        rows: Sequence[Document] = evidence["transactions"]
+        self.all = self._grouped(rows, lambda row: (by_reference and row["reference"]) or row["destination"])
+        self.referenced = self._grouped((row for row in rows if row["reference"]), lambda row: row["reference"])
+        self.to = self._grouped(rows, lambda row: row["destination"])
+        self.standing = {row["reference"]: row["status"] for row in evidence["standing"]}
+        self.books = _books(evidence)
+        self.unread: str = evidence.get("unread", "")
+
+    @staticmethod
+    def _grouped(rows: Iterable[Document], key: Callable[[Document], str]) -> dict[str, _Order]:
+        found: dict[str, list[Document]] = {}
+        for row in rows:
+            found.setdefault(key(row), []).append(row)
+        return {name: _Order(group) for name, group in found.items()}
+
+    def of(self, name: str) -> _Order:
+        return self.all.get(name) or _Order([])
+
+    def report(self, name: str, order: _Order) -> bool:
+        """Whether there are books, and they claim no more of an order than was delivered."""
+        if self.books is None:
+            return False
+        names = {row["reference"] for row in order.rows} or {name}
+        return sum((line["amount"] for of, line in self.books.items() if of in names), ZERO) <= order.delivered
+
+
+def _books(evidence: Document) -> dict[str, Document] | None:
+    if evidence["books"] is None:
+        return None
+    sums: dict[str, Document] = {}
+    for row in evidence["books"]:
+        before = sums.get(row["order"])
+        amount = Decimal(row["amount"]) + (before["amount"] if before else ZERO)
+        sums[row["order"]] = {**row, "amount": amount}
+    return sums
+
+
+def judge(
+    baseline: Document,
+    run: Document,
+    *,
+    passed: bool,
+    hung: bool,
+    strikes: bool,
+    by_reference: bool = True,
+) -> Verdict:
+    """The verdict of a run. `strikes`: a call or delivery went wrong, while the outside world was as always.
+
+    `by_reference`: orders are known by their references, which are the same in every run.
+    """
+    before, after = (Orders(evidence, by_reference=by_reference) for evidence in (baseline, run))
+    if not run["hits"]:
+        return _whole(NOT_REACHED, before, after, "the fault never happened")
+    if hung:
+        return _whole("hung", before, after, "the test did not end in time")
+    if run["not_genuine"]:
+        note = f"a {run['not_genuine'][0]} that is forged or stale was acknowledged with 2xx"
+        return _whole("forged-accepted", before, after, note)
+    found = [
+        *_wrong_with(before, after, passed=passed, strikes=strikes),
+        *_switched_off(baseline, run),
+        *_newly_wrong(before, after, by_reference=by_reference),
+    ]
+    if found:
+        worst = min(found, key=lambda one: VERDICTS.index(one.verdict))
+        return Verdict(worst.verdict, worst.expected, worst.actual, worst.currency, worst.note)
+    if not passed:
+        return _whole(FAILED_LOUDLY, before, after, run.get("failure") or "the test failed")
+    if not strikes and run.get("effects") and run["effects"] == baseline.get("effects"):
+        return _whole(NOT_REACHED, before, after, "the fault showed in no answer, delivery or balance")
+    return _whole(SURVIVED, before, after, "")
+
+
+def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterator[Problem]:
+    """What the books have wrong, but not of an order that they have as wrong, or worse, when nothing goes wrong."""
+    known: dict[object, int] = {}
+    for one in books_disagree(before):
+        order, rank = by_reference and one.order, VERDICTS.index(one.verdict)
+        known[order] = min(known.get(order, rank), rank)
+    for one in books_disagree(after):
+        if VERDICTS.index(one.verdict) < known.get(by_reference and one.order, len(VERDICTS)):
+            yield one
+
+
+def judge_baseline(baseline: Document) -> Verdict | None:
+    """What the books have wrong although nothing went wrong; None where they are right."""
+    found = books_disagree(Orders(baseline))
+    if not found:
+        return None
+    worst = min(found, key=lambda one: VERDICTS.index(one.verdict))
+    return Verdict(worst.verdict, worst.expected, worst.actual, worst.currency, worst.note)
+
+
+def _whole(verdict: str, before: Orders, after: Orders, note: str) -> Verdict:
+    currency = next((order.currency for order in before.all.values()), "")
+    expected, actual = (
+        sum((order.delivered for order in orders.all.values() if order.currency == currency), ZERO)
+        for orders in (before, after)
+    )
+    return Verdict(verdict, expected, actual, currency, note)
+
+
+def _switched_off(baseline: Document, run: Document) -> Iterator[Problem]:
+    for name in run["switched_off"][len(baseline["switched_off"]) :][:1]:
+        note = f"a {name} was refused for three days, and its endpoint is disabled: no event comes any more"
+        yield Problem("stuck", "", ZERO, ZERO, "", note)
+
+
+def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -> Iterator[Problem]:
+    for name in dict.fromkeys([*before.all, *after.all]):
+        was, now = before.of(name), after.of(name)
+        told = f"{name}: without the fault {was.told}, now {now.told}"
+        found = _wrong_with_order(was, now, before, after, passed=passed, strikes=strikes)
+        if found and not (found == "lost" and after.report(name, now)):
+            yield Problem(found, name, was.delivered, now.delivered, was.currency or now.currency, told)
+    if passed:
+        for reference, status in after.standing.items():
+            was_status = before.standing.get(reference, "")
+            if status == "draft" and was_status != "draft":
+                yield Problem("stuck", reference, ZERO, ZERO, "", f"{reference}: was {was_status}, and is a draft")
+    if after.unread:
+        yield Problem("disagrees", "", ZERO, ZERO, "", f"after the fault the books cannot be read: {after.unread}")
+
+
+def _wrong_with_order(
+    was: _Order, now: _Order, before: Orders, after: Orders, *, passed: bool, strikes: bool
+) -> str | None:
+    # Where a payer or a bank acts otherwise, an order that came to nothing may come to its one delivery. So may one
+    # that is paid only because the test ended early, as long as nothing more was ordered than without the fault.
+    is_its_first = not strikes and was.rows and not was.completed and len(now.completed) == 1
+    paid_after = sum(map(_paid_after, now.completed)) if len(now.rows) <= len(was.rows) else 0
+    more = len(now.completed) - paid_after > len(was.completed)
+    if more and now.delivered > was.delivered and not is_its_first:
+        return "doubled" if was.rows or _doubles_elsewhere(now, before, after) else None
+    if not passed:
+        return None
+    if strikes and len(now.kept) > len(was.kept):
+        return "lost"
+    if (
+        strikes
+        and now.delivered < was.delivered_in_test
+        and not now.open
+        and not any(row["status"] in _GONE for row in now.rows)
+    ):
+        return None if _delivered_elsewhere(was, before, after) else "lost"
+    return "stuck" if len(now.open) > len(was.open) else None
+
+
+def _doubles_elsewhere(now: _Order, before: Orders, after: Orders) -> bool:
+    """Whether an order that the run without faults does not have brings more to its destination than came then."""
+    return any(to not in before.to or after.to[to].delivered > before.to[to].delivered for to in now.destinations)
+
+
+def _delivered_elsewhere(was: _Order, before: Orders, after: Orders) -> bool:
+    """Whether the destinations got what they did, under another reference."""
+    return all(to in after.to and after.to[to].delivered >= before.to[to].delivered for to in was.destinations)
+
+
+def books_disagree(orders: Orders) -> list[Problem]:
+    """Where the partner's books and the simulator's differ."""
+    if orders.books is None:
+        return []
+    return [
+        problem
+        for name in dict.fromkeys([*orders.books, *orders.referenced])
+        if (problem := _disagreement(name, orders.books.get(name), orders.referenced.get(name) or _Order([])))
+    ]
+
+
+def _disagreement(name: str, line: Document | None, order: _Order) -> Problem | None:
+    booked, delivered = (line["amount"] if line else ZERO), order.delivered
+    said = f"{booked} {line['currency']} {line['state']}".strip() if line else "no such order"
+    note = f"{name}: the books say {said}, the simulator {order.told}"
+    verdict = _between(booked, delivered, line["state"] if line else "", order)
+    if verdict is None and booked and line and line["currency"].upper() not in ("", order.currency.upper()):
+        verdict = "disagrees"
+    return Problem(verdict, name, delivered, booked, order.currency, note) if verdict else None
+
+
+def _between(booked: Decimal, delivered: Decimal, state: str, order: _Order) -> str | None:
+    if delivered and booked >= 2 * delivered:
+        return "doubled"
+    if booked != delivered:
+        return "disagrees" if booked > 0 else "lost"
+    statuses = {row["status"] for row in order.rows}
+    if state in _OPEN and state not in statuses:
+        return "stuck"  # whatever the simulator has, or nothing at all: nobody ends this order any more
+    return "disagrees" if state in ENDS and statuses and state not in statuses else None

@@ -1,0 +1,1 @@
+"""What an exploration reports: tables, JSON, JUnit, the page, the receipt."""

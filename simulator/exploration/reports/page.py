@@ -1,0 +1,158 @@
+"""The page of an exploration: each finding as a story in two columns, without the fault and with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import cache
+from itertools import zip_longest
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
+
+from simulator.engine.text.json import JsonObject
+from simulator.exploration.exploring import Explored
+from simulator.exploration.judgement.causes import Cause
+from simulator.exploration.judgement.judging import VERDICTS
+from simulator.exploration.judgement.mending import ADVICE
+from simulator.exploration.judgement.mending import VERDICTS as MEANINGS
+from simulator.exploration.reports.receipt import with_commit
+from simulator.exploration.runs.armed import SCENARIO
+
+Row = Sequence[str]
+"""A line of a timeline: when, of what sort, in words."""
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("simulator.exploration.reports"),
+        autoescape=select_autoescape(),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["code"] = _with_code
+    return environment
+
+
+def _with_code(text: str) -> Markup:
+    """A text with what stands in backticks as code."""
+    pieces = [escape(piece) for piece in text.split("`")]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces)
+    )
+
+
+def rendered(name: str, **more: Any) -> str:
+    """A page that needs nothing from anywhere else. All that was stored is text in it, and no script runs."""
+    return _environment().get_template(name).render(**more)
+
+
+def page(explored: Explored, report: JsonObject, summed: str, replays: Mapping[str, str]) -> str:
+    """The page. `replays`: of each finding, by its id, the line that makes its run again."""
+    receipt = with_commit(report["receipt"])
+    counts: dict[str, dict[str, int]] = {}
+    for one in explored.judged:
+        row = counts.setdefault(one.run.fault, dict.fromkeys(VERDICTS, 0))
+        row[one.verdict.verdict] += 1
+    return rendered(
+        "report.html",
+        sum=summed,
+        receipt=receipt,
+        receipt_rows=list(_flat(receipt)),
+        unsteady=[test for test in report["baseline"]["tests"] if not test["steady"]],
+        shown=[verdict for verdict in VERDICTS if verdict in receipt["verdicts"]],
+        counts=counts,
+        meanings=MEANINGS,
+        stories=[_story(explored, cause, replays[cause.findings[0].run.id]) for cause in explored.causes],
+    )
+
+
+def _story(explored: Explored, cause: Cause, replay: str) -> JsonObject:
+    one = cause.findings[0]
+    verdict = one.verdict
+    rows = beside(explored.baselines[one.run.test].evidence["timeline"], one.timeline) if one.run.site else []
+    return {
+        "id": cause.id,
+        "cause": cause.text,
+        "occurrences": [{"run": each.run, "outcome": each.outcome} for each in cause.findings],
+        "verdict": verdict.verdict,
+        "fault": one.run.fault,
+        "site": one.run.site,
+        "test": one.run.test,
+        "outcome": one.outcome,
+        "note": verdict.note,
+        "money": f"expected {verdict.expected:f} {verdict.currency}, actual {verdict.actual:f}"
+        * bool(verdict.currency),
+        "advice": ADVICE[one.run.fault],
+        "replay": replay,
+        "books": [
+            {**line._asdict(), "expected": f"{line.expected:f}", "actual": f"{line.actual:f}"} for line in one.books
+        ],
+        "columns": ["Without the fault", "With it"] if one.run.site else ["What happened"],
+        "rows": rows or [(_cell(row),) for row in one.timeline],
+        "first": first_difference(rows),
+    }
+
+
+Cell = Mapping[str, str]
+
+
+def beside(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Cell | None, Cell | None]]:
+    """Two stories side by side: what is in both stands in one row, what only one has beside nothing or its like.
+
+    That faults are put in force and lifted is no part of the story.
+    """
+    left, right = ([_cell(row) for row in _unarmed(rows)] for rows in (before, after))
+    matcher = SequenceMatcher(None, [row["text"] for row in left], [row["text"] for row in right], autojunk=False)
+    rows: list[tuple[Cell | None, Cell | None]] = []
+    for _, i, j, k, m in matcher.get_opcodes():
+        rows += zip_longest(left[i:j], right[k:m])
+    return rows
+
+
+_FAULTS = re.compile(r"(create|delete) faults?\b")
+_UPLOAD = "upload scenario"
+_ACTIVE = re.compile(rf"(activate names )(?:(.*), )?{SCENARIO}$")
+
+
+def _unarmed(rows: Sequence[Row]) -> Iterator[Row]:
+    """A story without what explore itself does in a world, so that what is left is the test's."""
+    own = False
+    for row, following in zip_longest(rows, rows[1:]):
+        at, what, text = row
+        if own or _FAULTS.match(text):
+            own = False
+            continue
+        own = text == _UPLOAD and following is not None and _ACTIVE.match(following[2]) is not None
+        if not own:
+            yield at, what, _ACTIVE.sub(lambda found: f"{found[1]}{found[2] or 'none'}", text)
+
+
+def _cell(row: Row) -> Cell:
+    at, _, text = row
+    return {"at": at[5:19].replace("T", " "), "text": text}
+
+
+def first_difference(rows: Sequence[tuple[Cell | None, Cell | None]]) -> int | None:
+    """The first row whose columns differ."""
+    return next((number for number, (left, right) in enumerate(rows) if left != right), None)
+
+
+def _flat(receipt: JsonObject) -> Iterator[tuple[str, str]]:
+    suite = receipt["suite"]
+    changed = " with changes that are not committed" if suite["changed"] else ""
+    yield "Command", " ".join(suite["command"])
+    yield "Commit of the suite", f"{suite['commit']}{changed}" if suite["commit"] else "in no repository of git"
+    yield "Version of rampsim", receipt["version"]
+    yield "Seed", str(receipt["seed"])
+    yield "Plan", receipt["plan"]
+    yield "Classes", f"{len(receipt['faults'])}: {', '.join(receipt['faults'])}"
+    for name in ("settle", "books"):
+        if receipt[name]:
+            yield name.capitalize(), receipt[name]
+    yield "Verdicts", ", ".join(f"{name} {count}" for name, count in receipt["verdicts"].items())
+    yield "Digest of the rest", receipt["digest"]

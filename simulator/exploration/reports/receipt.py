@@ -1,0 +1,60 @@
+"""The receipt of an exploration: what was explored, with which options, and how the runs ended.
+
+The receipt inside a report is the same bytes whenever the exploration is repeated. What git says of the suite changes
+with every commit, so `with_commit` adds it for people and for the file `receipt.json` only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.engine.text.json import JsonObject
+from simulator.exploration.exploring import Explored
+from simulator.exploration.judgement.judging import VERDICTS
+from simulator.version import __version__
+
+
+def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
+    """Return the receipt of a report. `digest`: SHA-256 of `rest`, everything else in it, as compact sorted JSON."""
+    settings = explored.settings
+    written = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return {
+        "version": __version__,
+        "seed": settings.seed,
+        "plan": settings.plan,
+        "faults": list(settings.faults),
+        "suite": {"command": list(settings.command)},
+        "settle": settings.hooks.settle,
+        "books": settings.hooks.books,
+        "verdicts": verdicts(explored),
+        "digest": f"sha256:{hashlib.sha256(written.encode()).hexdigest()}",
+    }
+
+
+def verdicts(explored: Explored) -> dict[str, int]:
+    """How many runs ended how, the gravest first."""
+    counts = Counter(one.verdict.verdict for one in explored.judged)
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def with_commit(receipt: JsonObject) -> JsonObject:
+    """Return a receipt that also names HEAD (None outside a repository) and whether tracked files have changed."""
+    commit = _git("rev-parse", "HEAD")
+    # Untracked files do not count: an exploration leaves some itself, and a second one would differ from the first.
+    changed = _git("status", "--porcelain", "--untracked-files=no") if commit else None
+    state = {"commit": commit or None, "changed": None if changed is None else bool(changed)}
+    return {**receipt, "suite": {**receipt["suite"], **state}}
+
+
+def _git(*words: str) -> str | None:
+    """Return the output of git, or None without git or outside a repository."""
+    try:
+        done = subprocess.run(["git", "--no-optional-locks", *words], capture_output=True, text=True)
+    except OSError:
+        return None
+    return None if done.returncode else done.stdout.strip()

@@ -1,0 +1,1 @@
+"""The runs of an exploration: processes of pytest or of another command, each in a world with a fault."""

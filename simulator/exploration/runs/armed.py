@@ -1,0 +1,138 @@
+"""The worlds of a run: how one begins, what is to go wrong in it, and how it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from simulator.engine.text.json import JsonObject
+from simulator.exploration.runs.tasks import Document
+from simulator.testing.errors import SimulatorError
+
+if TYPE_CHECKING:
+    from simulator.testing.worlds import World
+
+SCENARIO = "what-goes-wrong"
+"""The scenario by which the outside world behaves otherwise."""
+
+
+class ArmedWorld:
+    """A world in which something is to go wrong. `plan`: an `Arming` as JSON, None for nothing.
+
+    `name`: which of the worlds of a run it is, "" for the first; the plan is for one of them.
+    """
+
+    def __init__(self, world: World, plan: Document | None, name: str = "") -> None:
+        self.world = world
+        self.name = name
+        is_meant = (plan or {}).get("world", "") == name
+        self.plan = {key: value for key, value in (plan or {}).items() if is_meant or key == "assumptions"}
+        self._faults: list[str] = []
+        self._hits = 0
+        self._swapped = 0
+
+    def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
+        """Somebody else has put these faults in force, and counted what has happened so far."""
+        self._faults, self._hits, self._swapped = list(faults), hits, swapped
+
+    def arm(self) -> None:
+        """Put the faults in force and the scenario above all others."""
+        for number, fault in enumerate(self.plan.get("faults", ())):
+            with suppress(SimulatorError):  # it cannot be in this world: then it is never hit
+                made = self.world.control("POST", "/faults", fault)
+                if number >= self.plan["counted"]:
+                    self._faults.append(made["id"])
+        if self.plan.get("rules"):
+            document = {"name": SCENARIO, "description": "What goes wrong in this run.", "rules": self.plan["rules"]}
+            self.world.control("POST", "/scenarios", document)
+            self.activate(self.scenarios())
+
+    def activate(self, names: Sequence[str]) -> None:
+        """Make scenarios active, and what goes wrong above them."""
+        mine = [SCENARIO] if self.plan.get("rules") else []
+        self.world.control("PUT", "/scenarios/active", {"names": [*names, *mine]})
+
+    def scenarios(self) -> list[str]:
+        """Return the names of the active scenarios of the test."""
+        rows = self.world.control("GET", "/scenarios")["data"]
+        shown = self.world.control("GET", f"/worlds/{self.world.id}")["scenarios"]
+        return [name for name in shown if name != SCENARIO and any(row["name"] == name for row in rows)]
+
+    def instead_of(self, action: str, target: str | None) -> Sequence[Document] | None:
+        """What is done in place of an action that the test asks for; None for the action itself."""
+        if target is None or target != self.plan.get("target"):
+            return None
+        steps: Sequence[Document] | None = (self.plan.get("instead") or {}).get(action)
+        if steps is not None:
+            self._swapped += 1
+        return steps
+
+    @property
+    def hits(self) -> int:
+        """How often it has happened, once the faults are lifted."""
+        if not self.plan.get("rules"):
+            return self._hits
+        return self._hits + self._swapped + len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
+
+    def lift(self) -> None:
+        """End what was to go wrong, and put right what an integrator cannot; what payers and banks did stays done."""
+        rows = self.world.control("GET", "/faults")["data"]
+        self._hits += sum(int(row["hits"]) for row in rows if row["id"] in self._faults)
+        if rows:
+            self.world.control("DELETE", "/faults")
+        for step in (*self.plan.get("mend", ()), *self._refill()):
+            with suppress(SimulatorError):
+                self.world.control(
+                    "POST", f"/actions/{step['action']}", {k: v for k, v in step.items() if k != "action"}
+                )
+
+    def _refill(self) -> list[Document]:
+        """Mending of what the faults that act have done, where it depends on how the world is."""
+        steps: list[Document] = []
+        for fault in self.plan.get("faults", ()):
+            act = fault.get("act", {})
+            given = act.get("parameters", {})
+            if act.get("action") == "set_network":
+                steps.append({"action": "set_network", "network": given["network"], "status": "operational"})
+            if act.get("action") == "set_balance":
+                place = f"{given['symbol'].upper()}.{given['network'].lower()}"
+                taken = sum(
+                    -row["amount"]
+                    for entry in self.world.ledger().entries
+                    if entry["resource_id"] is None and entry["purpose"] != "opening"
+                    for row in entry["postings"]
+                    if row["account"] == "available" and row["currency"] == place
+                )
+                now = self.world.balance(given["symbol"], given["network"])
+                steps.append({"action": "set_balance", **given, "amount": f"{now + taken:f}"})
+        return steps
+
+
+def beginning(plan: Document | None, body: Document) -> JsonObject:
+    """The body that makes a world of a run; what the test itself lets it assume stays."""
+    flipped = (plan or {}).get("assumptions")
+    if not flipped or "from_snapshot" in body:  # a snapshot has it already
+        return dict(body)
+    settings = body.get("settings") or {}
+    return {**body, "settings": {**settings, "assumptions": {**flipped, **settings.get("assumptions", {})}}}
+
+
+def variables(world: World) -> dict[str, str]:
+    """The environment by which anything finds a world: its own base, and its keys."""
+    return {
+        "SIMULATOR_URL": f"{world.link.url}/_worlds/{world.id}",
+        "SIMULATOR_PUBLIC_KEY": world.keys.public_key,
+        "SIMULATOR_SECRET_KEY": world.keys.secret_key,
+        "SIMULATOR_WEBHOOK_KEY": world.keys.webhook_key,
+    }
+
+
+def assumed(plan: Document | None) -> dict[str, str]:
+    """The environment by which worlds that a command makes with the test kit assume what its own world does."""
+    flipped = (plan or {}).get("assumptions")
+    return (
+        {"SIMULATOR_ASSUME": " ".join(f"{name}={alternative}" for name, alternative in flipped.items())}
+        if flipped
+        else {}
+    )

@@ -1,0 +1,288 @@
+"""The runs: tests re-entered in processes of pytest, or a process for each run of any other command."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Protocol
+
+from simulator.engine.text.json import JsonObject
+from simulator.exploration.judgement.sameness import same_result
+from simulator.exploration.plans import waiting
+from simulator.exploration.runs.aftermath import Hooks
+from simulator.exploration.runs.armed import variables
+from simulator.exploration.runs.tasks import NOT_IN_TIME, PIPES, Result, Task
+from simulator.testing.links.http_link import HttpLink
+from simulator.testing.servers.server import Server
+
+_START_SECONDS = 120.0
+_END_SECONDS = 1.0
+"""How long runs that are interrupted may take to end."""
+_PATIENCE_SECONDS = 5.0
+"""How long a process without tasks may take to end."""
+_AFTER_SECONDS = 150.0
+"""How long what follows a test may take: hooks, and the days that pass."""
+
+
+class SuiteBroken(Exception):
+    """The command cannot be run at all, or not without faults; the text says what it said."""
+
+
+class StopExploring(Exception):
+    """Something that the user gave does not work; the text says what."""
+
+
+class Runner(Protocol):
+    """What makes runs, one at a time; each thread has its own."""
+
+    def run(self, task: Task) -> Result: ...
+
+    def interrupt(self) -> None:
+        """End the run that is under way, if there is one; from another thread."""
+
+    def close(self, patience: float) -> None:
+        """End what goes on between runs, after so many seconds whether it wants or not."""
+
+
+def is_pytest(command: Sequence[str]) -> bool:
+    """Whether a command is pytest itself, however it is called."""
+    names = [Path(word).name for word in command]
+    return names[0] in ("pytest", "py.test") or (
+        names[0].startswith("python") and "pytest" in command and command[command.index("pytest") - 1] == "-m"
+    )
+
+
+class PytestRunner:
+    """A process of pytest that re-enters tests; another one takes its place where it dies.
+
+    `reads`: where the suite reads the variables of a world while it is imported, if it does. Then there is a process
+    for each run, which has them from its beginning.
+    """
+
+    def __init__(self, command: Sequence[str], url: str, seed: int, hooks: Hooks) -> None:
+        self._command = [
+            *command, "-p", "simulator.exploration.runs.within_pytest",
+            "--simulator-url", url, "--simulator-keep", "never",
+            "--capture", "no", "--tb", "line",  # nobody reads more of a failure, and it takes long to write
+        ]  # fmt: skip
+        self._server = Server(HttpLink(url))
+        self._given = {"seed": seed, "settle": hooks.settle, "books": hooks.books}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
+        self.tests: list[str] = []
+        self.reads = ""
+
+    def start(self, world: str = "") -> None:
+        """Collect the tests, in the environment of a world of this id. SuiteBroken when that fails."""
+        body = {"id": world} if world else {}
+        environment = variables(self._server.new_world(seed=self._given["seed"], **body))
+        tasks_read, tasks_write = os.pipe()
+        results_read, results_write = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                env={**os.environ, **environment, PIPES: f"{tasks_read},{results_write}"},
+                pass_fds=(tasks_read, results_write),
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise StopExploring(f"{self._command[0]} cannot be run: {error.strerror}") from None
+        finally:
+            os.close(tasks_read)
+            os.close(results_write)
+        self._tasks, self._results = tasks_write, _Lines(results_read)
+        told = self._results.next(_START_SECONDS)
+        if told is None:
+            self._end()
+            raise SuiteBroken(f"the tests cannot be collected:\n{self._said()}")
+        self.tests, self.reads = told["tests"], told["reads"]
+
+    def run(self, task: Task) -> Result:
+        if self._process is None or self.reads:
+            self._end()
+            self.start(task.world if self.reads else "")
+        sent = {**asdict(task), **self._given}
+        with suppress(BrokenPipeError):
+            os.write(self._tasks, json.dumps(sent).encode() + b"\n")
+        begun = time.monotonic()
+        result = self._results.next(task.limit + _AFTER_SECONDS)
+        if result is None:
+            hung = time.monotonic() - begun >= task.limit
+            self._end()
+            failure = NOT_IN_TIME if hung else "the process of the tests died"
+            return {"outcome": "failed", "hung": hung, "failure": failure, "evidence": None, "seconds": task.limit}
+        if result.get("hung"):
+            self._end()  # and what the test has started with it
+        if "error" in result:
+            raise StopExploring(result["error"])
+        return result
+
+    def _said(self) -> str:
+        self._output.seek(0)
+        return self._output.read().decode("utf-8", "replace").strip()[-3000:]
+
+    def _end(self) -> None:
+        """End the process and what it has started."""
+        process, self._process = self._process, None
+        if process is not None:
+            kill(process)
+            with suppress(OSError):  # `close` has closed it
+                os.close(self._tasks)
+            self._results.close()
+
+    def interrupt(self) -> None:
+        if self._process is not None:
+            interrupt(self._process)
+
+    def close(self, patience: float) -> None:
+        if self._process is not None:
+            os.close(self._tasks)  # there are no more, so it ends
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(patience)
+        self._end()
+        self._server.stop()
+        self._output.close()
+
+
+class _Lines:
+    """JSON lines of a pipe, each waited for at most so long."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self._rest = b""
+
+    def next(self, seconds: float) -> JsonObject | None:
+        """The next one; None when it does not come in time, or nothing comes any more."""
+        ends_at = time.monotonic() + seconds
+        while b"\n" not in self._rest:
+            ready, _, _ = select.select([self._pipe], [], [], max(0.0, ends_at - time.monotonic()))
+            chunk = os.read(self._pipe, 1 << 20) if ready else b""
+            if not chunk:
+                return None
+            self._rest += chunk
+        line, _, self._rest = self._rest.partition(b"\n")
+        told: JsonObject = json.loads(line)
+        return told
+
+    def close(self) -> None:
+        os.close(self._pipe)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process, if it has not ended, and what it has started: all that is in its session still."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Have a process and what it has started end as if somebody had interrupted it at the keyboard."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)
+
+
+class Crew:
+    """The runners of an exploration, each in a thread of its own while there are runs to make.
+
+    Where there are several and more can be made, others come to them for runs that do little but wait
+    (`plans.waiting`).
+    """
+
+    def __init__(self, runners: Sequence[Runner], make: Callable[[], Runner] | None = None) -> None:
+        self._runners = runners
+        self._make = make
+        self._waiters: list[Runner] = []
+        self.size = len(runners)
+        self.notes: list[str] = []
+        """What the author of the suite may not know of it."""
+
+    def run(
+        self, tasks: Sequence[Task], tell: Callable[[int, Result], None] = lambda number, result: None
+    ) -> list[Result]:
+        """Make all runs; the results in the order of the tasks. `tell` hears of each as it ends, one at a time."""
+        work = _Work(tasks, tell)
+        if self._make is not None and self.size > 1:
+            wanted = min(waiting(self.size), sum(task.waits for task in tasks))
+            self._waiters += [self._make() for _ in range(wanted - len(self._waiters))]
+        runners = [*((one, False) for one in self._runners), *((one, True) for one in self._waiters)]
+        threads = [
+            threading.Thread(target=work.done_by, args=[one], kwargs={"waits": waits}, daemon=True)
+            for one, waits in runners
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt as stop:
+            work.failures.append(stop)  # so that none begins another run
+            for one in (*self._runners, *self._waiters):
+                one.interrupt()
+            ends_at = time.monotonic() + _END_SECONDS
+            for thread in threads:
+                thread.join(max(0.0, ends_at - time.monotonic()))
+            raise
+        if work.failures:
+            raise work.failures[0]
+        return [work.results[number] for number in range(len(tasks))]
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for one in (*self._runners, *self._waiters):
+            one.close(_PATIENCE_SECONDS if kind is None else 0.0)
+
+
+class _Work:
+    """Runs to be made, which several runners share."""
+
+    def __init__(self, tasks: Sequence[Task], tell: Callable[[int, Result], None]) -> None:
+        self._tasks = tasks
+        self._tell = tell
+        self._turn = threading.Lock()
+        self._left = {
+            waits: iter([number for number, task in enumerate(tasks) if task.waits == waits]) for waits in (False, True)
+        }
+        self.results: dict[int, Result] = {}
+        self.failures: list[BaseException] = []
+
+    def done_by(self, runner: Runner, *, waits: bool) -> None:
+        """Make runs until none is left. `waits`: only such as wait; otherwise these when the others are made."""
+        mine = self._left[True] if waits else chain(self._left[False], self._left[True])
+        while True:
+            with self._turn:
+                number = next(mine, None)
+            if number is None or self.failures:
+                return
+            try:
+                result = same_result(runner.run(self._tasks[number]))
+            except BaseException as error:
+                self.failures.append(error)
+                return
+            with self._turn:
+                self.results[number] = result
+                self._tell(number, result)
+
+
+def executable(command: Sequence[str]) -> list[str]:
+    """The command, with this interpreter in place of a bare `python` that is not on the path."""
+    return [sys.executable, *command[1:]] if command[0] == "python" else list(command)

@@ -1,0 +1,213 @@
+"""The server of a command's runs: whatever world is made in one has gone wrong what goes wrong there, whoever makes it.
+
+A command need not know that: it makes worlds, chooses scenarios, asks for actions and ends worlds by the control
+interface as ever. The rows of those calls work here as the run wants it, and two more tell of runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from threading import Thread
+from typing import Any
+
+import uvloop
+
+from simulator.engine.control.app import ControlInterface
+from simulator.engine.control.objects import actions
+from simulator.engine.control.objects.inspection import find_any
+from simulator.engine.control.operation import ControlCall, ControlOperation
+from simulator.engine.control.rows import control_rows
+from simulator.engine.control.scenarios import scenarios
+from simulator.engine.control.worlds import world_object, worlds
+from simulator.engine.faults.in_force import FAULTS, put_in_force
+from simulator.engine.records.records import render
+from simulator.engine.rows.error import ControlError
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.fields import parse
+from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.worlds.alternatives import chosen
+from simulator.engine.worlds.settings import DEFAULTS
+from simulator.engine.worlds.simulator import Observer
+from simulator.exploration.runs.armed import SCENARIO, beginning
+from simulator.exploration.runs.tasks import RUN, Document, Played
+from simulator.host import create_app
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import DEFAULT_WORLD, World
+
+_CAUSE = Cause("action", "explore", "control")
+
+
+class Stage(Observer):
+    """One run at a time, and its worlds. An `Observer` of the simulator."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._simulator = runtime.simulator
+        self._id = ""
+        self._seed = 1
+        self._plan: Document = {}
+        self._made = 0
+        self._played: dict[str, Played] = {}
+        self._simulator.observe(self)
+
+    def rows(self) -> list[ControlOperation]:
+        """The rows of the control interface, with those that a run changes."""
+        other = {
+            "create_world": self._create,
+            "delete_world": self._keep,
+            "activate": self._activate,
+            "perform": self._perform,
+        }
+        rows = [replace(row, handler=other.get(row.name, row.handler)) for row in control_rows()]
+        mine = [("PUT", "begin_run", self._begin), ("GET", "tell_run", self._tell), ("DELETE", "end_run", self._end)]
+        return [*rows, *(_row(method, name, handler) for method, name, handler in mine)]
+
+    # Runs
+
+    async def _begin(self, call: ControlCall) -> None:
+        """Begin a run: `id` is that of its own world, `seed` that of all its worlds, `plan` what goes wrong."""
+        self._id, self._seed, self._plan = call.raw["id"], call.raw["seed"], call.raw["plan"]
+        self._made = 0
+        self._played = {}
+
+    async def _tell(self, call: ControlCall) -> JsonObject:
+        """The worlds of the run, in the order of their names. From now on every action is what it says."""
+        self._plan = {}
+        return {"worlds": sorted(self._played.values(), key=lambda one: one["name"])}
+
+    async def _end(self, call: ControlCall) -> None:
+        """End the run and its worlds."""
+        self._id = ""
+        for world_id in [one for one in self._simulator.worlds if one != DEFAULT_WORLD]:
+            self._simulator.delete_world(world_id)
+
+    # Worlds
+
+    def attach(self, world: World) -> None:
+        """A world begins, or the one that takes its place does: it goes wrong there if it is the one that is meant."""
+        if not self._id:
+            return
+        name = world.id.replace(self._id, "")
+        played = self._played.setdefault(
+            world.id, {"id": world.id, "name": name, "faults": [], "hits": 0, "swapped": 0}
+        )
+        if name != self._plan.get("world", ""):
+            return
+        played["faults"] = self._arm(world)
+
+    def detach(self, world: World) -> None:
+        """A world ends, or another takes its place: what happened in it has happened."""
+        played = self._played.get(world.id)
+        if played is not None:
+            rows = world.store[FAULTS]
+            played["hits"] += sum(rows[fault]["hits"] for fault in played["faults"] if fault in rows)
+
+    def _arm(self, world: World) -> list[str]:
+        """Put the faults of the run in force and its scenario above all others; the ids of the faults that count."""
+        counting: list[str] = []
+        for number, fault in enumerate(self._plan.get("faults", ())):
+            with world.change(_CAUSE):
+                entry = put_in_force(world, fault)
+            if number >= self._plan["counted"]:
+                counting.append(entry["id"])
+        if self._plan.get("rules"):
+            engine = self._simulator.engine
+            document = {"name": SCENARIO, "description": "What goes wrong in this run.", "rules": self._plan["rules"]}
+            file = Loader(self._simulator.actions).load(dumps(document), known=engine.names(world))
+            with world.change(_CAUSE):
+                engine.upload(world, file)
+                engine.activate(world, self._above(engine.active(world)))
+        return counting
+
+    def _above(self, names: list[str]) -> list[str]:
+        return [*(name for name in names if name != SCENARIO), SCENARIO]
+
+    async def _create(self, call: ControlCall) -> world_object.WorldObject:
+        """Make a world with the seed of the run, under an id that tells where in the run it was made."""
+        if self._id:
+            self._made += 1
+            own: JsonObject = {"id": f"{self._id}-{self._made}"}
+            if "from_snapshot" not in call.raw:  # a fork has its chances from what it is a fork of
+                own["seed"] = self._seed
+            call.body = parse(worlds.WorldBody, {**own, **beginning(self._plan, call.raw)})
+        return await worlds.create_world(call)
+
+    async def _keep(self, call: ControlCall) -> None:
+        """Leave a world as it is, to be judged, though its test needs it no longer."""
+        world = call.world_called(call.path["id"])
+        if world.id not in self._played:
+            await worlds.delete_world(call)
+
+    async def _activate(self, call: ControlCall) -> scenarios.ActiveNames:
+        """Choose scenarios, but below what goes wrong."""
+        names: list[str] = call.body.names
+        if SCENARIO not in self._simulator.engine.active(call.world):
+            return await scenarios.activate(call)
+        call.body = scenarios.ActiveScenarios(names=self._above(names))
+        return {**await scenarios.activate(call), "names": names}
+
+    async def _perform(self, call: ControlCall) -> actions.ActionAnswer:
+        """Do what the outside world does in this run in place of what the command asks for."""
+        played = self._played.get(call.world.id)
+        target, action = call.raw.get("target"), call.path["action"]
+        instead = (self._plan.get("instead") or {}).get(action)
+        meant = played is not None and played["name"] == self._plan.get("world", "")
+        if played is None or not meant or instead is None or target != self._plan.get("target"):
+            return await actions.perform(call)
+        answer: actions.ActionAnswer | None = None
+        for step in instead:
+            given: dict[str, Any] = {name: value for name, value in step.items() if name != "action"}
+            asked = replace(call, path={"action": step["action"]}, raw={"target": target, **given})
+            try:
+                answer = await actions.perform(asked)
+            except ControlError:
+                if answer is None:
+                    raise  # the test asks for what cannot be; a later step is skipped, as a scenario's is
+        played["swapped"] += 1
+        return answer or self._as_if_done(call.world, action, target)
+
+    def _as_if_done(self, world: World, action: str, target: str) -> actions.ActionAnswer:
+        record = find_any(world, target)
+        assert record is not None  # it is the target of the plan
+        return {
+            "action": action,
+            "target": target,
+            "at": format_timestamp(world.now_ms),
+            "resource": render(world, record),
+            "events": [],
+        }
+
+
+def _row(method: str, name: str, handler: Any) -> ControlOperation:
+    takes = "raw" if method == "PUT" else "nothing"
+    status = 200 if method == "GET" else 204
+    return ControlOperation(method, RUN, name, "Explore", name, handler, status, takes=takes, scope="server")
+
+
+def main(**names: object) -> None:
+    """Serve on a free port of loopback until standard input ends."""
+    known, _problems = chosen(os.environ.get("SIMULATOR_ASSUME", "").split())
+    config = Config(clock="manual", settings={**DEFAULTS, "assumptions": known})
+    runtime = create_app(config).runtime
+    application = Application(runtime, steering=ControlInterface(runtime, Stage(runtime).rows()))
+    Thread(target=_end_with_stdin, daemon=True).start()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(application))
+
+
+def _end_with_stdin() -> None:
+    while os.read(0, 4096):
+        pass
+    os._exit(0)  # nobody is left to whom it could matter how
+
+
+async def _serve(application: Application) -> None:
+    async with serving(application) as origin:
+        print(f"Ready on {origin}", flush=True)  # noqa: T201 - what whoever has started it waits for
+        await asyncio.Event().wait()

@@ -1,0 +1,314 @@
+"""Explore inside pytest: a plugin that re-enters collected tests, each in a world where something is wrong.
+
+`running` starts pytest with it (`-p simulator.exploration.runs.within_pytest`) and speaks with it over two pipes, a
+JSON line each way for every run: so a suite is collected once, however many runs there are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import gc
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
+from functools import partial, wraps
+from math import inf
+from types import FrameType
+from typing import IO, Any, SupportsIndex
+
+import pytest
+
+from simulator.engine.text.json import JsonObject
+from simulator.exploration.runs.aftermath import HookFailed, Hooks, follow
+from simulator.exploration.runs.armed import SCENARIO, ArmedWorld, assumed, beginning, variables
+from simulator.exploration.runs.importing import Reading
+from simulator.exploration.runs.tasks import NOT_IN_TIME, PIPES, Document
+from simulator.testing.errors import ActionRefused, SimulatorError
+from simulator.testing.links.http_link import HttpLink
+from simulator.testing.plugin import RUN
+from simulator.testing.plugin import markers as plugin_markers
+from simulator.testing.plugin.run import WORLDS, Run
+from simulator.testing.receiving.receivers import Receiver
+from simulator.testing.servers import shared
+from simulator.testing.servers.server import Server
+from simulator.testing.worlds import World
+
+_LONGEST_SLEEP_SECONDS = 0.05
+_DEAF_SECONDS = 2.0
+
+
+class Hung(BaseException):
+    """A test takes longer than it may."""
+
+
+class _Sleeping:
+    """`time.sleep` and `asyncio.sleep` of this process, which last so long at most while a test runs.
+
+    They are put in place before anything of the suite is imported, so that `from time import sleep` finds them too.
+    """
+
+    longest_seconds = inf
+
+    @classmethod
+    def begin(cls) -> None:
+        sleep, asleep = time.sleep, asyncio.sleep
+
+        @wraps(sleep)
+        def shorter(seconds: float | SupportsIndex, /) -> None:
+            sleep(min(float(seconds), cls.longest_seconds))
+
+        @wraps(asleep)
+        async def shorter_in_a_loop(delay: float, result: Any = None) -> Any:
+            return await asleep(min(delay, cls.longest_seconds), result)
+
+        time.sleep = shorter
+        asyncio.sleep = shorter_in_a_loop
+
+
+_reading = Reading()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    _Sleeping.begin()
+    _reading.begin()
+
+
+class _Link(HttpLink):
+    """A server in which the outside world may behave otherwise than a test asks for."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.armed: dict[str, ArmedWorld] = {}
+        self.plan: Document | None = None
+
+    def control(self, method: str, path: str, body: Any = None, *, world: str | None = None, **more: Any) -> Any:
+        if (method, path) == ("POST", "/worlds"):
+            return super().control(method, path, beginning(self.plan, body or {}), world=world, **more)
+        armed = self.armed.get(world or "")
+        if armed is not None and isinstance(body, Mapping):
+            if (method, path) == ("PUT", "/scenarios/active") and armed.plan.get("rules"):
+                body = {"names": [*(name for name in body["names"] if name != SCENARIO), SCENARIO]}
+            target = body.get("target")
+            steps = armed.instead_of(path.removeprefix("/actions/"), target) if method == "POST" else None
+            if steps is not None:
+                return self._done_instead(path, target, steps, world, **more)
+        return super().control(method, path, body, world=world, **more)
+
+    def _done_instead(self, path: str, target: Any, steps: Any, world: str | None, **more: Any) -> Any:
+        answer = None
+        for step in steps:
+            parameters = {name: value for name, value in step.items() if name != "action"}
+            asked = {"target": target, **parameters}
+            try:
+                answer = super().control("POST", f"/actions/{step['action']}", asked, world=world, **more)
+            except ActionRefused:
+                if answer is None:
+                    raise  # the test asks for what cannot be; a later step is skipped, as a scenario's is
+        if answer is None:
+            story = super().control("GET", f"/resources/{target}", world=world)
+            now = super().control("GET", "/clock", world=world)["now"]
+            name = path.removeprefix("/actions/")
+            answer = {"action": name, "target": target, "at": now, "resource": story["resource"], "events": []}
+        return answer
+
+
+class _ExploringRun(Run):
+    """What gives the fixtures their worlds: the first of a test is made before it, and something is wrong in each."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__(config)
+        self.armed: list[ArmedWorld] = []
+        self.task: Document = {}
+        self._found: Server | None = None
+        self._link: _Link | None = None
+        self._unclaimed: World | None = None
+        self._first: World | None = None
+        """The world of the test, that of its fixtures."""
+        self._item: pytest.Item | None = None
+
+    def server(self) -> Server:
+        if self._found is None:
+            self._link = _Link(self._config.getoption("simulator_url"))
+            self._found = self._make(self._link, outlives=True)
+        return self._found
+
+    def server_in_process(self) -> Server:
+        return self.server()
+
+    def prepare(self, item: pytest.Item, task: Document) -> World:
+        """Make the world of a test, as its markers say."""
+        self.armed, self.task, self._item = [], task, item
+        server = self.server()
+        assert self._link is not None
+        self._link.plan = task["plan"]
+        body = {"seed": task["seed"], **plugin_markers.body_of(item), "id": task["world"], "replace": True}
+        self._first = self._unclaimed = server.new_world(**body)
+        return self._first
+
+    def new_world(self, item: pytest.Item, server: Server) -> World:
+        world, self._unclaimed = self._unclaimed, None
+        if world is None:
+            return super().new_world(item, server)
+        item.stash.setdefault(WORLDS, list[World]()).append(world)
+        return world
+
+    def _begin(self, world: World) -> None:
+        super()._begin(world)
+        world.outlives = True  # it is judged when the test is over, whoever ends it before
+        one = ArmedWorld(world, self.task.get("plan"), f"-{len(self.armed)}" if self.armed else "")
+        one.arm()
+        self.armed.append(one)
+        assert self._link is not None
+        self._link.armed[world.id] = one
+
+    def _sections(self, item: pytest.Item) -> Any:
+        return iter(())
+
+    def follow(self, environment: Mapping[str, str]) -> JsonObject:
+        """Judge what came of the test in its worlds that are still there."""
+        assert self._link is not None
+        self._link.armed.clear()
+        living = self.armed
+        if len(living) > 1:  # some that the test has made itself may have ended with it
+            known = {row["id"] for row in self._link.control("GET", "/worlds")["data"]}
+            living = [one for one in living if one.world.id in known]
+        assert self._first is not None
+        hooks = Hooks(self._hook("settle", self._first), self._hook("books", self._first), here=True)
+        return follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
+
+    def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
+        """What an option names, else the hook of a conftest.py."""
+        given: str | None = self.task[name]
+        if given is not None:
+            return given
+        assert self._item is not None
+        hook = getattr(self._item.ihook, f"pytest_rampsim_{name}")
+        return partial(hook, item=self._item, world=world) if hook.get_hookimpls() else None
+
+    def end(self) -> None:
+        for one in self.armed:
+            self._open.pop(one.world.id, None)
+            one.world.outlives = False
+            with suppress(SimulatorError):
+                one.world.delete()
+
+
+class _Worker:
+    """Runs what it is told, one after another."""
+
+    def __init__(self, config: pytest.Config, tasks: IO[str], results: IO[str]) -> None:
+        self._config = config
+        self._tasks = tasks
+        self._results = results
+        self._run = _ExploringRun(config)
+        config.stash[RUN] = self._run
+        config.pluginmanager.register(self._run, "rampsim-run")
+        # `simulator.testing.world()` makes worlds that are armed as those of the fixtures are.
+        shared.server_for = lambda *given, **more: self._run.server()
+        Receiver.refuses_forged = True  # who tests with a stand-in has not said what the application does
+        self._begun = False
+        self._result: JsonObject = {}
+        self._environment: dict[str, str] = {}
+
+    def _tell(self, what: Document) -> None:
+        self._results.write(json.dumps(what) + "\n")
+        self._results.flush()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if session.testsfailed or session.config.option.collectonly:
+            return None
+        gc.freeze()  # what was collected stays: passing over it took a part of every run
+        items = {item.nodeid: item for item in session.items}
+        _reading.end()
+        self._tell({"tests": list(items), "reads": _reading.place})
+        for line in self._tasks:
+            task = json.loads(line)
+            item = items.get(task["test"])
+            if item is None:
+                self._tell({"error": f"pytest has not found {task['test']} again"})
+                continue
+            self._tell(self._enter(item, task))
+        return True
+
+    def _enter(self, item: pytest.Item, task: Document) -> JsonObject:
+        self._result = {"outcome": "passed", "hung": False, "failure": "", "evidence": None}
+        begun = time.monotonic()
+        kept = dict(os.environ)
+        try:
+            world = self._run.prepare(item, task)
+            self._environment = {**variables(world), **assumed(task["plan"])}
+            os.environ.update(self._environment)
+            self._watch()
+            # Without a next test all fixtures end with this one, whatever their scope.
+            self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        except (SimulatorError, Hung, ValueError, pytest.fail.Exception) as error:
+            self._result |= {"outcome": "failed", "failure": str(error)}
+        finally:
+            self._unwatch()
+            self._run.end()
+            os.environ.clear()
+            os.environ.update(kept)
+        return {**self._result, "seconds": time.monotonic() - begun}
+
+    def _watch(self) -> None:
+        """Bound the time of a test, or of the end of its fixtures, and the sleep of whatever sleeps in it."""
+        limit = self._run.task["limit"]
+        signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
+        # Who hears no signal, because he waits in a library in C or catches whatever is raised, ends with the process.
+        faulthandler.dump_traceback_later(limit + _DEAF_SECONDS, exit=True)
+        _Sleeping.longest_seconds = _LONGEST_SLEEP_SECONDS
+
+    def _unwatch(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+        _Sleeping.longest_seconds = inf
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        self._result["hung"] = True
+        raise Hung(NOT_IN_TIME)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
+        """The test is over, and its fixtures still live: now the days pass in which the money gets where it does."""
+        self._unwatch()
+        try:
+            self._result["evidence"] = self._run.follow(self._environment)
+        except HookFailed as error:
+            self._result["error"] = str(error)
+        except SimulatorError as error:
+            self._result["failure"] = f"its world cannot be judged: {error}"
+        self._watch()
+        return (yield)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self._result["outcome"] != "failed":
+            self._result["outcome"] = "failed"
+            self._result["failure"] = _last_line(report)
+        elif report.skipped and self._result["outcome"] == "passed":
+            self._result["outcome"] = "skipped"
+
+
+def _last_line(report: pytest.TestReport) -> str:
+    """Why a test failed, in a line."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = crash.message if crash is not None else str(report.longrepr)
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[0].strip()[:300] if lines else ""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Take over, in this process alone: tests that share workers of pytest-xdist cannot be re-entered."""
+    if hasattr(config.option, "numprocesses"):
+        config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
+    tasks, results = (int(number) for number in os.environ.pop(PIPES).split(","))
+    config.pluginmanager.register(
+        _Worker(config, os.fdopen(tasks, "r"), os.fdopen(results, "w")), "rampsim-explore-worker"
+    )

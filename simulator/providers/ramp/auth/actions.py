@@ -1,0 +1,229 @@
+"""What authentication does: exchanging key pairs for tokens, telling who calls, making and revoking keys.
+
+Chapter "Authentication" of the specification, decisions H17 and H18. Tokens lapse by comparison with the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simulator.engine.records.records import create, forget_record, move
+from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.rows.operation import Call, Caller
+from simulator.engine.text.fields import Wrong, wrong
+from simulator.engine.text.json import JsonObject
+from simulator.kernel.clock import DAY_MS, SECOND_MS
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.providers.ramp.auth import bodies
+from simulator.providers.ramp.auth.records import (
+    PERMISSIONS,
+    PREFIXES,
+    TOKEN_LIFETIME_SECONDS,
+    KeyPair,
+    Token,
+    key_pairs,
+    key_texts,
+    new_token_text,
+    tokens,
+)
+from simulator.providers.ramp.auth.shapes import TokenResponse, render_key_pair, render_new_key_pair, render_token
+from simulator.providers.ramp.auth.states import KEY_PAIR
+from simulator.providers.ramp.profile import require_production_access
+
+_FIRST_LABEL = "Default"
+_NEXT_LABEL = "API key"
+_SWEPT = "tokens.hour"
+
+
+def exchange(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
+    """POST /auth/token: 401 invalid_credentials or environment_mismatch, 403 production_access_required."""
+    world, environment = call.world, call.environment
+    public_key, secret_key = call.body.public_key, call.body.secret_key
+    named = {_environment_of(public_key, "pk"), _environment_of(secret_key, "sk")}
+    if None in named:
+        raise ApiError("invalid_credentials", "The keys do not start as a public and a secret key do.")
+    if named != {environment}:
+        raise ApiError("environment_mismatch", f"These are not both keys of the {environment} environment.")
+    pair = key_pairs(world, environment).get(public_key)
+    if pair is None or pair.secret_key != secret_key or pair.status != "active":
+        raise ApiError("invalid_credentials", "The key pair does not match or is revoked.")
+    require_access(world, environment)
+    lifetime_ms = TOKEN_LIFETIME_SECONDS * SECOND_MS
+    token = Token(
+        new_token_text(world, environment),
+        public_key,
+        expires_at_ms=world.now_ms + lifetime_ms,
+        wall_expires_at_ms=call.wall_ms + lifetime_ms if call.wall_ms else 0,
+    )
+    _forget_lapsed(world, call.wall_ms)
+    tokens(world, environment).put(token.text, token)
+    world.directory[token.text] = world.id
+    return render_token(token)
+
+
+def _environment_of(key: str, part: str) -> str | None:
+    """The environment that a key's prefix names, None when it has no known prefix."""
+    for environment, mode in PREFIXES.items():
+        if key.startswith(f"{part}_{mode}_"):
+            return environment
+    return None
+
+
+def _forget_lapsed(world: World, wall_ms: int) -> None:
+    """Once an hour, drop the tokens that have long been of no use; inside a change.
+
+    For a day they stay: what is sent with one of them is still seen to be this world's.
+    """
+    if not world.is_first_in_hour(_SWEPT):
+        return
+    for environment in ENVIRONMENTS:
+        table = tokens(world, environment)
+        for token in list(table.values()):
+            if world.now_ms - token.expires_at_ms >= DAY_MS and _is_expired(world, token, wall_ms):
+                table.delete(token.text)
+                world.directory.pop(token.text, None)
+
+
+def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
+    """From exactly its lifetime on; under a scaled clock not before that much wall time has passed as well."""
+    still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
+    return world.now_ms >= token.expires_at_ms and not still_on_the_wall
+
+
+def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -> KeyPair:
+    """The key pair behind a token; 401 unauthorized for one unknown, expired, revoked or of the other environment.
+
+    `wall_ms`: the wall clock in milliseconds, by which clients keep tokens while a scaled clock runs (decision H17).
+    """
+    issued = tokens(world, environment).get(token)
+    if issued is None:
+        raise ApiError("unauthorized", "The access token is missing or invalid.")
+    if _is_expired(world, issued, wall_ms):
+        raise ApiError("unauthorized", "The access token has expired; request a new one.")
+    pair = key_pairs(world, environment).get(issued.public_key)
+    if pair is None or pair.status != "active":
+        raise ApiError("unauthorized", "The key pair of this access token was revoked.")
+    return pair
+
+
+def require_access(world: World, environment: str) -> None:
+    """403 production_access_required for live keys and tokens while the account has no production access."""
+    if environment == "production":
+        require_production_access(world)
+
+
+def permits(key: Caller, operation_group: str, reads: bool) -> bool:
+    """Whether a key may call an operation of a permission group; "" is free to all (decision H18)."""
+    return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
+
+
+def key_pair(world: World, environment: str, public_key: str) -> KeyPair | None:
+    """The pair with this public key, revoked or not."""
+    return key_pairs(world, environment).get(public_key)
+
+
+def credentials(world: World) -> dict[str, dict[str, str]]:
+    """The key pair to use in each environment: {environment: {public_key, secret_key}}.
+
+    The oldest that works, or simply the oldest when all are revoked.
+    """
+    shown = {}
+    for environment in ENVIRONMENTS:
+        pairs = list(key_pairs(world, environment).values())
+        pair = next((pair for pair in pairs if pair.status == "active"), pairs[0])
+        shown[environment] = {"public_key": pair.public_key, "secret_key": pair.secret_key}
+    return shown
+
+
+def set_up(world: World) -> None:
+    """The pair that a fresh world has in each environment."""
+    for environment in ENVIRONMENTS:
+        _make(world, environment, _FIRST_LABEL, PERMISSIONS)
+
+
+def _make(world: World, environment: str, label: str, permissions: tuple[str, ...]) -> KeyPair:
+    number = world.next_sequence(f"keys.{environment}") - 1
+    public_key, secret_key = key_texts(world, environment, number)
+    pair = create(
+        world,
+        KeyPair(
+            id=public_key,
+            environment=environment,
+            sequence=world.next_sequence("record"),
+            created_at_ms=world.now_ms,
+            updated_at_ms=world.now_ms,
+            secret_key=secret_key,
+            label=label,
+            permissions=permissions,
+        ),
+        "create_key",
+    )
+    world.directory[public_key] = world.id
+    return pair
+
+
+def check_key(wanted: bodies.NewKey) -> Iterator[Wrong]:
+    """What is wrong with the parameters of create_key."""
+    for name in wanted.permissions or ():
+        if name not in PERMISSIONS:
+            yield wrong("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
+
+
+def create_key(call: ActionCall[None, bodies.NewKey]) -> JsonObject:
+    """The action create_key: a further pair in the environment, working beside the others."""
+    wanted: list[str] | None = call.parameters.permissions
+    permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
+    return render_new_key_pair(_make(call.world, call.environment, call.parameters.label or _NEXT_LABEL, permissions))
+
+
+def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
+    """The action revoke_key: the pair and every token issued to it stop working at once."""
+    pair = key_pair(call.world, call.environment, call.parameters.public_key)
+    if pair is None:
+        raise ApiError("not_found", f"There is no such key pair in the {call.environment} environment.", "public_key")
+    if not KEY_PAIR.permits(pair.status, "revoke_key"):
+        raise ControlError(409, "invalid_transition", "This key pair is already revoked.", allowed=[])
+    return render_key_pair(call.world, move(call.world, pair, "revoke_key"))
+
+
+def register(world: World) -> None:
+    """Enter every key and token of a world into the directory, after its state was put in place by an import."""
+    for environment in ENVIRONMENTS:
+        for text in _keys_and_tokens(world, environment):
+            world.directory[text] = world.id
+
+
+def keys_and_tokens(world: World) -> list[str]:
+    """Every public key and token of a world."""
+    return [text for environment in ENVIRONMENTS for text in _keys_and_tokens(world, environment)]
+
+
+def known_keys(world: World) -> list[str]:
+    """The public keys of both environments, revoked ones included."""
+    return [pair.public_key for environment in ENVIRONMENTS for pair in key_pairs(world, environment).values()]
+
+
+def _keys_and_tokens(world: World, environment: str) -> list[str]:
+    pairs, issued = key_pairs(world, environment), tokens(world, environment)
+    return [*(pair.public_key for pair in pairs.values()), *(token.text for token in issued.values())]
+
+
+def forget(world: World) -> None:
+    """Take the keys and tokens of a world that ends out of the directory: they are unknown again."""
+    for environment in ENVIRONMENTS:
+        for text in _keys_and_tokens(world, environment):
+            if world.directory.get(text) == world.id:
+                del world.directory[text]
+
+
+def rekey(world: World) -> None:
+    """Give a forked world keys of its own and no tokens; inside a change."""
+    for environment in ENVIRONMENTS:
+        for public_key in [pair.public_key for pair in key_pairs(world, environment).values()]:
+            key_pairs(world, environment).delete(public_key)
+            forget_record(world, public_key)
+        for text in [token.text for token in tokens(world, environment).values()]:
+            tokens(world, environment).delete(text)
+        world.set_sequence(f"keys.{environment}", 0)
+    set_up(world)

@@ -1,0 +1,114 @@
+"""Key pairs and the tokens exchanged for them: chapter "Authentication" of the specification."""
+
+from __future__ import annotations
+
+from simulator.engine.clients.live_keys import marked
+from simulator.engine.records.codec import StateError
+from simulator.engine.records.records import Record
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Milliseconds
+from simulator.kernel.ids import derive, text_of
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
+from simulator.kernel.world import DEFAULT_WORLD, World
+
+TOKEN_LIFETIME_SECONDS = 3600
+
+PREFIXES = {"sandbox": "test", "production": "live"}
+"""What follows `pk_` and `sk_` in the keys of an environment."""
+
+PERMISSIONS = ("read", "ramps", "wallet", "wallets", "beneficiaries", "recurring", "profile", "webhooks")
+"""What a key pair can be allowed (decision H18)."""
+
+_KEY_LENGTH = 24
+_TOKEN_LENGTH = 40
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPair(Record):
+    """A public and a secret key with what they are allowed. The public key is the record's id."""
+
+    secret_key: str
+    label: str
+    permissions: tuple[str, ...] = PERMISSIONS
+
+    @property
+    def kind(self) -> str:
+        return "api_key"
+
+    @property
+    def public_key(self) -> str:
+        return self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A Bearer token: the pair it was issued to, and the moment from which on it is expired.
+
+    `wall_expires_at_ms`: the moment of the wall clock up to which a scaled clock does not end it (decision H17); 0 for
+    a token that was issued under another clock.
+    """
+
+    text: str
+    public_key: str
+    expires_at_ms: Milliseconds
+    wall_expires_at_ms: Milliseconds = 0
+
+
+def _check_pair(key: str, pair: KeyPair) -> None:
+    _check_credential(key)
+
+
+KEY_PAIRS = TableKey("api_keys", KeyPair, per_environment=True, check=_check_pair)
+
+
+def _check_token(key: str, token: Token) -> None:
+    if token.text != key:
+        raise StateError("text", "it is the key of the row")
+    _check_credential(key)
+
+
+def _check_credential(text: str) -> None:
+    """StateError for a text that no key and no token can be: a client could not send it, nor a database find it."""
+    if not (text.isascii() and text.isprintable() and 1 <= len(text) <= _LONGEST):
+        raise StateError("", f"a key or a token has 1 to {_LONGEST} printable characters of ASCII")
+
+
+TOKENS = TableKey("tokens", Token, per_environment=True, check=_check_token)
+
+
+def key_pairs(world: World, environment: str) -> Table[KeyPair]:
+    """The key pairs of an environment by public key, revoked ones included, oldest first."""
+    return world.store[KEY_PAIRS.of(environment)]
+
+
+def tokens(world: World, environment: str) -> Table[Token]:
+    """The tokens issued in an environment by their text."""
+    return world.store[TOKENS.of(environment)]
+
+
+def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
+    """The public and secret key of the pair with this number (the pair that a world is made with has 0).
+
+    Derived from the world's id and seed, so no two worlds ever hold the same keys.
+    """
+    mode = PREFIXES[environment]
+    if world.keys_of == DEFAULT_WORLD and number == 0:
+        return f"pk_{mode}_simulator", f"sk_{mode}_simulator"
+    public, secret = (
+        marked(text_of(derive("key", world.keys_of, world.seed, environment, part, number), _KEY_LENGTH))
+        for part in ("public", "secret")
+    )
+    return f"pk_{mode}_{public}", f"sk_{mode}_{secret}"
+
+
+def new_token_text(world: World, environment: str) -> str:
+    """A token text never made before in this process: a token of before a reset or a restore stays dead."""
+    while True:
+        world.directory.tokens_issued += 1
+        number = world.directory.tokens_issued
+        text = text_of(derive("token", world.keys_of, world.seed, environment, number), _TOKEN_LENGTH)
+        token = f"tok_{PREFIXES[environment]}_{text}"
+        if token not in world.directory:  # as a token of an imported world could be
+            return token

@@ -1,0 +1,76 @@
+"""The account's own balance: send, swap, buy, withdraw, and GET /wallet/assets.
+
+Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring payments run through the same code.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.rows.room import Room
+from simulator.providers.ramp.balance import assets, bodies, settlement, shapes
+from simulator.providers.ramp.balance.destinations import (
+    TRANSFER_PRODUCTS,
+    check_destination,
+    find_user,
+    parse_destination,
+    resolve_destination,
+)
+from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset
+from simulator.providers.ramp.balance.records import QUOTE_TABLES
+from simulator.providers.ramp.balance.rendering import (
+    render_buy,
+    render_buy_quote,
+    render_send,
+    render_swap,
+    render_swap_quote,
+    render_withdraw,
+    render_withdraw_quote,
+)
+from simulator.providers.ramp.balance.routes import OPERATIONS
+from simulator.providers.ramp.balance.send import create_send, price_send_to
+from simulator.providers.ramp.balance.states import BUY, SEND, SWAP, WITHDRAW
+from simulator.providers.ramp.balance.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
+from simulator.providers.ramp.transactions import quote_kind, transaction_kind
+
+ROOM = Room(
+    "balance",
+    operations=OPERATIONS,
+    actions=(*settlement.ACTIONS, *assets.ACTIONS),
+    kinds=(
+        quote_kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, lambda: shapes.SwapQuoteShape, "sq_"),
+        quote_kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, lambda: shapes.BuyQuoteShape, "bq_"),
+        quote_kind(
+            "withdraw_quote",
+            QUOTE_TABLES["withdraw"],
+            render_withdraw_quote,
+            lambda: shapes.WithdrawQuoteShape,
+            "wq_",
+            refers=("beneficiary_id",),
+        ),
+        transaction_kind("send", render_send, SEND, lambda: shapes.SendTransaction),
+        transaction_kind("swap", render_swap, SWAP, lambda: shapes.SwapTransaction),
+        transaction_kind("buy", render_buy, BUY, lambda: shapes.BuyTransaction),
+        transaction_kind("withdraw", render_withdraw, WITHDRAW, lambda: shapes.WithdrawTransaction),
+    ),
+    setup=assets.set_up,
+    clauses=lambda: shapes.CLAUSES,
+)
+
+
+__all__ = [
+    "ROOM",
+    "TRANSFER_PRODUCTS",
+    "WITHDRAWABLE",
+    "bodies",
+    "check_destination",
+    "create_send",
+    "estimate_withdraw",
+    "execute_withdraw",
+    "find_user",
+    "named_asset",
+    "parse_destination",
+    "price_send_to",
+    "quote_withdraw",
+    "require_asset",
+    "resolve_destination",
+    "shapes",
+]

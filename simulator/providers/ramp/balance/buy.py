@@ -1,0 +1,104 @@
+"""Buy: a payer's fiat into an asset of the balance.
+
+Chapter "Buy" of the specification; decisions M5, M14, S2, S7 and R5.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.fields import check_decimals
+from simulator.engine.worlds.settings import assumes
+from simulator.providers.ramp.balance import bodies, shapes
+from simulator.providers.ramp.balance.named import named_asset, require_asset, require_fiat
+from simulator.providers.ramp.balance.pricing import price_buy
+from simulator.providers.ramp.balance.quotes import new_price_fields, quoted_fields, require_up
+from simulator.providers.ramp.balance.records import QUOTE_TABLES, WalletQuote
+from simulator.providers.ramp.balance.rendering import render_buy, render_buy_quote
+from simulator.providers.ramp.fees import require_in_force
+from simulator.providers.ramp.profile import charge_limits, check_amount
+from simulator.providers.ramp.ramps import bank_instructions, check_payer, require_payers_bank
+from simulator.providers.ramp.reference import COUNTRY_OF, fiat, is_phone
+from simulator.providers.ramp.transactions import PaymentInstructions, Transaction, begin, open_quote, use_quote
+
+
+def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
+    """400 for more decimals than the side of the amount has."""
+    body = call.body
+    fiat_side = body.amount_currency == "fiat"
+    check_decimals(body.amount, fiat(body.fiat_currency) if fiat_side else named_asset(body.symbol, body.network))
+
+
+def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteShape:
+    """POST /wallet/buy/quote (decision M5)."""
+    world, environment, body = call.world, call.environment, call.body
+    crypto = require_asset(body.symbol, body.network)
+    money = require_fiat(body.fiat_currency, body.method)
+    pricing = price_buy(
+        world,
+        environment,
+        crypto,
+        money,
+        Decimal(body.amount),
+        solve=body.amount_currency == "crypto",
+        method=body.method,
+    )
+    check_amount(world, environment, pricing.paid, money.code)
+    require_up(world, environment, crypto)
+    quote = WalletQuote(**new_price_fields(world, environment, "buy", pricing), method=body.method)
+    return render_buy_quote(world, open_quote(world, quote))
+
+
+def buy_quote(call: Call) -> WalletQuote | None:
+    """The quote that a body names, before anybody knows whether there is one."""
+    quote_id = call.raw.get("quote_id")
+    if not isinstance(quote_id, str):
+        return None
+    return call.world.store[QUOTE_TABLES["buy"].of(call.environment)].get(quote_id)
+
+
+def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
+    """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
+    quote, body = buy_quote(call), call.body
+    if quote is not None and isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
+        check_payer(body.payer, quote.paid.code)
+
+
+def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:
+    """POST /wallet/buy: waits for the payer, however long that takes (decision S7)."""
+    world, environment, body, quote = call.world, call.environment, call.body, call.resource
+    country = COUNTRY_OF[quote.paid.code]
+    phone_number, account_number = None, None
+    if isinstance(body, bodies.BuyByMobileMoney):
+        phone_number = body.payer.phone_number
+        if not is_phone(phone_number, country):
+            raise ApiError(
+                "invalid_phone_number", f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
+            )
+    if isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
+        require_payers_bank(body.payer, quote.paid.code)
+        account_number = body.payer.account_number
+    require_in_force(world, environment, quote.product_id, "quote_id")
+    limit_charge = charge_limits(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
+    require_up(world, environment, quote.received.currency)
+    use_quote(world, quote)
+    fields = quoted_fields(world, quote)
+    number = fields["id"] if assumes(world, "buy-reference", "transaction_id") else fields["order_id"]
+    instructions: PaymentInstructions
+    if phone_number is not None:
+        instructions = {"method": "mobile_money", "phone_number": phone_number, "reference": number}
+    else:
+        instructions = bank_instructions(world, quote.paid.code, number)
+    transaction = Transaction(
+        **fields,
+        amount=quote.received.amount,
+        net_amount=quote.received.amount,
+        country=country,
+        account_number=phone_number or account_number,
+        payment_instructions=instructions,
+        limit_charge=limit_charge,
+        reference=body.reference,
+    )
+    return render_buy(world, begin(world, transaction, "buy"))

@@ -1,0 +1,163 @@
+"""The arithmetic of wallet operations: what is paid, what it costs, what arrives.
+
+Decisions M1, M2, M5 to M9, M13, M15; rounding as H9 says. Nothing here changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from simulator.engine.rows.error import ApiError
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.ledger import available
+from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
+from simulator.kernel.world import World
+from simulator.providers.ramp.balance.destinations import Recipient
+from simulator.providers.ramp.fees import Fee, FeeProduct, check_limits, formula, match, no_fee, solve_source
+from simulator.providers.ramp.fees import received as received_of
+from simulator.providers.ramp.reference import ramp_rate, swap_rate
+from simulator.providers.ramp.transactions import holder
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """`paid` in units of the source, fee included; `received` in units of the target; `fee` in the source."""
+
+    source: Currency
+    target: Currency
+    paid: Decimal
+    received: Decimal
+    rate: Decimal
+    fee: Fee
+    product_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SendPricing:
+    """What the account pays in all, what the recipient gets, and the fee; all in the asset that is sent."""
+
+    paid: Decimal
+    net_amount: Decimal
+    fee: Fee
+
+
+def too_low(message: str) -> ApiError:
+    return ApiError("amount_too_low", message, "amount")
+
+
+def price_buy(
+    world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
+) -> Pricing:
+    """Decision M5. `amount` is the fiat to pay, or with `solve` the crypto to receive."""
+    product = match(
+        world,
+        environment,
+        "buy",
+        money,
+        network=crypto.network,
+        asset=crypto.code,
+        fiat_currency=money.code,
+        payment_method=method,
+    )
+    rate = ramp_rate(world, environment, "onramp", crypto.code, money.code)
+    fee_of = formula(world, environment, product, money, crypto.network)
+    return _price(world, money, crypto, amount, solve, rate, product, fee_of, divide_down)
+
+
+def price_withdraw(
+    world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
+) -> Pricing:
+    """Decision M6. `amount` is the stablecoin to debit, or with `solve` the fiat to deliver."""
+    product = match(world, environment, "withdraw", crypto, fiat_currency=money.code, payment_method=method)
+    rate = ramp_rate(world, environment, "offramp", crypto.code, money.code)
+    fee_of = formula(world, environment, product, crypto)
+    return _price(world, crypto, money, amount, solve, rate, product, fee_of, multiply)
+
+
+def price_swap(
+    world: World, environment: str, source: Currency, target: Currency, amount: Decimal, *, solve: bool
+) -> Pricing:
+    """Decision M8. `amount` is what is paid, or with `solve` what is to be received."""
+    product = match(world, environment, "swap", source, to_asset=target.code)
+    rate = swap_rate(world, environment, source, target)
+    fee_of = formula(world, environment, product, source)
+    return _price(world, source, target, amount, solve, rate, product, fee_of, multiply)
+
+
+def swapped(world: World, paid: Decimal, fee: Decimal, rate: Decimal, target: Currency) -> Decimal:
+    """⌊(paid − fee) × rate⌋: what a swap delivers at a rate."""
+    return received_of(world, target, multiply(subtract(paid, fee), rate))
+
+
+def minimum_received(received: Decimal, slippage: Decimal, target: Currency) -> Decimal:
+    """received × (1 − slippage/100), rounded down (decision M8)."""
+    return subtract(received, target.round_up(multiply(received, slippage.scaleb(-2))))
+
+
+def price_send(world: World, environment: str, asset: Currency, amount: Decimal, recipient: Recipient) -> SendPricing:
+    """Decision M7, within the bounds of the currency listing (M13), by products in force (M15).
+
+    An invoice's fee comes on top of its amount.
+    """
+    for name in recipient.free_products:
+        match(world, environment, name, asset)
+    if recipient.user_id is not None:
+        if amount == 0 or not assumes(world, "M13", "transfers_have_no_limits"):
+            check_limits(_listed(world, environment, asset), amount)
+        return SendPricing(amount, amount, no_fee(asset))
+    product = match(world, environment, "send", asset)
+    check_limits(product, amount)
+    fee = formula(world, environment, product, asset)(amount)
+    if recipient.invoice or assumes(world, "M7", "fee_comes_on_top"):
+        return SendPricing(add(amount, fee.total), amount, fee)
+    net = subtract(amount, fee.total)
+    if net <= 0:
+        raise too_low("The fee leaves nothing to send.")
+    return SendPricing(amount, net, fee)
+
+
+def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
+    """The product whose limits hold for a transfer: that of sends, or its own while there is none in force."""
+    try:
+        return match(world, environment, "send", asset)
+    except ApiError:
+        return match(world, environment, "internal_transfer", asset)
+
+
+def require_balance(world: World, environment: str, asset: Currency, paid: Decimal, param: str) -> None:
+    """422 insufficient_balance when less than `paid` is available (decision M12)."""
+    balance = world.ledger.balance(available(holder(environment)), asset.key)
+    if balance < paid:
+        raise ApiError(
+            "insufficient_balance",
+            f"{asset.format(paid)} {asset.code} are needed, {asset.format(balance)} are available.",
+            param,
+        )
+
+
+def _price(
+    world: World,
+    source: Currency,
+    target: Currency,
+    amount: Decimal,
+    solve: bool,
+    rate: Decimal,
+    product: FeeProduct,
+    fee_of: Callable[[Decimal], Fee],
+    convert: Callable[[Decimal, Decimal], Decimal],
+) -> Pricing:
+    def delivers(paid: Decimal) -> Decimal:
+        net = max(subtract(paid, fee_of(paid).total), ZERO)
+        return received_of(world, target, convert(net, rate))
+
+    if amount == 0:
+        raise too_low("The amount must be more than zero.")
+    paid = solve_source(source, amount, delivers) if solve else amount
+    fee = fee_of(paid)
+    check_limits(product, paid, fee=fee)
+    received = amount if solve else delivers(paid)
+    if received <= 0:
+        raise too_low("The fee leaves nothing to deliver.")
+    return Pricing(source, target, paid, received, rate, fee, product.id)

@@ -1,0 +1,168 @@
+"""Send: to an address, over Lightning, or to another user of the service.
+
+Chapter "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends run through `create_send`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TypeVar
+
+from simulator.engine.records.records import move, present
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.fields import check_decimals
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.ledger import available
+from simulator.kernel.money import Currency
+from simulator.kernel.world import World
+from simulator.providers.ramp.balance import bodies, shapes
+from simulator.providers.ramp.balance.destinations import (
+    Recipient,
+    check_destination,
+    check_invoice_amount,
+    find_user,
+    require_payable,
+    resolve_destination,
+)
+from simulator.providers.ramp.balance.named import named_asset, require_asset
+from simulator.providers.ramp.balance.pricing import SendPricing, price_send, require_balance
+from simulator.providers.ramp.balance.quotes import require_up, side
+from simulator.providers.ramp.balance.rendering import render_send
+from simulator.providers.ramp.balance.settlement import broadcast_send
+from simulator.providers.ramp.fees import show_app_fee
+from simulator.providers.ramp.profile import profile_of
+from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.transactions import (
+    Transaction,
+    begin,
+    credit_deposit,
+    holder,
+    new_order_fields,
+    pay_over_lightning,
+)
+
+EstimateT = TypeVar("EstimateT", bound="bodies.EstimateBody")
+
+
+def check_send(call: Call[EstimateT, None, None]) -> None:
+    """400: too many decimals, a destination that names nobody, several, or oneself."""
+    body = call.body
+    check_decimals(body.amount, named_asset(body.symbol, body.network))
+    check_destination(call.world, body.destination)
+    check_invoice_amount(call.environment, body.destination, Decimal(body.amount))
+
+
+def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, Decimal]:
+    """The asset and how much of it; a user who is not there is refused before an asset that is not."""
+    if isinstance(body.destination, bodies.UserDestination):
+        find_user(world, body.destination)
+    return require_asset(body.symbol, body.network), Decimal(body.amount)
+
+
+def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEstimate:
+    """POST /wallet/send/estimate: the exact fee of a send made now; looks at no balance (decision M12)."""
+    world, environment, body = call.world, call.environment, call.body
+    currency, amount = _amount_to_send(world, body)
+    _, pricing = price_send_to(world, environment, currency, amount, body.destination)
+    if assumes(world, "M12", "estimates_look_at_the_balance"):
+        require_balance(world, environment, currency, pricing.paid, "amount")
+    return {
+        "symbol": currency.code,
+        "network": upper(present(currency.network)),
+        "amount": currency.format(amount),
+        "fee": show_app_fee(pricing.fee),
+        "net_amount": currency.format(pricing.net_amount),
+    }
+
+
+def price_send_to(
+    world: World, environment: str, asset: Currency, amount: Decimal, destination: bodies.AnyDestination
+) -> tuple[Recipient, SendPricing]:
+    """Return who a send would reach and what it would cost now; errors as `create_send` but its last four codes."""
+    recipient = resolve_destination(world, environment, asset, destination, amount)
+    return recipient, price_send(world, environment, asset, amount, recipient)
+
+
+def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
+    """POST /wallet/send."""
+    body = call.body
+    currency, amount = _amount_to_send(call.world, body)
+    transaction = create_send(
+        call.world,
+        call.environment,
+        asset=currency,
+        amount=amount,
+        destination=body.destination,
+        reference=body.reference,
+        description=body.description,
+    )
+    return render_send(call.world, transaction)
+
+
+def create_send(
+    world: World,
+    environment: str,
+    *,
+    asset: Currency,
+    amount: Decimal,
+    destination: bodies.AnyDestination,
+    reference: str | None = None,
+    description: str | None = None,
+    recurring_payment_id: str | None = None,
+    run_number: int | None = None,
+) -> Transaction:
+    """Send `amount` of an asset to a destination; everything is checked before anything changes.
+
+    On-chain and Lightning: `pending`, what is paid is held. To another user: moved and completed at once; what is
+    returned is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
+    amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable, 409 invalid_state
+    and wallet_disabled.
+    """
+    recipient, pricing = price_send_to(world, environment, asset, amount, destination)
+    require_balance(world, environment, asset, pricing.paid, "amount")
+    if recipient.user_id is None:
+        require_up(world, environment, asset)
+    if recipient.lightning is not None:
+        require_payable(world, environment, recipient)
+    transaction = Transaction(
+        **new_order_fields(world, environment),
+        type="send",
+        paid=side(asset, pricing.paid),
+        received=side(asset, pricing.net_amount),
+        amount=amount,
+        net_amount=pricing.net_amount,
+        fee=pricing.fee,
+        reference=reference,
+        description=description,
+        recipient_address=recipient.address,
+        memo=recipient.memo,
+        counterparty=recipient.user_id,
+        lightning=recipient.lightning,
+        recurring_payment_id=recurring_payment_id,
+        run_number=run_number,
+    )
+    if recipient.user_id is not None:
+        return _transfer(world, transaction, asset, recipient.user_id)
+    world.ledger.hold(world.now_ms, transaction.id, holder(environment), asset.key, pricing.paid)
+    pay_over_lightning(world, transaction)
+    accepted = begin(world, transaction, "send", "on-chain")
+    return broadcast_send(world, accepted) if assumes(world, "S9", "broadcast_at_once") else accepted
+
+
+def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
+    """Move the money at once (decision S9): answered as it was accepted, completed in the same change.
+
+    No timer stands between, so that no later request can ever see the transfer in flight.
+    """
+    accepted = begin(world, transaction, "send", "internal")
+    credit_deposit(
+        world,
+        transaction.environment,
+        asset=asset,
+        amount=transaction.net_amount,
+        counterparty=profile_of(world).user_id,
+        owner=user_id,
+        source=available(holder(transaction.environment)),
+    )
+    settled = move(world, accepted, "settle")
+    return settled if assumes(world, "S9", "transfers_answer_completed") else accepted

@@ -1,0 +1,257 @@
+"""What the outside world does to wallet transactions: payers pay, chains confirm, payouts arrive or bounce.
+
+Decisions M11 and S3 to S11, S14, S16. Every movement is one balanced entry of the ledger.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.records.records import Arrival, move, present
+from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.text.fields import Nothing
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.copying import replace
+from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
+from simulator.kernel.money import subtract
+from simulator.kernel.world import World
+from simulator.providers.ramp.deposit_wallets import payment_failed
+from simulator.providers.ramp.incoming_transfers import LIGHTNING, deliver
+from simulator.providers.ramp.ramps import (
+    FailureParameters,
+    PaymentParameters,
+    TxHashParameters,
+    check_hash,
+    check_payment,
+    fail,
+    payment_declined,
+)
+from simulator.providers.ramp.reference import new_tx_hash
+from simulator.providers.ramp.transactions import Transaction, given_amount, given_tx_hash, holder, move_released
+
+
+def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
+    """A purchase: the fiat fee to the fees and the crypto to the balance, or with sign -1 both taken back."""
+    paid, received = transaction.paid.currency, transaction.received.currency
+    fee, amount = sign * transaction.fee.total, sign * transaction.received.amount
+    pot = available(holder(transaction.environment))
+    world.ledger.post(
+        world.now_ms,
+        purpose,
+        transaction.id,
+        Posting(OUTSIDE, paid.key, -fee),
+        Posting(FEES, paid.key, fee),
+        Posting(OUTSIDE, received.key, -amount),
+        Posting(pot, received.key, amount),
+    )
+
+
+# --- buy -------------------------------------------------------------------------------------------------
+
+
+def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:
+    """The payer's fiat: in full or over, and the quoted crypto is credited; short, and the buy fails (decision S6)."""
+    world, buy = call.world, call.target
+    amount = given_amount(buy.paid, call.parameters.amount)
+    buy = replace(buy, funds_received=amount)
+    if amount < buy.paid.amount:
+        return move_released(world, replace(buy, failure_code="insufficient_payment"), "payment_arrives", "short")
+    _credit(world, buy, "purchase", 1)
+    buy = move(world, buy, "payment_arrives", "in full")
+    return move(world, buy, "complete") if assumes(world, "S7", "completed_when_paid") else buy
+
+
+def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
+    return move(call.world, call.target, "complete")
+
+
+def credit_is_there(world: World, buy: Transaction) -> str | None:
+    """A buy that is paid fails only while its credit is there to be taken back (decision S7)."""
+    if buy.status != "processing":
+        return None
+    balance = world.ledger.balance(available(holder(buy.environment)), buy.received.currency.key)
+    return "what was credited is already spent" if balance < buy.received.amount else None
+
+
+def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
+    """It cannot finish: what was credited is taken back, and the account limits get it back."""
+    world, buy = call.world, call.target
+    if buy.status == "processing":
+        _credit(world, buy, "purchase taken back", -1)
+    return move_released(world, replace(buy, failure_code=call.parameters.failure_code), "fail")
+
+
+# --- send ------------------------------------------------------------------------------------------------
+
+
+def broadcast(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
+    """The chain has the transaction; a Lightning payment leaves without a hash (decisions S9, S14)."""
+    return broadcast_send(call.world, call.target, call.parameters.tx_hash)
+
+
+def broadcast_send(world: World, send: Transaction, given: str | None = None) -> Transaction:
+    """Let the chain have a send (decision S16)."""
+    late = assumes(world, "S16", "send_hash_at_completion")
+    return move(world, replace(send, tx_hash=None if late else _send_hash(world, send, given)), "broadcast")
+
+
+def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
+    """The chain has confirmed: what was held is spent, and arrives where this world receives (decision S9).
+
+    The hash is that of the broadcast unless another is given.
+    """
+    world, send, given = call.world, call.target, call.parameters.tx_hash
+    tx_hash = _send_hash(world, send, given) if given is not None or send.tx_hash is None else send.tx_hash
+    world.ledger.post_hold(world.now_ms, send.id, send.fee.total)
+    send = move(world, replace(send, tx_hash=tx_hash), "complete")
+    network = LIGHTNING if send.lightning is not None else send.received.chain
+    address = send.lightning or present(send.recipient_address)
+    arrival = Arrival(send.received.code, send.received.amount, tx_hash, send.id)
+    deliver(world, send.environment, network, address, send.memo, arrival)
+    return send
+
+
+def leaves_the_service(world: World, send: Transaction) -> str | None:
+    """The outside world decides only about what leaves the service (decision S9)."""
+    return None if send.counterparty is None else "a transfer inside the service completes by itself"
+
+
+def _send_hash(world: World, send: Transaction, given: str | None) -> str | None:
+    if send.lightning is not None:
+        return None
+    return given_tx_hash(world, send.paid.chain, given)
+
+
+def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
+    """Fail a send or swap: release the hold at once (decision M11), and let an invoice it was paying expire (S13)."""
+    world = call.world
+    world.ledger.void_hold(world.now_ms, call.target.id)
+    failed = move(world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
+    if failed.lightning is not None:
+        payment_failed(world, failed.environment, failed.lightning)
+    return failed
+
+
+# --- swap ------------------------------------------------------------------------------------------------
+
+
+def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
+    """What is held is spent, the quote's to.amount is credited (decision M8); each network has a hash (S18)."""
+    return settle_swap(call.world, call.target, call.parameters.tx_hash)
+
+
+def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Transaction:
+    """Execute a swap; `given` is its hash on the network that is swapped to."""
+    tx_hash = given_tx_hash(world, swap.received.chain, given)
+    source = swap.paid.chain
+    source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
+    world.ledger.post_hold(world.now_ms, swap.id, swap.fee.total)
+    pot = available(holder(swap.environment))
+    world.ledger.move(world.now_ms, "swap", swap.id, swap.received.currency.key, swap.received.amount, OUTSIDE, pot)
+    return move(world, replace(swap, tx_hash=tx_hash, source_tx_hash=source_tx_hash), "complete")
+
+
+# --- withdraw --------------------------------------------------------------------------------------------
+
+
+def complete_withdraw(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
+    """The beneficiary has the fiat; what was held is spent (decision S10)."""
+    call.world.ledger.post_hold(call.world.now_ms, call.target.id, call.target.fee.total)
+    return move(call.world, call.target, "complete")
+
+
+def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
+    """The full amount, fee included, goes back to the balance (decision S5)."""
+    return _give_back(call.world, call.target)
+
+
+def fail_withdraw(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
+    """The payout cannot be made; what is held stays held until it is refunded (decision M11)."""
+    world, failed = call.world, fail(call)
+    if assumes(world, "S10", "refunded_when_it_fails"):
+        return _give_back(world, failed)
+    if assumes(world, "M11", "failed_withdrawal_is_released"):
+        world.ledger.void_hold(world.now_ms, failed.id)
+    return failed
+
+
+def _give_back(world: World, withdrawal: Transaction) -> Transaction:
+    pot, key = available(holder(withdrawal.environment)), withdrawal.paid.currency.key
+    if withdrawal.status == "completed":
+        amount, fee = withdrawal.paid.amount, withdrawal.fee.total
+        world.ledger.post(
+            world.now_ms,
+            "refund",
+            withdrawal.id,
+            Posting(OUTSIDE, key, -subtract(amount, fee)),
+            Posting(FEES, key, -fee),
+            Posting(pot, key, amount),
+        )
+    elif world.ledger.pending_hold(withdrawal.id) is None:  # it was released when it failed
+        return move_released(world, withdrawal, "refund")
+    else:
+        world.ledger.void_hold(world.now_ms, withdrawal.id)
+    if assumes(world, "S5", "fee_is_kept"):
+        world.ledger.move(world.now_ms, "fee of a refund", withdrawal.id, key, withdrawal.fee.total, pot, FEES)
+    return move_released(world, withdrawal, "refund")
+
+
+ACTIONS = (
+    Action(
+        "payment_arrives",
+        "the payer's fiat is received",
+        payment_arrives,
+        ("buy",),
+        lambda: PaymentParameters,
+        check=check_payment,
+    ),
+    Action("payment_declined", "the payer's provider declines", payment_declined, ("buy",)),
+    Action(
+        "broadcast",
+        "the chain has the transaction",
+        broadcast,
+        ("send",),
+        lambda: TxHashParameters,
+        check=check_hash,
+        networks=Transaction.paid_on,
+    ),
+    Action(
+        "complete",
+        "the chain or the Lightning network confirms",
+        complete_send,
+        ("send",),
+        lambda: TxHashParameters,
+        guard=leaves_the_service,
+        check=check_hash,
+        networks=Transaction.received_on,
+    ),
+    Action(
+        "complete",
+        "the swap is executed",
+        complete_swap,
+        ("swap",),
+        lambda: TxHashParameters,
+        check=check_hash,
+        networks=lambda swap: (*swap.paid_on(), *swap.received_on()),
+    ),
+    Action(
+        "complete",
+        "the purchase is final",
+        complete_buy,
+        ("buy",),
+        lambda: TxHashParameters,
+        check=check_hash,
+        networks=Transaction.received_on,
+    ),
+    Action(
+        "complete",
+        "the beneficiary is paid",
+        complete_withdraw,
+        ("withdraw",),
+        lambda: TxHashParameters,
+        check=check_hash,
+    ),
+    Action("fail", "it cannot finish", fail_held, ("send",), lambda: FailureParameters, guard=leaves_the_service),
+    Action("fail", "it cannot finish", fail_held, ("swap",), lambda: FailureParameters),
+    Action("fail", "it cannot finish", fail_buy, ("buy",), lambda: FailureParameters, guard=credit_is_there),
+    Action("fail", "it cannot finish", fail_withdraw, ("withdraw",), lambda: FailureParameters),
+    Action("refund", "the full amount goes back to the balance", refund_withdraw, ("withdraw",)),
+)

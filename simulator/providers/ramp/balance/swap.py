@@ -1,0 +1,85 @@
+"""Swap: one asset of the balance for another, at a quoted rate or not at all.
+
+Chapter "Swap" of the specification; decisions M8, S2, S8 and S22.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.engine.records.records import present
+from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.fields import check_decimals
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.copying import replace
+from simulator.kernel.money import plain, subtract
+from simulator.providers.ramp.balance import bodies, shapes
+from simulator.providers.ramp.balance.named import named_asset, require_asset
+from simulator.providers.ramp.balance.pricing import minimum_received, price_swap, require_balance, swapped
+from simulator.providers.ramp.balance.quotes import new_price_fields, quoted_fields, require_up, side
+from simulator.providers.ramp.balance.records import WalletQuote
+from simulator.providers.ramp.balance.rendering import render_swap, render_swap_quote
+from simulator.providers.ramp.balance.settlement import settle_swap
+from simulator.providers.ramp.fees import require_in_force
+from simulator.providers.ramp.reference import listing, swap_rate
+from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote
+
+
+def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
+    """400: the same asset on both sides, or more decimals than the side of the amount has."""
+    body = call.body
+    source, target = body.from_, body.to
+    if (source.symbol, source.network) == (target.symbol, target.network):
+        raise invalid("to", "it is the same asset on the same network as `from`")
+    side = source if body.amount_side == "from" else target
+    check_decimals(body.amount, named_asset(side.symbol, side.network))
+
+
+def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuoteShape:
+    """POST /wallet/swap/quote (decision M8)."""
+    world, environment, body = call.world, call.environment, call.body
+    source = require_asset(body.from_.symbol, body.from_.network, "from.")
+    target = require_asset(body.to.symbol, body.to.network, "to.")
+    pricing = price_swap(world, environment, source, target, Decimal(body.amount), solve=body.amount_side == "to")
+    if not assumes(world, "M12", "swap_quotes_look_at_no_balance"):
+        require_balance(world, environment, source, pricing.paid, "amount")
+    require_up(world, environment, source, target)
+    default = listing(source.code, present(source.network)).slippage
+    slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
+    quote = WalletQuote(
+        **new_price_fields(world, environment, "swap", pricing),
+        slippage=slippage,
+        minimum_received=minimum_received(pricing.received, slippage, target),
+    )
+    return render_swap_quote(world, open_quote(world, quote))
+
+
+def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransaction:
+    """POST /wallet/swap: the quote's amounts, unless the rate has moved beyond its slippage (decision M8)."""
+    world, environment, quote = call.world, call.environment, call.resource
+    source, target = quote.paid.currency, quote.received.currency
+    require_in_force(world, environment, quote.product_id, "quote_id")
+    require_balance(world, environment, source, quote.paid.amount, "quote_id")
+    require_up(world, environment, source, target)
+    rate = swap_rate(world, environment, source, target)
+    now_received = swapped(world, quote.paid.amount, quote.fee.total, rate, target)
+    if now_received < quote.minimum_received:
+        raise ApiError(
+            "slippage_exceeded", "The rate has moved beyond the quote's slippage; ask for a fresh quote.", "quote_id"
+        )
+    use_quote(world, quote)
+    transaction = Transaction(
+        **quoted_fields(world, quote),
+        amount=quote.paid.amount,
+        net_amount=subtract(quote.paid.amount, quote.fee.total),
+        slippage=quote.slippage,
+        reference=call.body.reference,
+    )
+    if assumes(world, "M8", "present_rate_is_credited"):
+        transaction = replace(transaction, received=side(target, now_received))
+    world.ledger.hold(world.now_ms, transaction.id, holder(environment), source.key, quote.paid.amount)
+    executed = begin(world, transaction, "swap")
+    if assumes(world, "S8", "completed_at_once"):
+        executed = settle_swap(world, executed)
+    return render_swap(world, executed)

@@ -1,0 +1,151 @@
+"""Withdraw: an asset of the balance into the fiat of a beneficiary.
+
+Chapter "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals run through
+`quote_withdraw` and `execute_withdraw`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.engine.records.records import existing, present
+from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.fields import check_decimals
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.money import Currency, subtract
+from simulator.kernel.world import World
+from simulator.providers.ramp.balance import bodies, shapes
+from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
+from simulator.providers.ramp.balance.pricing import Pricing, price_withdraw, require_balance
+from simulator.providers.ramp.balance.quotes import new_price_fields, quoted_fields, require_up
+from simulator.providers.ramp.balance.records import WalletQuote
+from simulator.providers.ramp.balance.rendering import render_withdraw, render_withdraw_quote
+from simulator.providers.ramp.beneficiaries import Beneficiary, beneficiary
+from simulator.providers.ramp.fees import require_in_force
+from simulator.providers.ramp.profile import charge_limits, check_amount
+from simulator.providers.ramp.reference import COUNTRY_OF, fiat
+from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote
+
+
+def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> None:
+    """400: an amount_currency that is neither side, or more decimals than that side has.
+
+    Where a side is not supported at all, the business rules refuse it.
+    """
+    body = call.body
+    crypto = named_asset(body.symbol, body.network)
+    if crypto is None or crypto.code not in WITHDRAWABLE or fiat(body.fiat_currency) is None:
+        return
+    if body.amount_currency not in (body.symbol, body.fiat_currency):
+        raise invalid("amount_currency", f"it must be {body.symbol} or {body.fiat_currency}")
+    crypto_side = body.amount_currency == body.symbol
+    check_decimals(body.amount, crypto if crypto_side else fiat(body.fiat_currency))
+
+
+def post_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.WithdrawQuoteShape:
+    """POST /wallet/withdraw/quote (decision M6)."""
+    world, environment, body = call.world, call.environment, call.body
+    recipient = beneficiary(world, environment, body.beneficiary_id)
+    crypto = require_asset(body.symbol, body.network)
+    money = require_fiat(body.fiat_currency)
+    quote = quote_withdraw(
+        world,
+        environment,
+        crypto,
+        money,
+        Decimal(body.amount),
+        in_fiat=body.amount_currency == money.code,
+        recipient=recipient,
+    )
+    return render_withdraw_quote(world, quote)
+
+
+def quote_withdraw(
+    world: World,
+    environment: str,
+    asset: Currency,
+    money: Currency,
+    amount: Decimal,
+    *,
+    in_fiat: bool,
+    recipient: Beneficiary,
+) -> WalletQuote:
+    """Lock the price of a payout to a beneficiary; `amount` is the asset to debit, or the fiat to deliver.
+
+    ApiError 422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low, amount_too_high,
+    503 network_unavailable.
+    """
+    pricing = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
+    check_amount(world, environment, pricing.received, money.code)
+    require_up(world, environment, asset)
+    fields = new_price_fields(world, environment, "withdraw", pricing)
+    return open_quote(world, WalletQuote(**fields, method=recipient.method, beneficiary_id=recipient.id))
+
+
+def estimate_withdraw(
+    world: World,
+    environment: str,
+    asset: Currency,
+    money: Currency,
+    amount: Decimal,
+    *,
+    in_fiat: bool,
+    recipient: Beneficiary,
+) -> Pricing:
+    """What a withdrawal would cost and deliver now, without a quote; errors as `quote_withdraw` but the last two."""
+    if asset.code not in WITHDRAWABLE:
+        names = ", ".join(WITHDRAWABLE)
+        raise ApiError("unsupported_asset", f"Only {names} can be withdrawn.", "symbol")
+    if recipient.method is None or recipient.fiat_currency != money.code:
+        raise ApiError("beneficiary_mismatch", f"The beneficiary cannot receive {money.code}.", "beneficiary_id")
+    require_fiat(money.code, recipient.method)
+    return price_withdraw(world, environment, asset, money, amount, solve=in_fiat, method=recipient.method)
+
+
+def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawTransaction:
+    """POST /wallet/withdraw."""
+    transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
+    return render_withdraw(call.world, transaction)
+
+
+def execute_withdraw(
+    world: World,
+    quote: WalletQuote,
+    *,
+    reference: str | None = None,
+    description: str | None = None,
+    recurring_payment_id: str | None = None,
+    run_number: int | None = None,
+) -> Transaction:
+    """Use a withdraw quote: the limits are charged, its amount is held, the payout is on its way.
+
+    The quote is usable. ApiError 404 not_found (the beneficiary is gone), 422 insufficient_balance, amount_too_high,
+    503 network_unavailable.
+    """
+    environment = quote.environment
+    currency = quote.paid.currency
+    if assumes(world, "gone-beneficiary", "is_paid_all_the_same"):
+        recipient = existing(world, Beneficiary, present(quote.beneficiary_id))
+    else:
+        recipient = beneficiary(world, environment, present(quote.beneficiary_id))
+    require_in_force(world, environment, quote.product_id, "quote_id")
+    require_balance(world, environment, currency, quote.paid.amount, "quote_id")
+    limit_charge = charge_limits(world, environment, quote.received.amount, quote.received.code, "quote_id")
+    require_up(world, environment, currency)
+    use_quote(world, quote)
+    transaction = Transaction(
+        **quoted_fields(world, quote),
+        amount=quote.paid.amount,
+        net_amount=subtract(quote.paid.amount, quote.fee.total),
+        country=COUNTRY_OF[quote.received.code],
+        beneficiary_id=recipient.id,
+        account_number=recipient.account,
+        limit_charge=limit_charge,
+        reference=reference,
+        description=description,
+        recurring_payment_id=recurring_payment_id,
+        run_number=run_number,
+    )
+    world.ledger.hold(world.now_ms, transaction.id, holder(environment), currency.key, quote.paid.amount)
+    return begin(world, transaction, "withdraw")

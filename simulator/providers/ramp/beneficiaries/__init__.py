@@ -1,0 +1,31 @@
+"""Beneficiaries: saved bank accounts, mobile money numbers and wallet addresses."""
+
+from __future__ import annotations
+
+from simulator.engine.records.records import Kind
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.subjects import example_of
+from simulator.providers.ramp.beneficiaries import shapes
+from simulator.providers.ramp.beneficiaries.records import BENEFICIARIES, Beneficiary, beneficiary
+from simulator.providers.ramp.beneficiaries.routes import OPERATIONS
+from simulator.providers.ramp.beneficiaries.states import BENEFICIARY
+
+ROOM = Room(
+    "beneficiaries",
+    operations=OPERATIONS,
+    kinds=(
+        Kind(
+            "beneficiary",
+            BENEFICIARIES,
+            lambda world, record: shapes.render_beneficiary(world, record),
+            BENEFICIARY,
+            lambda: shapes.BeneficiaryShape,
+            example_of(__package__, "beneficiary"),
+            prefix="ben_",
+        ),
+    ),
+    clauses=lambda: shapes.CLAUSES,
+)
+
+
+__all__ = ["ROOM", "Beneficiary", "beneficiary"]

@@ -1,0 +1,141 @@
+"""What beneficiaries do: saving a recipient after every check, showing, listing and deleting.
+
+Chapter "Beneficiaries" of the specification; decisions H5, R1 to R4 and R6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simulator.engine.records.records import create, new_fields, remove
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.shapes import FiatCode
+from simulator.providers.ramp.beneficiaries import bodies, shapes
+from simulator.providers.ramp.beneficiaries.records import (
+    BankAccountDetails,
+    Beneficiary,
+    Details,
+    PhoneNumberDetails,
+    WalletAddressDetails,
+)
+from simulator.providers.ramp.reference import (
+    COUNTRIES,
+    PROVIDER_CODES,
+    asset,
+    is_address,
+    is_phone,
+    provider,
+    require_account_number,
+    require_bank,
+)
+from simulator.providers.ramp.spelling import SHORT
+
+_ASSET_SPELLINGS = {"cUSD": "CUSD"}
+"""Beneficiaries know the Celo dollar by both names (decision H5)."""
+
+
+def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
+    """400 for an account number that has not the shape of its country (decision R3)."""
+    body = call.body
+    if isinstance(body, bodies.CreateBankAccountBeneficiary):
+        require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
+
+
+def save_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.BeneficiaryShape:
+    """POST /beneficiaries."""
+    body = call.body
+    fiat = body if isinstance(body, bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) else None
+    record = Beneficiary(
+        **new_fields(call.world, call.environment, "ben_", "ids.beneficiary"),
+        type=body.type,
+        name=body.name,
+        country=None if fiat is None else fiat.country,
+        fiat_currency=None if fiat is None else _fiat_of(fiat),
+        details=_details(body, call.environment),
+    )
+    return shapes.render_beneficiary(call.world, create(call.world, record, "create"))
+
+
+def _fiat_of(body: bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) -> FiatCode:
+    fiat = COUNTRIES[body.country]
+    if body.fiat_currency != fiat:
+        raise ApiError(
+            "unsupported_pair", f"{body.fiat_currency!r} is not supported in {body.country}.", "fiat_currency"
+        )
+    return fiat
+
+
+def _details(body: bodies.AnyBeneficiary, environment: str) -> Details:
+    if isinstance(body, bodies.CreateBankAccountBeneficiary):
+        return _bank_account(body)
+    if isinstance(body, bodies.CreatePhoneNumberBeneficiary):
+        return _phone_number(body)
+    assert isinstance(body, bodies.CreateWalletAddressBeneficiary)  # `body_for` knows no fourth
+    return _wallet_address(body.wallet_address, environment)
+
+
+def _bank_account(body: bodies.CreateBankAccountBeneficiary) -> BankAccountDetails:
+    given = body.bank_account
+    found = require_bank(body.country, given.bank_code, "bank_account.bank_code")
+    return {
+        "bank_code": found.code,
+        "bank_name": found.name,
+        "account_number": given.account_number,
+        "account_name": given.account_name,
+    }
+
+
+def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetails:
+    given = body.phone_number
+    if not is_phone(given.phone_number, body.country):
+        raise ApiError(
+            "invalid_phone_number",
+            f"{given.phone_number!r} is not a phone number of {body.country} in international format.",
+            "phone_number.phone_number",
+        )
+    if provider(body.country, given.provider) is None:
+        known = given.provider in PROVIDER_CODES
+        raise ApiError(
+            "unsupported_pair" if known else "unsupported_provider",
+            f"The mobile money provider {given.provider!r} is not supported in {body.country}.",
+            "phone_number.provider",
+        )
+    return {"phone_number": given.phone_number, "provider": given.provider}
+
+
+def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddressDetails:
+    network = SHORT[given.network]
+    if asset(_ASSET_SPELLINGS.get(given.asset, given.asset), network) is None:
+        raise ApiError(
+            "unsupported_asset", f"{given.asset!r} is not available on {given.network}.", "wallet_address.asset"
+        )
+    if not is_address(network, given.wallet_address, environment):
+        raise ApiError(
+            "invalid_wallet_address",
+            f"{given.wallet_address!r} is not an address on {given.network}.",
+            "wallet_address.wallet_address",
+        )
+    return {
+        "wallet_address": given.wallet_address,
+        "network": given.network,
+        "asset": given.asset,
+        "memo": given.memo or "",
+    }
+
+
+def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
+    """DELETE /beneficiaries/{id}: past transactions keep it."""
+    remove(call.world, call.resource, "delete")
+
+
+def searched(record: Beneficiary) -> Iterator[str]:
+    """The texts that `search` looks at: name, phone number, account number, bank name, wallet address."""
+    yield record.name
+    details = record.details
+    if "bank_name" in details:
+        yield from (details["account_number"], details["bank_name"])
+    elif "phone_number" in details:
+        yield details["phone_number"]
+    else:
+        yield details["wallet_address"]

@@ -1,0 +1,138 @@
+"""Saved payout recipients and crypto addresses: the table "Beneficiary" of the specification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias, final
+
+from typing_extensions import TypedDict
+
+from simulator.engine.records.records import Record, require
+from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.text.shapes import (
+    ASSET_CODES,
+    Assumed,
+    Country,
+    FiatCode,
+    Format,
+    Known,
+    Method,
+    OneOf,
+    PhoneText,
+    ShortNetwork,
+)
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
+from simulator.kernel.world import World
+from simulator.providers.ramp.reference import PROVIDER_CODES
+from simulator.providers.ramp.spelling import SHORT
+
+BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
+
+METHODS: Mapping[BeneficiaryType, Method] = {"bank_account": "bank_transfer", "phone_number": "mobile_money"}
+"""The payment method that pays out to each type of fiat beneficiary."""
+
+
+TYPE_MEANINGS = {
+    "bank_account": "A bank account; it is paid by bank_transfer.",
+    "phone_number": "A mobile money number; it is paid by mobile_money.",
+    "wallet_address": "A crypto address outside of the service; it gets no fiat.",
+}
+SAVED_ASSETS = {**ASSET_CODES, "cUSD": "Celo Dollar, the same as CUSD."}
+
+
+@final
+class BankAccountDetails(TypedDict):
+    """A bank account that fiat is paid to."""
+
+    bank_code: str
+    """The bank, by its code in the beneficiary's country."""
+    bank_name: str
+    """The name of that bank, found by its code."""
+    account_number: Annotated[str, Format(pattern="^[0-9]{7,14}$"), Assumed("R3", "pattern")]
+    """The number of the account."""
+    account_name: str
+    """Whose account it is, as the bank knows it."""
+
+
+@final
+class PhoneNumberDetails(TypedDict):
+    """A mobile money account that fiat is paid to."""
+
+    phone_number: PhoneText
+    """The number that is paid, in international format."""
+    provider: Annotated[str, Known(PROVIDER_CODES)]
+    """The mobile money provider, by its code."""
+
+
+@final
+class WalletAddressDetails(TypedDict):
+    """A wallet outside of the service."""
+
+    wallet_address: str
+    """The address of the wallet, in the form of its network."""
+    network: ShortNetwork
+    """The network of the wallet."""
+    asset: Annotated[str, OneOf(SAVED_ASSETS), Assumed("H5", "enum")]
+    """What is to be sent there, spelled as it was given."""
+    memo: str
+    """The memo that goes with what is sent there; empty when none is needed."""
+
+
+Details: TypeAlias = BankAccountDetails | PhoneNumberDetails | WalletAddressDetails
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beneficiary(Record):
+    """A saved recipient. `details` are as shown; `country` and `fiat_currency` are None for a wallet address."""
+
+    type: BeneficiaryType
+    name: str
+    country: Country | None
+    fiat_currency: FiatCode | None
+    details: Details
+
+    @property
+    def kind(self) -> str:
+        return "beneficiary"
+
+    @property
+    def method(self) -> Method | None:
+        """`bank_transfer` or `mobile_money`, None for a wallet address."""
+        return METHODS.get(self.type)
+
+    @property
+    def account(self) -> str | None:
+        """The account or phone number that is paid, None for a wallet address."""
+        if "account_number" in self.details:
+            return self.details["account_number"]
+        if "phone_number" in self.details:
+            return self.details["phone_number"]
+        return None
+
+    @property
+    def network(self) -> str | None:
+        """The canonical network of a wallet address, else None."""
+        return SHORT[self.details["network"]] if "network" in self.details else None
+
+
+BENEFICIARIES = TableKey("beneficiaries", Beneficiary, per_environment=True)
+
+
+def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
+    """The beneficiaries of an environment that are not deleted, oldest first."""
+    return world.store[BENEFICIARIES.of(environment)]
+
+
+def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
+    """The beneficiary that a body names; 404 not_found, param beneficiary_id, also when deleted (decision S23)."""
+    try:
+        return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")
+    except ApiError as error:
+        if assumes(world, "S23", "answers_400"):
+            raise invalid("beneficiary_id", "there is no such beneficiary") from None
+        if assumes(world, "S23", "answers_422"):
+            error.status = 422
+        raise

@@ -1,0 +1,127 @@
+"""How beneficiaries are shown: the table "Beneficiary" and its details by type."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from typing_extensions import TypedDict
+
+from simulator.engine.records.records import present
+from simulator.engine.text.shapes import Assumed, Clauses, Country, FiatCode, Pagination, Prefix, Timestamp
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.world import World
+from simulator.providers.ramp.beneficiaries.records import (
+    BankAccountDetails,
+    Beneficiary,
+    PhoneNumberDetails,
+    WalletAddressDetails,
+)
+
+
+class _Saved(TypedDict):
+    id: Annotated[str, Prefix("ben_")]
+    """Names the beneficiary: pass it as `beneficiary_id` to offramps, withdrawals and recurring payments."""
+    name: str
+    """The full name of who is paid, or the label of a wallet."""
+    created_at: Timestamp
+    """When it was saved."""
+
+
+class _Fiat(_Saved):
+    country: Annotated[Country, Assumed("R1", "enum")]
+    """The country of the account or number (ISO 3166-1 alpha-2)."""
+    fiat_currency: FiatCode
+    """The currency it is paid in."""
+
+
+class BankAccountBeneficiary(_Fiat):
+    """A bank account that fiat can be paid to."""
+
+    type: Literal["bank_account"]
+    """Always `bank_account`."""
+    details: BankAccountDetails
+    """The account."""
+
+
+class PhoneNumberBeneficiary(_Fiat):
+    """A mobile money number that fiat can be paid to."""
+
+    type: Literal["phone_number"]
+    """Always `phone_number`."""
+    details: PhoneNumberDetails
+    """The number and its provider."""
+
+
+class WalletAddressBeneficiary(_Saved):
+    """A crypto address outside of the service."""
+
+    type: Literal["wallet_address"]
+    """Always `wallet_address`."""
+    country: None
+    """Always null: an address has no country."""
+    fiat_currency: None
+    """Always null: an address gets no fiat."""
+    details: WalletAddressDetails
+    """The address, its network and its asset."""
+
+
+BeneficiaryShape: TypeAlias = BankAccountBeneficiary | PhoneNumberBeneficiary | WalletAddressBeneficiary
+
+
+class BeneficiaryPage(TypedDict):
+    """A page of beneficiaries."""
+
+    data: list[BeneficiaryShape]
+    """The beneficiaries of this page."""
+    pagination: Pagination
+    """Where this page lies in the whole list."""
+
+
+def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
+    """The beneficiary in the shape of its type."""
+    details, created_at = record.details, format_timestamp(record.created_at_ms)
+    if "network" in details:
+        address: WalletAddressBeneficiary = {
+            "id": record.id,
+            "type": "wallet_address",
+            "name": record.name,
+            "country": None,
+            "fiat_currency": None,
+            "details": details,
+            "created_at": created_at,
+        }
+        return address
+    if "provider" in details:
+        phone: PhoneNumberBeneficiary = {
+            "id": record.id,
+            "type": "phone_number",
+            "name": record.name,
+            "country": present(record.country),
+            "fiat_currency": present(record.fiat_currency),
+            "details": details,
+            "created_at": created_at,
+        }
+        return phone
+    bank: BankAccountBeneficiary = {
+        "id": record.id,
+        "type": "bank_account",
+        "name": record.name,
+        "country": present(record.country),
+        "fiat_currency": present(record.fiat_currency),
+        "details": details,
+        "created_at": created_at,
+    }
+    return bank
+
+
+CLAUSES: Clauses = {
+    "Beneficiary": (
+        BankAccountBeneficiary,
+        PhoneNumberBeneficiary,
+        WalletAddressBeneficiary,
+        BankAccountDetails,
+        PhoneNumberDetails,
+        WalletAddressDetails,
+    ),
+    "Pagination envelope and error envelope": (BeneficiaryPage,),
+}

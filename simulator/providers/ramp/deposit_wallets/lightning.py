@@ -1,0 +1,248 @@
+"""Lightning entries of bitcoin wallets: addresses, invoices, and what is paid to them.
+
+Chapter "Deposit wallets" and table "Lightning invoice" of the specification, decisions S1, S13 and S15.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from hashlib import sha256
+
+from simulator.engine.records.records import Arrival, create, existing, kind_of, move, new_fields
+from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.error import ApiError, invalid, not_found
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.fields import Nothing
+from simulator.kernel.agenda import Timer
+from simulator.kernel.ids import derive, text_of
+from simulator.kernel.world import World
+from simulator.providers.ramp.deposit_wallets import bodies, shapes
+from simulator.providers.ramp.deposit_wallets.invoices import encode_invoice, encode_lnurl
+from simulator.providers.ramp.deposit_wallets.records import (
+    ADDRESSES_BY_USERNAME,
+    ADDRESSES_BY_WALLET,
+    Deposit,
+    Invoice,
+    LightningAddress,
+    LightningEntry,
+    Wallet,
+    entries,
+    wallets,
+)
+from simulator.providers.ramp.deposit_wallets.rendering import render_entry
+from simulator.providers.ramp.incoming_transfers import LIGHTNING, expect, receiver_at
+from simulator.providers.ramp.reference import ASSETS
+from simulator.providers.ramp.transactions import IN_FLIGHT, Transaction, credit_deposit, payment_of
+
+EXPIRY = "invoice.expiry"
+DOMAINS = {"sandbox": "sandbox.pay.simulator.test", "production": "pay.simulator.test"}
+_BTC = ASSETS["BTC", "bitcoin"]
+
+
+def load_entry(call: Call) -> LightningEntry:
+    """The Lightning entry named in the path, of the wallet named there; 404, also when it is already disabled."""
+    entry_id = call.path["lightning_id"]
+    entry = entries(call.world, call.environment).get(entry_id)
+    if entry is None or entry.wallet_id != call.path["id"] or entry.status == "disabled":
+        raise not_found("Lightning entry of this wallet", entry_id)
+    return entry
+
+
+def add_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes.LightningEntryShape:
+    """POST /wallets/{id}/lightning."""
+    world, body, wallet = call.world, call.body, call.resource
+    if wallet.network != "bitcoin":
+        raise ApiError("unsupported_network", f"Lightning is not available on {wallet.network} wallets.")
+    if wallet.status == "disabled":
+        raise ApiError("wallet_disabled", "The wallet is disabled and cannot receive funds.")
+    if isinstance(body, bodies.CreateLightningAddress):
+        return render_entry(world, open_address(world, wallet, body.username))
+    assert isinstance(body, bodies.CreateInvoice)  # `body_for` knows no third
+    expires_in = bodies.DEFAULT_EXPIRY_SECONDS if body.expires_in is None else body.expires_in
+    return render_entry(world, _open_invoice(world, wallet, body.amount_sats, body.description, expires_in))
+
+
+def open_address(
+    world: World, wallet: Wallet, username: str | None = None, *, announced: bool = True
+) -> LightningAddress:
+    """A Lightning address with the given username, or a generated one; 400 when it is taken in the environment."""
+    environment = wallet.environment
+    taken = world.store[ADDRESSES_BY_USERNAME.of(environment)]
+    if username is None:
+        username = _generated_name(world)
+        while username in taken:
+            username = _generated_name(world)
+    elif username in taken:
+        raise invalid("username", "it is already taken")
+    domain = DOMAINS[environment]
+    entry = LightningAddress(
+        **new_fields(world, environment, "ln_", "ids.lightning"),
+        wallet_id=wallet.id,
+        address=f"{username}@{domain}",
+        lnurl=encode_lnurl(f"https://{domain}/.well-known/lnurlp/{username}"),
+    )
+    taken.put(username, entry.id)
+    own = world.store[ADDRESSES_BY_WALLET.of(environment)]
+    own.put(wallet.id, (*(own.get(wallet.id) or ()), entry.id))
+    expect(world, entry, LIGHTNING, entry.address)
+    return create(world, entry, "create", announced=announced)
+
+
+def _generated_name(world: World) -> str:
+    return "user" + text_of(world.streams.draw("lightning.usernames"), 10)
+
+
+def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: str | None, expires_in: int) -> Invoice:
+    invoice = Invoice(
+        **new_fields(world, wallet.environment, "ln_", "ids.lightning"),
+        wallet_id=wallet.id,
+        amount_sats=amount_sats,
+        description=description,
+        payment_request=encode_invoice(
+            amount_sats=amount_sats,
+            timestamp=world.now_ms // 1000,
+            expires_in=expires_in,
+            description=description or "",
+            payment_hash=sha256(world.streams.draw("lightning.preimages")).digest(),
+            payment_secret=world.streams.draw("lightning.secrets"),
+            node_key=derive("lightning node", world.seed, wallet.environment),
+        ),
+        expires_at_ms=world.now_ms + expires_in * 1000,
+    )
+    expect(world, invoice, LIGHTNING, invoice.payment_request)
+    invoice = create(world, invoice, "create")
+    world.agenda.plan(invoice.expires_at_ms, EXPIRY, invoice.id)
+    return invoice
+
+
+def remove_entry(call: Call[None, None, LightningEntry]) -> None:
+    """DELETE /wallets/{id}/lightning/{lightning_id}: disable an entry.
+
+    Raise `ApiError` 409 for an invoice that has ended, or that has a payment in flight (decision S13).
+    """
+    world, entry = call.world, call.resource
+    if not kind_of(world, entry).machine.permits(entry.status, "delete"):
+        raise ApiError("invalid_state", f"The invoice is {entry.status}.")
+    if (payment := _payment_in_flight(world, entry)) is not None:
+        raise ApiError(
+            "invalid_state", f"The invoice is being paid by {payment.id}. Wait until that payment has ended."
+        )
+    world.agenda.cancel(EXPIRY, entry.id)
+    move(world, entry, "delete")
+
+
+def expire_invoice(world: World, timer: Timer) -> None:
+    """The timer at exactly expires_at (decision S1); a payment in flight holds the expiry back (S13)."""
+    invoice = existing(world, Invoice, timer.target)
+    if _payment_in_flight(world, invoice) is None:
+        move(world, invoice, "expire")
+
+
+def payment_failed(world: World, environment: str, payment_request: str) -> None:
+    """Expire an invoice of this world whose time ran out while a payment that has now failed was in flight.
+
+    An invoice that still has time left stays pending, and its timer stays planned (decision S13).
+    """
+    invoice = receiver_at(world, environment, LIGHTNING, payment_request)
+    if isinstance(invoice, Invoice) and invoice.status == "pending" and world.now_ms >= invoice.expires_at_ms:
+        world.agenda.cancel(EXPIRY, invoice.id)  # the two may fall on one instant, the failure first
+        move(world, invoice, "expire")
+
+
+def takes_payments(world: World, entry: LightningEntry) -> bool:
+    """Return whether an entry has not ended: a pending invoice, or an active Lightning address."""
+    action = "invoice_paid" if isinstance(entry, Invoice) else "lightning_payment_arrives"
+    return kind_of(world, entry).machine.permits(entry.status, action)
+
+
+def has_disabled_wallet(world: World, entry: LightningEntry) -> bool:
+    return wallets(world, entry.environment)[entry.wallet_id].status == "disabled"
+
+
+def unpayable(world: World, entry: LightningEntry) -> str | None:
+    """Return why an entry that has not ended cannot be paid now, or None; an invoice is paid once (decision S14)."""
+    if _payment_in_flight(world, entry) is not None:
+        return "the account itself is paying it"
+    return "its wallet is disabled" if has_disabled_wallet(world, entry) else None
+
+
+def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | None:
+    """The account's own payment of an invoice that may still succeed; None for a Lightning address."""
+    if not isinstance(entry, Invoice):
+        return None
+    payment = payment_of(world, entry.environment, entry.payment_request)
+    return payment if payment is not None and payment.status in IN_FLIGHT else None
+
+
+def invoice_paid(call: ActionCall[Invoice, Nothing]) -> Invoice:
+    """An invoice is paid and credited at once: lightning.invoice_paid, then deposit.confirmed."""
+    return _pay_invoice(call.world, call.target)
+
+
+def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
+    world.agenda.cancel(EXPIRY, invoice.id)
+    deposit = _deposit(world, invoice, invoice.amount_sats)
+    invoice = move(world, invoice, "invoice_paid")
+    _credit(world, deposit, invoice.payment_request)
+    create(world, deposit, "invoice_paid")
+    return invoice
+
+
+def payment_arrives(call: ActionCall[LightningAddress, bodies.LightningPaymentParameters]) -> LightningAddress:
+    """A payment to a Lightning address, credited at once: deposit.confirmed."""
+    return _pay_address(call.world, call.target, call.parameters.amount_sats)
+
+
+def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> LightningAddress:
+    deposit = _deposit(world, address, amount_sats)
+    address = move(world, address, "lightning_payment_arrives")
+    _credit(world, deposit, address.address)
+    create(world, deposit, "lightning_payment_arrives")
+    return address
+
+
+def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
+    """Credit what the account itself paid to an invoice or Lightning address (decision S9).
+
+    The entry could be paid when the payment began, so the payment is credited whatever has become of its wallet. A
+    Lightning address may have been deleted since. An invoice has ended only in worlds saved before a payment in flight
+    held its end back.
+    """
+    amount_sats = int(arrival.amount.scaleb(_BTC.decimals))
+    if not takes_payments(world, entry):
+        deposit = _deposit(world, entry, amount_sats)
+        _credit(world, deposit, entry.payment_request if isinstance(entry, Invoice) else entry.address)
+        create(world, deposit, "lightning_payment_arrives")
+    elif isinstance(entry, Invoice):
+        _pay_invoice(world, entry)
+    else:
+        _pay_address(world, entry, amount_sats)
+    return True
+
+
+def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
+    return Deposit(
+        **new_fields(world, entry.environment, "dep_", "ids.deposit"),
+        wallet_id=entry.wallet_id,
+        network="bitcoin",
+        asset="BTC",
+        amount=Decimal(amount_sats).scaleb(-_BTC.decimals),
+        channel="lightning",
+        tx_hash=None,
+        confirmations=None,
+        reference=wallets(world, entry.environment)[entry.wallet_id].reference,
+    )
+
+
+def _credit(world: World, deposit: Deposit, destination: str) -> None:
+    """The money and its transaction; `destination` is the invoice or address that was paid."""
+    credit_deposit(
+        world,
+        deposit.environment,
+        asset=_BTC,
+        amount=deposit.amount,
+        reference=deposit.reference,
+        deposit_id=deposit.id,
+        recipient_address=destination,
+        lightning=destination,
+    )

@@ -1,0 +1,97 @@
+"""Deposit wallets, their Lightning entries, and what was deposited. Networks are canonical names, amounts exact."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+from simulator.engine.records.records import Record
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Id, Milliseconds
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
+from simulator.kernel.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wallet(Record):
+    """A dedicated receiving address; `memo` tells wallets apart where they share one (stellar)."""
+
+    network: str
+    address: str
+    memo: str | None
+    label: str | None
+    reference: str | None
+
+    @property
+    def kind(self) -> str:
+        return "wallet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LightningAddress(Record):
+    """A reusable name@domain."""
+
+    wallet_id: Id
+    address: str
+    lnurl: str
+
+    @property
+    def kind(self) -> str:
+        return "lightning_address"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invoice(Record):
+    """A request for one payment; it can be paid while now < `expires_at_ms` (decision S1)."""
+
+    wallet_id: Id
+    amount_sats: int
+    description: str | None
+    payment_request: str
+    expires_at_ms: Milliseconds
+
+    @property
+    def kind(self) -> str:
+        return "invoice"
+
+
+LightningEntry: TypeAlias = LightningAddress | Invoice
+"""Either of the two ways in which a bitcoin wallet receives over Lightning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deposit(Record):
+    """Money that came in. `confirmations` is None over Lightning; `reason` says why it failed."""
+
+    wallet_id: Id
+    network: str
+    asset: str
+    amount: Decimal
+    channel: Literal["on_chain", "lightning"]
+    tx_hash: str | None
+    confirmations: int | None
+    reference: str | None
+    reason: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return "deposit"
+
+
+WALLETS = TableKey("wallets", Wallet, per_environment=True)
+LIGHTNING: TableKey[LightningEntry] = TableKey("lightning", LightningEntry, per_environment=True)
+DEPOSITS = TableKey("deposits", Deposit, per_environment=True)
+ADDRESSES_BY_WALLET = TableKey("lightning_addresses", tuple[str, ...], per_environment=True)
+"""Wallet id → the ids of its Lightning addresses, oldest first."""
+ADDRESSES_BY_USERNAME = TableKey("lightning_usernames", str, per_environment=True)
+"""Username → the id of its Lightning address; a disabled one keeps its name."""
+
+
+def wallets(world: World, environment: str) -> Table[Wallet]:
+    return world.store[WALLETS.of(environment)]
+
+
+def entries(world: World, environment: str) -> Table[LightningEntry]:
+    """Lightning addresses and invoices of all wallets, oldest first."""
+    return world.store[LIGHTNING.of(environment)]

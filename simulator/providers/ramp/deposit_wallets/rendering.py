@@ -1,0 +1,160 @@
+"""How wallets, Lightning entries and deposits become the shapes of their answers."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from simulator.engine.records.records import present
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.money import format_decimal
+from simulator.kernel.world import World
+from simulator.providers.ramp.deposit_wallets import shapes
+from simulator.providers.ramp.deposit_wallets.records import (
+    ADDRESSES_BY_WALLET,
+    Deposit,
+    Invoice,
+    LightningAddress,
+    LightningEntry,
+    Wallet,
+    entries,
+    wallets,
+)
+from simulator.providers.ramp.reference import NETWORK_ASSETS, listing
+
+
+class _WalletTail(TypedDict):
+    """What wallets of all networks end in."""
+
+    label: str | None
+    reference: str | None
+    status: str
+    created_at: str
+
+
+def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
+    """The wallet in the shape of its network; a bitcoin wallet with all its Lightning addresses, oldest first."""
+    assets = list(NETWORK_ASSETS[wallet.network])
+    tail: _WalletTail = {
+        "label": wallet.label,
+        "reference": wallet.reference,
+        "status": wallet.status,
+        "created_at": format_timestamp(wallet.created_at_ms),
+    }
+    if wallet.network == "stellar":
+        stellar: shapes.StellarWallet = {
+            "id": wallet.id,
+            "network": "stellar",
+            "assets": assets,
+            "address": wallet.address,
+            "memo": present(wallet.memo),
+            "memo_type": "id",
+            **tail,
+        }
+        return stellar
+    if wallet.network == "celo":
+        celo: shapes.CeloWallet = {
+            "id": wallet.id,
+            "network": "celo",
+            "assets": assets,
+            "address": wallet.address,
+            **tail,
+        }
+        return celo
+    bitcoin: shapes.BitcoinWallet = {
+        "id": wallet.id,
+        "network": "bitcoin",
+        "assets": assets,
+        "address": wallet.address,
+        "lightning_addresses": _addresses(world, wallet),
+        "confirmations_required": required_confirmations(wallet.network),
+        **tail,
+    }
+    return bitcoin
+
+
+def _addresses(world: World, wallet: Wallet) -> list[shapes.LightningAddressShape]:
+    table = entries(world, wallet.environment)
+    own = world.store[ADDRESSES_BY_WALLET.of(wallet.environment)].get(wallet.id) or ()
+    shown = [_render_address(entry) for entry in map(table.__getitem__, own) if isinstance(entry, LightningAddress)]
+    for shape in shown:
+        del shape["wallet_id"]
+    return shown
+
+
+def render_entry(world: World, entry: LightningEntry) -> shapes.LightningEntryShape:
+    """A Lightning entry in the shape of its type."""
+    return _render_invoice(entry) if isinstance(entry, Invoice) else _render_address(entry)
+
+
+def _render_invoice(invoice: Invoice) -> shapes.InvoiceShape:
+    return {
+        "id": invoice.id,
+        "wallet_id": invoice.wallet_id,
+        "type": "invoice",
+        "payment_request": invoice.payment_request,
+        "amount_sats": invoice.amount_sats,
+        "description": invoice.description,
+        "status": invoice.status,
+        "expires_at": format_timestamp(invoice.expires_at_ms),
+        "created_at": format_timestamp(invoice.created_at_ms),
+    }
+
+
+def _render_address(address: LightningAddress) -> shapes.LightningAddressShape:
+    return {
+        "id": address.id,
+        "wallet_id": address.wallet_id,
+        "type": "lightning_address",
+        "address": address.address,
+        "lnurl": address.lnurl,
+        "status": address.status,
+        "created_at": format_timestamp(address.created_at_ms),
+    }
+
+
+def entry_in_events(world: World, entry: LightningEntry) -> dict[str, str | None]:
+    """What the events of a Lightning entry carry besides: the reference of its wallet (decision W8)."""
+    return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
+
+
+class _Reason(TypedDict, total=False):
+    reason: str
+
+
+def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
+    """A deposit; on-chain with `confirmations`, failed with `reason` (decision S12)."""
+    if deposit.channel == "lightning":
+        over_lightning: shapes.LightningDeposit = {
+            "id": deposit.id,
+            "wallet_id": deposit.wallet_id,
+            "network": "bitcoin",
+            "asset": "BTC",
+            "amount": format_decimal(deposit.amount),
+            "channel": "lightning",
+            "tx_hash": None,
+            "status": deposit.status,
+            "reference": deposit.reference,
+            "created_at": format_timestamp(deposit.created_at_ms),
+        }
+        return over_lightning
+    reason: _Reason = {} if deposit.reason is None else {"reason": deposit.reason}
+    on_chain: shapes.OnChainDeposit = {
+        "id": deposit.id,
+        "wallet_id": deposit.wallet_id,
+        "network": deposit.network,
+        "asset": deposit.asset,
+        "amount": format_decimal(deposit.amount),
+        "channel": "on_chain",
+        "tx_hash": present(deposit.tx_hash),
+        "confirmations": present(deposit.confirmations),
+        "status": deposit.status,
+        "reference": deposit.reference,
+        **reason,
+        "created_at": format_timestamp(deposit.created_at_ms),
+    }
+    return on_chain
+
+
+def required_confirmations(network: str) -> int:
+    """On-chain confirmations before a deposit is credited, from the currency listing."""
+    return listing(NETWORK_ASSETS[network][0], network).confirmations

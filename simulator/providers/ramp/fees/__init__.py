@@ -1,0 +1,51 @@
+"""Fee products, the fee calculator, the currency listing, and what every money-moving room needs to price an operation.
+
+Chapter "Fees" of the specification, decisions L5, M2, M9, M13, M15, R7, R9.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.records.records import Kind
+from simulator.engine.rows.room import Room
+from simulator.providers.ramp.fees.catalogue import find_product
+from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, LIST_CURRENCIES
+from simulator.providers.ramp.fees.pricing import check_limits, formula, match, received, require_in_force, solve_source
+from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, Fee, FeeProduct, no_fee
+from simulator.providers.ramp.fees.routes import ACTIONS, OPERATIONS
+from simulator.providers.ramp.fees.shapes import (
+    CLAUSES,
+    AppFee,
+    ProcessingFee,
+    render_product,
+    show_app_fee,
+    show_processing_fee,
+)
+from simulator.providers.ramp.fees.states import FEE_PRODUCT
+
+ROOM = Room(
+    "fees",
+    operations=(LIST_CURRENCIES, *OPERATIONS),
+    actions=ACTIONS,
+    kinds=(Kind("fee_product", CHANGED_PRODUCTS, render_product, FEE_PRODUCT, standing=find_product),),
+    clauses=lambda: {**CLAUSES, **CURRENCY_CLAUSES},
+)
+
+MACHINES = (FEE_PRODUCT,)
+
+
+__all__ = [
+    "ROOM",
+    "AppFee",
+    "Fee",
+    "FeeProduct",
+    "ProcessingFee",
+    "check_limits",
+    "formula",
+    "match",
+    "no_fee",
+    "received",
+    "require_in_force",
+    "show_app_fee",
+    "show_processing_fee",
+    "solve_source",
+]

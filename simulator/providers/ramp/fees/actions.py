@@ -1,0 +1,190 @@
+"""What the fees room does: list products, calculate a fee, and change a product of one environment.
+
+Chapter "Fees" of the specification, decisions H5, H7, M2, M9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from simulator.engine.records.listing import ListRequest, page_of
+from simulator.engine.records.records import move
+from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.error import invalid, not_found
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.fields import Wrong, wrong
+from simulator.kernel.copying import replace
+from simulator.kernel.money import ZERO, Currency, subtract
+from simulator.providers.ramp import reference
+from simulator.providers.ramp.fees import bodies
+from simulator.providers.ramp.fees.catalogue import product_of, products
+from simulator.providers.ramp.fees.pricing import breakdown, check_limits, formula, match, unsupported
+from simulator.providers.ramp.fees.records import (
+    IN_FIAT,
+    WITH_FIAT,
+    FeeProduct,
+    Limits,
+    NetworkFee,
+    currency_of,
+    first_network,
+    network_fee_currency,
+)
+from simulator.providers.ramp.fees.shapes import FeeCalculation, FeeProductList, render_product, show_calculation
+from simulator.providers.ramp.spelling import SHORT
+
+
+def lookup(call: Call) -> FeeProduct:
+    """The fee product that the path names; ApiError 404."""
+    product = product_of(call.world, call.environment, call.path["id"])
+    if product is None:
+        raise not_found("fee product", call.path["id"])
+    return product
+
+
+def list_products(call: Call[None, ListRequest, None]) -> FeeProductList:
+    listed = list(products(call.world, call.environment).values())
+    return page_of(call.query, listed, lambda row: render_product(call.world, row))
+
+
+def calculate(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation:
+    """The exact fee of an amount now: first whether the pair is supported, then the limits."""
+    body = call.body
+    network = None if body.network is None else SHORT[body.network]
+    currency = _amount_currency(body.currency, network)
+    amount = _amount_in(currency, body.amount)
+    if body.product not in IN_FIAT and body.asset not in (None, currency.code):
+        raise unsupported(f"The amount of {body.product} is in its asset.", "asset")
+    product = match(
+        call.world,
+        call.environment,
+        body.product,
+        currency,
+        network=network,
+        asset=body.asset,
+        fiat_currency=body.fiat_currency if body.product in WITH_FIAT else None,
+        payment_method=body.payment_method if body.product in WITH_FIAT else None,
+        to_asset=body.to_asset,
+    )
+    fee = formula(call.world, call.environment, product, currency, network)(amount)
+    check_limits(product, amount, fee=fee)
+    return show_calculation(product, amount, fee, breakdown(product, amount, currency), subtract(amount, fee.total))
+
+
+def _amount_currency(code: str, network: str | None) -> Currency:
+    """The currency of an amount by its code; ApiError unsupported_pair when there is none on the network."""
+    currency = currency_of(code, network)
+    if currency is None:
+        raise unsupported(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
+    return currency
+
+
+def _amount_in(currency: Currency, text: str) -> Decimal:
+    """An amount as written; ApiError invalid_parameter when it has more decimals than its currency (decision H7)."""
+    if not currency.accepts(text):
+        raise invalid("amount", f"{currency.code} has at most {currency.decimals} decimals")
+    return Decimal(text)
+
+
+def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
+    """What is wrong with new fields of any product."""
+    if wanted.asset is not None and first_network(wanted.asset) is None:
+        yield wrong("asset", f"{wanted.asset} is not available on any network")
+    fee = wanted.network_fee
+    if fee is not None and fee.currency is not None and currency_of(fee.currency, None) is None:
+        yield wrong("network_fee.currency", f"there is no currency {fee.currency}")
+
+
+def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeeProduct:
+    """Change the fields that are given, whatever they are, as long as the product stays consistent.
+
+    The currency of the fees and limits stays that of the amount (decision M2). ApiError invalid_parameter.
+    """
+    old, wanted = call.target, call.parameters
+    given = wanted.model_fields_set
+    new = replace(
+        old,
+        product=wanted.product if "product" in given else old.product,
+        name=wanted.name if "name" in given else old.name,
+        network=(wanted.network and SHORT[wanted.network]) if "network" in given else old.network,
+        asset=wanted.asset if "asset" in given else old.asset,
+        fiat_currency=wanted.fiat_currency if "fiat_currency" in given else old.fiat_currency,
+        payment_method=wanted.payment_method if "payment_method" in given else old.payment_method,
+    )
+    currency = check_product(new.product, new.network, new.asset, new.fiat_currency)
+    for param, code in (("fee_currency", wanted.fee_currency), ("limits.currency", wanted.limits.currency)):
+        if code and code != currency.code:
+            raise invalid(param, f"it must be the currency of the amount, {currency.code}")
+    new = replace(
+        new,
+        fee_currency=currency.code,
+        percentage=Decimal(wanted.percentage) if "percentage" in given else old.percentage,
+        fixed=Decimal(wanted.fixed) if "fixed" in given else old.fixed,
+        min_fee=Decimal(wanted.min_fee) if "min_fee" in given else old.min_fee,
+        max_fee=_max_fee(wanted.max_fee) if "max_fee" in given else old.max_fee,
+        network_fee=_network_fee(wanted.network_fee, old, currency) if "network_fee" in given else old.network_fee,
+        limits=Limits(
+            _changed(wanted.limits.min_amount, old.limits.min_amount),
+            _changed(wanted.limits.max_amount, old.limits.max_amount),
+            currency.code,
+        ),
+    )
+    check_amounts(new, currency)
+    return move(call.world, new, "set_fee_product", wanted.status if "status" in given else old.status)
+
+
+def _max_fee(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
+
+
+def _changed(text: str | None, old: Decimal) -> Decimal:
+    return old if text is None else Decimal(text)
+
+
+def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, currency: Currency) -> NetworkFee | None:
+    if wanted is None:
+        return None
+    old = product.network_fee or NetworkFee(ZERO, currency.code, "customer")
+    return NetworkFee(
+        _changed(wanted.amount, old.amount),
+        wanted.currency or old.currency,
+        wanted.paid_by or old.paid_by,
+    )
+
+
+def check_product(product: str, network: str | None, asset: str | None, fiat_code: str | None) -> Currency:
+    """The currency of the amount of a product with these fields; ApiError invalid_parameter when they clash."""
+    if fiat_code is not None and product not in WITH_FIAT:
+        raise invalid("fiat_currency", f"{product} is without a fiat currency")
+    if asset is not None and (first_network(asset) if network is None else reference.asset(asset, network)) is None:
+        raise invalid("asset", f"{asset} is not available on {network or 'any network'}")
+    if product in IN_FIAT:
+        currency = None if fiat_code is None else reference.fiat(fiat_code)
+        if currency is None:
+            raise invalid("fiat_currency", f"a product of {product} names its fiat currency")
+        return currency
+    if asset is None:
+        raise invalid("asset", f"a product of {product} names its asset")
+    return _amount_currency(asset, network)
+
+
+def check_amounts(product: FeeProduct, currency: Currency) -> None:
+    """Refuse amounts finer than their currency, and bounds that cross; ApiError invalid_parameter."""
+    network_fee = product.network_fee
+    figures = [
+        ("fixed", product.fixed, currency),
+        ("min_fee", product.min_fee, currency),
+        ("max_fee", product.max_fee, currency),
+        ("limits.min_amount", product.limits.min_amount, currency),
+        ("limits.max_amount", product.limits.max_amount, currency),
+    ]
+    if network_fee is not None:
+        place = network_fee_currency(network_fee.currency, product.network)
+        figures.append(("network_fee.amount", network_fee.amount, place))
+    for param, amount, unit in figures:
+        if amount is not None and unit.round_down(amount) != amount:
+            raise invalid(param, f"{unit.code} has at most {unit.decimals} decimals")
+    if product.max_fee is not None and product.max_fee < product.min_fee:
+        raise invalid("max_fee", "it lies below min_fee")
+    if product.limits.max_amount < product.limits.min_amount:
+        raise invalid("limits.max_amount", "it lies below limits.min_amount")

@@ -1,0 +1,130 @@
+"""The fee table: read once from `fees.json`, the same in both environments but for the ids, and changeable in each.
+
+The file has the whole table of decision R9. An entry stands for as many products as its lists say: one per network in
+`networks`, asset in `assets` and fiat currency in `fiat_currencies`. What it does not name is null: that means all. The
+id is `fee_` and the parts that are not null, plus `suffix`. The currency of fee and limits is that of the amount: the
+fiat currency for onramp and buy, the asset for everything else (decision M2). Limits and network fees of sends and
+transfers are those of the currency listing. The order of the file is that of lists and of matching (M9).
+
+Only changed products are stored; all others stand in the file. Ids are unique over both environments, so that an
+action finds its target by id alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from itertools import product as combinations
+from typing import Any
+
+from simulator.engine.text.json import loads
+from simulator.kernel.money import ZERO
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.providers.ramp import reference, spelling
+from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, IN_FIAT, FeeProduct, Limits, NetworkFee, currency_of
+from simulator.providers.ramp.fees.states import FEE_PRODUCT
+
+_ID_START = {"sandbox": "fee", "production": "fee_live"}
+
+
+@cache
+def base(environment: str) -> Mapping[str, FeeProduct]:
+    """The fee products of an environment as the file has them, by id, in the order of the table."""
+    text = files(__package__).joinpath("fees.json").read_bytes()
+    products: dict[str, FeeProduct] = {}
+    for entry in loads(text)["products"]:
+        for product in _expand(entry, environment, len(products)):
+            if product.id in products:
+                raise ValueError(f"fees.json has {product.id} twice")
+            products[product.id] = product
+    return products
+
+
+@cache
+def base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
+    """Those of one type (onramp, send …), as the file has them."""
+    return tuple(row for row in base(environment).values() if row.product == product)
+
+
+def are_untouched(world: World, environment: str) -> bool:
+    """Whether all fee products are as the file has them."""
+    return not world.store[CHANGED_PRODUCTS.of(environment)].rows
+
+
+def products_of(world: World, environment: str, product: str) -> tuple[FeeProduct, ...]:
+    """The fee products of one type (onramp, send …) as they are now, in the order of the table."""
+    if are_untouched(world, environment):
+        return base_of(environment, product)
+    return tuple(row for row in products(world, environment).values() if row.product == product)
+
+
+def products(world: World, environment: str) -> Mapping[str, FeeProduct]:
+    """All fee products as they are now, by id, in the order of the table."""
+    return {**base(environment), **world.store[CHANGED_PRODUCTS.of(environment)].rows}
+
+
+def product_of(world: World, environment: str, product_id: str) -> FeeProduct | None:
+    """The fee product of this id as it is now; None when the environment has none."""
+    changed = world.store[CHANGED_PRODUCTS.of(environment)].get(product_id)
+    return changed or base(environment).get(product_id)
+
+
+def find_product(world: World, product_id: str) -> FeeProduct | None:
+    """The fee product of this id in whichever environment has it."""
+    for environment in ENVIRONMENTS:
+        found = product_of(world, environment, product_id)
+        if found is not None:
+            return found
+    return None
+
+
+def _expand(entry: Mapping[str, Any], environment: str, count: int) -> Iterator[FeeProduct]:
+    """The products that one entry of the file stands for."""
+    axes = [entry.get(name, [None]) for name in ("networks", "assets", "fiat_currencies")]
+    for number, (short_network, asset, fiat_currency) in enumerate(combinations(*axes), count + 1):
+        network = None if short_network is None else spelling.SHORT[short_network]
+        code = fiat_currency if entry["product"] in IN_FIAT else asset
+        method = entry.get("payment_method")
+        parts = (entry["product"], asset, short_network, fiat_currency, method, entry.get("suffix"))
+        yield FeeProduct(
+            id="_".join((_ID_START[environment], *(part.lower() for part in parts if part))),
+            environment=environment,
+            sequence=number,
+            created_at_ms=0,
+            updated_at_ms=0,
+            status=FEE_PRODUCT.begin("publish", entry.get("status", "active")).target,
+            product=entry["product"],
+            name=entry["name"],
+            network=network,
+            asset=asset,
+            fiat_currency=fiat_currency,
+            payment_method=method,
+            fee_currency=code,
+            percentage=Decimal(entry["percentage"]),
+            fixed=Decimal(entry["fixed"]),
+            min_fee=Decimal(entry["min_fee"]),
+            max_fee=Decimal(entry["max_fee"]) if "max_fee" in entry else None,
+            network_fee=_network_fee(entry, code),
+            limits=_limits(entry, code, network),
+        )
+
+
+def _network_fee(entry: Mapping[str, Any], code: str) -> NetworkFee | None:
+    fee = entry.get("network_fee")
+    if fee is None:
+        return None
+    return NetworkFee(Decimal(fee["amount"]), fee.get("currency", code), fee["paid_by"])
+
+
+def _limits(entry: Mapping[str, Any], code: str, network: str | None) -> Limits:
+    """The limits of an entry; those of sends come from the currency listing, so that they stand in one place only."""
+    given = entry.get("limits")
+    if given is not None:
+        return Limits(Decimal(given["min_amount"]), Decimal(given["max_amount"]), code)
+    currency = currency_of(code, network)
+    if currency is None or currency.network is None:
+        raise ValueError(f"fees.json: {entry['name']} has no limits")
+    listing = reference.listing(currency.code, currency.network)
+    return Limits(listing.min_withdraw or ZERO, listing.max_withdraw, code)

@@ -1,0 +1,221 @@
+"""GET /currencies: what each asset costs to move, and how much may be sent, by the fee products in force.
+
+Decisions R7, M13 and M15. The names, decimals and confirmations of the assets are reference data; the fees and the
+limits are those of the products that are active now, so the listing belongs to the fees.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated
+
+from typing_extensions import TypedDict
+
+from simulator.engine.records.conditions import only
+from simulator.engine.records.listing import Filter, Listing, ListRequest, by_field, page_of
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.operation import Call, Operation
+from simulator.engine.text.shapes import (
+    ASSET_CODES,
+    WALLET_NETWORKS,
+    AmountText,
+    AssetText,
+    Assumed,
+    Clauses,
+    Count,
+    Number,
+    OneOf,
+    Pagination,
+    WalletNetwork,
+)
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.money import Currency, format_decimal
+from simulator.kernel.world import World
+from simulator.providers.ramp import reference
+from simulator.providers.ramp.fees.pricing import formula, match
+from simulator.providers.ramp.fees.records import FeeProduct
+from simulator.providers.ramp.reference import ASSETS, CurrencyListing, listing, network_status, usd_price
+from simulator.providers.ramp.spelling import upper
+
+USD = "USD"
+LISTED_FIAT = "KES"
+"""The fiat currency whose purchases `buy_fees` tells of."""
+
+
+LISTED = {
+    "active": "Wallet operations may use it.",
+    "inactive": "Its network is down.",
+}
+
+
+class Price(TypedDict):
+    """What one unit of an asset is worth."""
+
+    currency: str
+    """The currency of `amount`: US dollars."""
+    amount: AmountText
+    """The price of one unit."""
+
+
+class CurrencyRecord(TypedDict):
+    """An asset on a network: whether it can be used, how much may be sent, and what that costs."""
+
+    symbol: AssetText
+    """The code of the asset."""
+    network: WalletNetwork
+    """The network, as wallet operations spell it."""
+    name: str
+    """A name to show."""
+    decimals: Count
+    """How many decimals an amount of it may have."""
+    status: Annotated[str, OneOf(LISTED)]
+    """Whether wallet operations can use it now; it is inactive while its network is down."""
+    price: Price
+    """What one unit is worth."""
+    min_withdraw: AmountText | None
+    """The least that a send may move, in the asset; null while sends of it are not offered."""
+    max_withdraw: AmountText | None
+    """The most that a send may move, in the asset; null while sends of it are not offered."""
+    send_fees: AmountText | None
+    """What the least send costs, in the asset; null while sends of it are not offered."""
+    deposit_fees: AmountText
+    """What a deposit costs, in the asset."""
+    swap_fees: AmountText | None
+    """The platform fee of a swap from it, in percent; null while such swaps are not offered."""
+    buy_fees: AmountText | None
+    """The platform fee of a purchase of it, in percent; null while such purchases are not offered."""
+    slippage: Number
+    """The tolerance of a swap quote that names none, in percent."""
+    confirmations: Count
+    """How many on-chain confirmations a deposit needs before it is credited."""
+
+
+class CurrencyList(TypedDict):
+    """A page of the currency listing."""
+
+    data: list[CurrencyRecord]
+    """The assets of this page, each on one network."""
+    pagination: Pagination
+    """Which page this is, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencyRow:
+    """A row of the currency listing as the list code sees it; all exist since the start of the world."""
+
+    asset: Currency
+    listing: CurrencyListing
+    symbol: str
+    network: str
+    status: str
+    sequence: int
+    created_at_ms: int
+    updated_at_ms: int
+
+
+def _in_force(
+    world: World, environment: str, product: str, currency: Currency, bought: Currency | None = None
+) -> FeeProduct | None:
+    """The product that an operation would be priced by now; None when it is refused for want of one.
+
+    `bought` is the asset that a purchase is of; it is paid for by mobile money.
+    """
+    try:
+        if bought is None:
+            return match(world, environment, product, currency)
+        return match(
+            world,
+            environment,
+            product,
+            currency,
+            network=bought.network,
+            asset=bought.code,
+            payment_method="mobile_money",
+        )
+    except ApiError:
+        return None
+
+
+def render_currency(world: World, environment: str, row: CurrencyRow) -> CurrencyRecord:
+    """One record; figures of a product that is not in force are null."""
+    asset = row.asset
+    sent = _in_force(world, environment, "send", asset)
+    swapped = _in_force(world, environment, "swap", asset)
+    bought = _in_force(world, environment, "buy", reference.FIATS[LISTED_FIAT], asset)
+    least = None if sent is None else sent.limits.min_amount
+    cost = None if sent is None else formula(world, environment, sent, asset)(sent.limits.min_amount).total
+    return {
+        "symbol": row.symbol,
+        "network": row.network,
+        "name": row.listing.name,
+        "decimals": row.listing.decimals,
+        "status": row.status,
+        "price": {"currency": USD, "amount": format_decimal(usd_price(world, environment, row.symbol))},
+        "min_withdraw": _shown(least),
+        "max_withdraw": _shown(None if sent is None else sent.limits.max_amount),
+        "send_fees": _shown(cost),
+        "deposit_fees": format_decimal(row.listing.deposit_fees),
+        "swap_fees": _shown(None if swapped is None else swapped.percentage),
+        "buy_fees": _shown(None if bought is None else bought.percentage),
+        "slippage": row.listing.slippage,
+        "confirmations": row.listing.confirmations,
+    }
+
+
+def _shown(figure: Decimal | None) -> str | None:
+    return None if figure is None else format_decimal(figure)
+
+
+def list_currencies(call: Call[None, ListRequest, None]) -> CurrencyList:
+    """{data, pagination} of the currency listing, by default in the order of the data file."""
+    world, environment = call.world, call.environment
+    return page_of(call.query, _rows(world, environment), lambda row: render_currency(world, environment, row))
+
+
+def _rows(world: World, environment: str) -> list[CurrencyRow]:
+    """One row for each asset. Lists show the newest first, so they begin at the end of the data file."""
+    found, start_ms = [], world.started_at_ms
+    for sequence, (code, network) in enumerate(reversed(ASSETS)):
+        status = "inactive" if network_status(world, environment, network) == "down" else "active"
+        asset, row = ASSETS[code, network], listing(code, network)
+        found.append(CurrencyRow(asset, row, code, upper(network), status, sequence, start_ms, start_ms))
+    return found
+
+
+CURRENCIES = Listing[CurrencyRow](
+    filters=(
+        by_field("symbol", ASSET_CODES, description="Only this asset, on all its networks."),
+        by_field("network", WALLET_NETWORKS, description="Only the assets of this network."),
+        Filter(
+            "status",
+            only("status"),
+            LISTED,
+            many=True,
+            description="Only assets that can, or cannot, be used now.",
+        ),
+    ),
+    search=lambda row: (row.symbol, row.listing.name, row.network),
+    searched="symbol, name and network",
+    basis="R7",
+)
+
+CURRENCY_CLAUSES: Clauses = {
+    Assumed("R7"): (CurrencyRecord, Price),
+    Assumed("L6"): (CurrencyList,),
+}
+
+LIST_CURRENCIES = Operation(
+    "GET",
+    "/currencies",
+    "list_currencies",
+    "Reference data",
+    "The currency listing: assets by network with their limits and fees",
+    list_currencies,
+    lambda: CurrencyList,
+    query=CURRENCIES,
+    description=(
+        "Lists every asset on every network: whether wallet operations can use it now, how much may be sent, "
+        "and what moving it costs. The figures are those of the fee products in force; the status follows "
+        "the network's."
+    ),
+)

@@ -1,0 +1,146 @@
+"""Fee products: what an operation costs, and the fee that comes of one.
+
+Tables "Fee product" and "Fee object" of the specification, decisions M2, M9, R9.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from simulator.engine.records.records import Record
+from simulator.engine.text.shapes import Meanings
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.money import ZERO, Currency, add
+from simulator.kernel.store import TableKey
+from simulator.providers.ramp import reference
+
+PRODUCTS = {
+    "onramp": "Fiat to an external wallet: processing fee and network fee.",
+    "offramp": "Crypto to a beneficiary's fiat: processing fee and network fee.",
+    "buy": "Fiat to the balance: processing fee.",
+    "withdraw": "Balance to a beneficiary's fiat: processing fee.",
+    "swap": "One asset of the balance to another: app fee and network fee.",
+    "send": "Balance to an address or over Lightning: app fee and network fee.",
+    "internal_transfer": "Balance to another user of the service: free.",
+    "deposit": "Money that arrives at a deposit wallet: free.",
+}
+METHODS = {
+    "bank_account": "Fiat moves by bank transfer.",
+    "phone_number": "Fiat moves by mobile money.",
+}
+PAYERS = {
+    "customer": "It is part of the customer's fee.",
+    "peerpesa": "The service bears it; it costs the customer nothing.",
+}
+ProductName = Annotated[
+    Literal["onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit"], Meanings(PRODUCTS)
+]
+PaymentMethod = Annotated[Literal["bank_account", "phone_number"], Meanings(METHODS)]
+Payer = Annotated[Literal["customer", "peerpesa"], Meanings(PAYERS)]
+IN_FIAT = ("onramp", "buy")
+"""Products whose amount is in fiat; the others' is in the asset (decision M2)."""
+WITH_FIAT = ("onramp", "offramp", "buy", "withdraw")
+WITH_NETWORK_FEE = ("onramp", "offramp", "swap", "send")
+
+
+@dataclass(frozen=True, slots=True)
+class Fee:
+    """A fee in one currency: `service_fee` is shown as processing_fee or app_fee."""
+
+    total: Decimal
+    currency: Currency
+    service_fee: Decimal
+    network_fee: Decimal
+
+
+@lru_cache(maxsize=256)  # a row is kept with every transfer and deposit: those of one currency share it
+def no_fee(currency: Currency) -> Fee:
+    """No fee at all."""
+    return Fee(ZERO, currency, ZERO, ZERO)
+
+
+def fee_of(currency: Currency, service_fee: Decimal, network_fee: Decimal) -> Fee:
+    return Fee(add(service_fee, network_fee), currency, service_fee, network_fee)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkFee:
+    """What the chain takes, in a currency by code, and who bears it: `customer` or `peerpesa`."""
+
+    amount: Decimal
+    currency: str
+    paid_by: Payer
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The least and the most an amount may be, both inclusive."""
+
+    min_amount: Decimal
+    max_amount: Decimal
+    currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeeProduct(Record):
+    """One row of the fee table. Networks are canonical names; null matches all.
+
+    `updated_at_ms` is 0 while nobody has changed the product since the account was opened.
+    """
+
+    product: ProductName
+    name: str
+    network: str | None
+    asset: str | None
+    fiat_currency: str | None
+    payment_method: PaymentMethod | None
+    fee_currency: str
+    percentage: Decimal
+    fixed: Decimal
+    min_fee: Decimal
+    max_fee: Decimal | None
+    network_fee: NetworkFee | None
+    limits: Limits
+
+    @property
+    def kind(self) -> str:
+        return "fee_product"
+
+    @property
+    def nulls(self) -> int:
+        """How many of the matching fields are null: the fewer, the more exactly it matches (decision M9)."""
+        return (self.network, self.asset, self.fiat_currency, self.payment_method).count(None)
+
+    @property
+    def currency(self) -> Currency:
+        """The currency of the amount, with its precision."""
+        found = currency_of(self.fee_currency, self.network)
+        if found is None:
+            raise LookupError(f"{self.id} is in an unknown currency: {self.fee_currency}")
+        return found
+
+
+CHANGED_PRODUCTS = TableKey("fee_products", FeeProduct, per_environment=True)
+
+
+def currency_of(code: str, network: str | None) -> Currency | None:
+    """The fiat currency or asset of this code; without a network, the asset on its first one. None when unknown."""
+    fiat = reference.fiat(code)
+    if fiat is not None:
+        return fiat
+    return first_network(code) if network is None else reference.asset(code, network)
+
+
+def first_network(code: str) -> Currency | None:
+    """An asset on the first network that has it."""
+    return next((asset for (symbol, _), asset in reference.ASSETS.items() if symbol == code), None)
+
+
+def network_fee_currency(code: str, network: str | None) -> Currency:
+    """The currency of a network fee: the asset on the product's network if it is there, else on its first one."""
+    found = currency_of(code, network) or first_network(code)
+    if found is None:
+        raise LookupError(f"there is no currency {code}")
+    return found

@@ -1,0 +1,1 @@
+"""Laws about the account: authentication, profile, beneficiaries, webhooks, events."""

@@ -1,0 +1,1 @@
+"""Laws about every resource: lists, paging, errors, idempotency, texts."""

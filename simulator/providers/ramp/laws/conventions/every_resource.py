@@ -1,0 +1,53 @@
+"""What the specification says of all of its resources at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from simulator.conformance.bench import Answer, always, shown
+
+_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00:?00)")
+
+
+@always("time.utc", clause="General conventions: ISO 8601 UTC")
+def utc(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """Timestamps are ISO 8601 in UTC."""
+    for place, value in _moments("", answer.body):
+        yield place, None if _UTC.fullmatch(value) else f"{place} is {shown(value)}, which is not in UTC"
+
+
+@always("time.order", clause="created_at, updated_at")
+def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """Nothing was changed before it was made, nor expires before that."""
+    made = answer.body.get("created_at")
+    for name in ("updated_at", "expires_at"):
+        later = answer.body.get(name)
+        if isinstance(made, str) and isinstance(later, str):
+            held = datetime.fromisoformat(made) <= datetime.fromisoformat(later)
+            yield name, None if held else f"{name} is {later}, created_at {made}"
+
+
+@always("transaction.no_hash", clause="Ramp transaction, Wallet transaction: tx_hash")
+def no_hash(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """A transaction has no tx_hash while it waits for a payment, or to be sent."""
+    # Not while it waits for a deposit: one that is seen and not yet confirmed is a transaction on the chain.
+    waiting = answer.body.get("status") in ("awaiting_payment", "pending")
+    if waiting and "tx_hash" in answer.body:
+        told = answer.body["tx_hash"]
+        yield "tx_hash", None if told is None else f"tx_hash is {shown(told)} while the transaction waits"
+
+
+def _moments(place: str, value: object) -> Iterator[tuple[str, str]]:
+    """Every text under a name that ends with _at, and deposit_by, by its dotted place."""
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            inner = f"{place}.{name}" if place else name
+            if isinstance(member, str) and (name.endswith("_at") or name == "deposit_by"):
+                yield inner, member
+            else:
+                yield from _moments(inner, member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _moments(f"{place}[]", item)

@@ -1,0 +1,263 @@
+"""Lists: order, filters, dates and search, on every list operation that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+from simulator.conformance.bench import Answer, Bench, law
+from simulator.engine.text.json import Shown
+from simulator.providers.ramp.laws import stock
+from simulator.providers.ramp.laws.conventions.listed import LISTS, SEARCHED, VALUES, Listed, amount_of, stocked, whole
+from simulator.providers.ramp.laws.money.quotes import instant
+
+COMMON = "Common list parameters"
+
+
+def _order_key(name: str) -> Callable[[Shown], object]:
+    if name == "amount":
+        return amount_of
+    if name == "name":
+        return lambda row: str(row["name"])
+    return lambda row: instant(str(row.get(name) or row.get("created_at")))
+
+
+@law("sort.order", clause=COMMON)
+def order(bench: Bench) -> None:
+    """Rows come newest first, and in the order that sort_by and sort_order ask for."""
+    stocked(bench)
+    if bench.writes:
+        # Amounts that text and numbers put in another order.
+        for amount in ("3", "20"):
+            bench.done("POST /wallet/send", {**stock.SEND, "amount": amount})
+    for one in LISTS:
+        for name in one.sorts:
+            for query in ({"sort_by": name, "sort_order": "asc"}, {"sort_by": name, "sort_order": "desc"}, {}):
+                if not query and name != "created_at":
+                    continue
+                page = bench.done(one.operation, query={**query, "size": 100})
+                keys = [_order_key(name)(row) for row in page.items]
+                falling = query.get("sort_order", "desc") == "desc"
+                right = _sorted(keys, falling)
+                words = f"{name} does not {'fall' if falling else 'rise'} from row to row"
+                bench.holds(right, page, words, "data")
+
+
+def _sorted(keys: list[object], falling: bool) -> bool:
+    """Whether keys are in order. Texts may be in that of any collation: case and punctuation may count or not."""
+    ways: list[Callable[[object], object]] = [lambda key: key]
+    if any(isinstance(key, str) for key in keys):
+        ways += [lambda key: str(key).casefold(), lambda key: [one for one in str(key).casefold() if one.isalnum()]]
+    ordered = [[way(key) for key in keys] for way in ways]
+    return any(one == sorted(one, reverse=falling) for one in ordered)  # type: ignore[type-var]  # keys of one list can be compared
+
+
+@law("errors.sort_by", clause=COMMON)
+def unknown_sort(bench: Bench) -> None:
+    """An unknown sort_by is refused with 400 invalid_parameter."""
+    for one in LISTS:
+        if one.sorts:
+            answer = bench.call(one.operation, query={"sort_by": "colour"})
+            bench.refused(answer, 400, "invalid_parameter", param="sort_by")
+
+
+def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
+    """The list under each value of each of its filters that it takes."""
+    found = []
+    for name in one.filters:
+        for value in VALUES[name]:
+            answer = bench.call(one.operation, query={name: value, "size": 100})
+            if answer.ok:
+                found.append((name, value, answer))
+    return found
+
+
+@law("filter.holds", clause="Extra filters per list")
+def filter_holds(bench: Bench) -> None:
+    """Every row of a filtered list fits the filter."""
+    stocked(bench)
+    for one in LISTS:
+        for name, value, page in _filtered(bench, one):
+            misfits = [row.get(one.key) for row in page.items if not one.filters[name](row, value)]
+            words = f"{len(misfits)} of {len(page.items)} rows do not fit {name}={value}"
+            bench.holds(not misfits, page, words, f"query.{name}")
+
+
+@law("filter.complete", clause="Extra filters per list")
+def filter_complete(bench: Bench) -> None:
+    """A filtered list has every row of the whole list that fits."""
+    stocked(bench)
+    for one in LISTS:
+        every = whole(bench, one, {"status": "all"} if one.operation == "GET /fees" else {})
+        for name, value, page in _filtered(bench, one):
+            rows = every if name == "status" else [row for row in every if row.get("status") != "inactive"]
+            due = sum(1 for row in rows if one.filters[name](row, value))
+            total = page.number("pagination.total")
+            bench.holds(total == due, page, f"{total} rows for {name}={value}, {due} fit", f"query.{name}")
+
+
+@law("filter.amount_bound", "writes", guess="L3")
+def amount_bound(bench: Bench) -> None:
+    """min_amount and max_amount are bounds that belong to what they let through."""
+    # Other amounts lie beside it, so that a bound on the wrong side shows.
+    amount, below, above = "11.57", "11.56", "11.58"
+    sent = [bench.done("POST /wallet/send", {**stock.SEND, "amount": one}).text("id") for one in (below, amount, above)]
+    for query, due in (
+        ({"min_amount": amount, "max_amount": amount}, sent[1:2]), ({"max_amount": amount}, sent[:2]),
+        ({"min_amount": amount}, sent[1:]),
+    ):  # fmt: skip
+        page = bench.done("GET /transactions", query={**query, "type": "send", "size": 100})
+        there = [str(row.get("id")) for row in page.items]
+        found = [name for name in sent if name in there]
+        words = f"{len(found)} of the sends of {below}, {amount} and {above} are found, {len(due)} are due"
+        bench.holds(found == due, page, words, f"query.{'-'.join(query)}")
+
+
+@law("errors.filter_value", clause="Errors: invalid_parameter")
+def wrong_value(bench: Bench) -> None:
+    """A filter value outside its set is refused with 400 invalid_parameter that names the filter."""
+    for one in LISTS:
+        for name in one.filters:
+            if name in ("type", "status", "order_type", "product", "payment_method"):
+                answer = bench.call(one.operation, query={name: "nonsense"})
+                bench.refused(answer, 400, "invalid_parameter", param=name)
+
+
+@law("filter.dates", clause=COMMON)
+def dates(bench: Bench) -> None:
+    """start_date and end_date bound created_at."""
+    stocked(bench)
+    for one in LISTS:
+        rows = whole(bench, one) if one.dates else []
+        if not rows:
+            continue
+        middle = sorted((str(row["created_at"]) for row in rows), key=instant)[len(rows) // 2]
+        for name in ("start_date", "end_date"):
+            due = sum(1 for row in rows if _within(row, name, middle))
+            page = bench.done(one.operation, query={name: middle, "size": 100})
+            total = page.number("pagination.total")
+            bench.holds(total == due, page, f"{total} rows for {name}={middle}, {due} fit", f"query.{name}")
+            wrong = sum(1 for row in page.items if not _within(row, name, middle))
+            bench.holds(not wrong, page, f"{wrong} rows lie outside {name}={middle}", f"query.{name}")
+
+
+def _within(row: Shown, name: str, bound: str) -> bool:
+    at, limit = instant(str(row["created_at"])), instant(bound)
+    return at >= limit if name == "start_date" else at <= limit
+
+
+@law("filter.whole_days", clause=COMMON)
+def whole_days(bench: Bench) -> None:
+    """A date without a time means the start of its day as start_date and the end of it as end_date, in UTC."""
+    stocked(bench)
+    for one in LISTS:
+        rows = whole(bench, one) if one.dates else []
+        if not rows:
+            continue
+        day = str(rows[0]["created_at"])[:10]
+        page = bench.done(one.operation, query={"start_date": day, "end_date": day})
+        due = sum(1 for row in rows if str(row["created_at"])[:10] == day)
+        bench.equal(page, "pagination.total", due)
+
+
+DAILY = (
+    ("GET /beneficiaries", stock.beneficiary), ("GET /transactions", stock.onramp), ("GET /orders", stock.onramp),
+    ("GET /wallets", stock.wallet), ("GET /recurring-payments", stock.recurring),
+)  # fmt: skip
+"""Lists that have dates, each with what adds a row to it."""
+LATE, EARLY = timedelta(hours=22, minutes=30), timedelta(hours=25, minutes=30)
+"""22:30 and 01:30 UTC lie on other days east and west of Greenwich: at 22:30 it is tomorrow in Nairobi, at 01:30
+yesterday in New York."""
+
+
+@law("filter.utc_days", "writes", "control", clause=COMMON)
+def utc_days(bench: Bench) -> None:
+    """The day of a date without a time is that of UTC: it has the rows between its two midnights there."""
+    day = bench.world.next_midnight()
+    for moment in (LATE, EARLY):
+        bench.world.advance_to(day + moment)
+        for make in dict.fromkeys(make for _, make in DAILY):
+            make(bench)
+    for operation, _ in DAILY:
+        for date in (str((day + timedelta(days=more)).date()) for more in (0, 1)):
+            bounds = {"start_date": f"{date}T00:00:00.000Z", "end_date": f"{date}T23:59:59.999Z"}
+            due = bench.total(operation, bounds)
+            page = bench.done(operation, query={"start_date": date, "end_date": date, "size": 100})
+            bench.holds(due > 0, page, f"no rows between the bounds of {date}", "data")
+            bench.equal(page, "pagination.total", due)
+            wrong = sum(1 for row in page.items if str(row["created_at"])[:10] != date)
+            bench.holds(not wrong, page, f"{wrong} rows were not made on {date} in UTC", "query.start_date")
+
+
+@law("errors.date_range", clause=COMMON)
+def date_range(bench: Bench) -> None:
+    """An end_date before the start_date is refused with 400 invalid_date_range."""
+    for one in LISTS:
+        if one.dates:
+            query = {"start_date": "2026-02-01", "end_date": "2026-01-01"}
+            bench.refused(bench.call(one.operation, query=query), 400, "invalid_date_range")
+
+
+@law("errors.malformed_date", clause=COMMON)
+def malformed_date(bench: Bench) -> None:
+    """A malformed date is refused with 400 invalid_parameter that names the parameter."""
+    for one in LISTS:
+        if one.dates:
+            for name in ("start_date", "end_date"):
+                answer = bench.call(one.operation, query={name: "yesterday"})
+                bench.refused(answer, 400, "invalid_parameter", param=name)
+
+
+@law("search.holds", clause=COMMON)
+def search(bench: Bench) -> None:
+    """search finds what bears the text, without regard to case, and nothing else."""
+    stocked(bench)
+    for one in LISTS:
+        if one.operation not in SEARCHED:
+            continue
+        rows = whole(bench, one)
+        for field in SEARCHED[one.operation]:
+            text = next((found for row in rows if (found := _member(row, field))), None)
+            if text is not None:
+                _judge_search(bench, one, rows, field, text)
+        nothing = bench.done(one.operation, query={"search": "zz-nothing-bears-this"})
+        bench.holds(nothing.items == [], nothing, "rows are found that do not bear the text", "query.search")
+
+
+def _judge_search(bench: Bench, one: Listed, rows: list[Shown], field: str, text: str) -> None:
+    for asked in (text, text.upper()):
+        page = bench.done(one.operation, query={"search": asked, "size": 100})
+        due = sum(1 for row in rows if text.lower() in _member(row, field).lower())
+        found = sum(1 for row in page.items if text.lower() in str(row).lower())
+        held = found == len(page.items) and page.number("pagination.total") >= due
+        words = f"search={asked}, the {field} of a row, gives {len(page.items)} rows; {found} bear it, {due} are due"
+        bench.holds(held, page, words, "query.search")
+
+
+def _member(row: Shown, place: str) -> str:
+    """The text at a dotted place of a row; empty where there is none."""
+    value: object = row
+    for name in place.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return str(value or "")
+
+
+@law("search.too_short", clause=COMMON)
+def short_search(bench: Bench) -> None:
+    """A search for a single character is refused with 400."""
+    for one in LISTS:
+        if one.operation in ("GET /transactions", "GET /beneficiaries"):
+            bench.refused(bench.call(one.operation, query={"search": "a"}), 400, "invalid_parameter", param="search")
+
+
+@law("list.equals_get", clause="List responses; GET by id")
+def rows_as_read(bench: Bench) -> None:
+    """A row of a list is what GET by its id shows."""
+    stocked(bench)
+    for one in LISTS:
+        if one.shown:
+            page = bench.done(one.operation, query={"size": 10})
+            for row in page.items:
+                full = bench.call(one.shown, id=str(row["id"]))
+                if bench.accepted(full, 200, after=(page,)):
+                    bench.like(full, full.body, row)

@@ -1,0 +1,177 @@
+"""Rounding and precision: amounts that leave remainders, down to the last place of each currency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from simulator.conformance.bench import Answer, Bench, law
+from simulator.engine.text.json import JsonObject
+from simulator.kernel.dataclass import dataclass
+from simulator.providers.ramp.laws import stock
+
+FIATS = ("KES", "TZS", "NGN", "ZAR", "ZMW")
+CALCULATE = "POST /fees/calculate"
+
+
+def last_place(currency: str, network: str) -> Decimal:
+    """The smallest amount of a currency (decision H8)."""
+    if currency in FIATS:
+        return Decimal("0.01")
+    return Decimal(1).scaleb(-8 if currency == "BTC" else -7 if network.lower() == "stellar" else -6)
+
+
+def rounded(exact: Decimal, step: Decimal, *, up: bool = False) -> Decimal:
+    return exact.quantize(step, ROUND_CEILING if up else ROUND_FLOOR)
+
+
+@dataclass(frozen=True)
+class Priced:
+    """One quoting operation with a body it accepts, and the calculator's request for the same fee."""
+
+    operation: str
+    body: JsonObject
+    asked: JsonObject
+    first: str
+    """The first amount to try. The next ones are larger by its last place."""
+
+    @property
+    def product(self) -> str:
+        return str(self.asked["product"])
+
+    @property
+    def network(self) -> str:
+        return str(self.asked["network"])
+
+
+KES: JsonObject = {"currency": "KES", "network": "celo", "fiat_currency": "KES"}
+USDC: JsonObject = {"currency": "USDC", "network": "celo", "fiat_currency": "KES"}
+
+
+def _priced(bench: Bench) -> list[Priced]:
+    ramp, quote = "POST /quotes", "POST /wallet/{}/quote"
+    # Two assets that differ in worth: a rate of one leaves no remainder.
+    to_celo = {**stock.SWAP_QUOTE, "to": {"symbol": "CELO", "network": "CELO"}}
+    on_stellar = {**stock.ONRAMP, "network": "stellar"}
+    payout = {**USDC, "product": "withdraw", "payment_method": "phone_number"}
+    swap = {"product": "swap", "currency": "USDC", "network": "celo", "to_asset": "CELO"}
+    return [
+        Priced(ramp, stock.ONRAMP, {**KES, "product": "onramp"}, "5001.37"),
+        Priced(ramp, on_stellar, {**KES, "product": "onramp", "network": "stellar"}, "7777.77"),
+        Priced(ramp, stock.OFFRAMP, {**USDC, "product": "offramp", "network": "stellar"}, "20.1234567"),
+        Priced(quote.format("buy"), stock.BUY_QUOTE, {**KES, "product": "buy"}, "5001.37"),
+        Priced(quote.format("withdraw"), stock.withdraw_quote_body(bench), payout, "10.123457"),
+        Priced(quote.format("swap"), to_celo, swap, "10.123457"),
+    ]
+
+
+def _amounts(row: Priced) -> list[Decimal]:
+    first = Decimal(row.first)
+    step = Decimal((0, (1,), int(first.as_tuple().exponent)))
+    return [first + number * step for number in range(200)]
+
+
+@law("fee.rounded_up", "writes", guess="H9")
+def fee_rounded_up(bench: Bench) -> None:
+    """A fee is rounded up to the last place of its currency, by the calculator and on the quote."""
+    for row in _priced(bench):
+        step = last_place(str(row.asked["currency"]), row.network)
+        terms = bench.done(CALCULATE, {**row.asked, "amount": row.first})
+        percentage, fixed = terms.number("breakdown.percentage"), terms.number("breakdown.fixed")
+        fees = {amount: amount * percentage / 100 + fixed for amount in _amounts(row)}
+        # Less than half a step over: rounding to the nearest would round this fee down.
+        amount = next((one for one, exact in fees.items() if 0 < exact % step < step / 2), None)
+        if amount is None:
+            continue
+        told = bench.done(CALCULATE, {**row.asked, "amount": f"{amount:f}"})
+        if told.at("breakdown.min_fee_applied") or told.at("breakdown.max_fee_applied"):
+            continue
+        due = rounded(fees[amount], step, up=True)
+        for answer in (told, bench.done(row.operation, {**row.body, "amount": f"{amount:f}"})):
+            name = "fee.processing_fee" if "processing_fee" in answer.part("fee") else "fee.app_fee"
+            words = f"{name} is {answer.number(name)}, {fees[amount]} rounded up is {due}"
+            bench.holds(answer.number(name) == due, answer, words, name, after=(terms,))
+
+
+def _received(row: Priced, quote: Answer) -> tuple[str, Decimal, Decimal]:
+    """Where a quote shows what is received, what that is before rounding, and its last place."""
+    rate, fee = quote.number("rate"), quote.number("fee.total")
+    if row.product == "swap":
+        exact = (quote.number("from.amount") - fee) * rate
+        return "to.amount", exact, last_place(quote.text("to.symbol"), row.network)
+    if row.product == "buy":
+        exact = (quote.number("fiat_amount") - fee) / rate
+        return "crypto_amount", exact, last_place(quote.text("symbol"), row.network)
+    left = quote.number("source_amount") - fee
+    if row.product == "onramp":
+        return "destination_amount", left / rate, last_place(quote.text("asset"), row.network)
+    return "destination_amount", left * rate, Decimal("0.01")
+
+
+TRIES = 12
+"""So many amounts in a row hardly all leave less than half a step."""
+
+
+@law("quote.rounded_down", "writes", guess="H9")
+def rounded_down(bench: Bench) -> None:
+    """What is received is rounded down to the last place of its currency, however near the next step is."""
+    for row in _priced(bench):
+        for amount in _amounts(row)[:TRIES]:
+            quote = bench.done(row.operation, {**row.body, "amount": f"{amount:f}"})
+            place, exact, step = _received(row, quote)
+            due, got = rounded(exact, step), quote.number(place)
+            bench.holds(got == due, quote, f"{place} is {got}, {exact:.12f} rounded down is {due}", place)
+            if row.product == "swap":
+                least = due * (100 - quote.number("slippage")) / 100
+                due, got = rounded(least, step), quote.number("minimum_received")
+                words = f"minimum_received is {got}, {least} rounded down is {due}"
+                bench.holds(got == due, quote, words, "minimum_received")
+            # More than half a step over: rounding to the nearest would have rounded this one up.
+            if exact - rounded(exact, step) > step / 2:
+                break
+
+
+SPENT: tuple[tuple[str, str, str], ...] = (
+    ("USDC", "STELLAR", "20.1234567"), ("XLM", "STELLAR", "200.7654321"), ("CELO", "CELO", "60.123457"),
+    ("CUSD", "CELO", "20.654321"), ("USDC", "CELO", "20.123457"), ("USDT", "CELO", "20.765431"),
+    ("BTC", "BITCOIN", "0.00123457"),
+)  # fmt: skip
+"""An amount of each balance, down to its last place."""
+
+
+def _sent(bench: Bench) -> list[Answer]:
+    made = []
+    for symbol, network, amount in SPENT:
+        target = {"type": "address", "address": stock.ADDRESSES[network.lower()]}
+        body = {"symbol": symbol, "network": network, "amount": amount, "destination": target}
+        made.append(bench.done("POST /wallet/send", body))
+    return made
+
+
+def _judge(bench: Bench, made: list[Answer], due: Mapping[tuple[str, str], Decimal]) -> None:
+    """Judge what is available of each asset that was sent."""
+    left = stock.balances(bench)
+    for (symbol, network, _), answer in zip(SPENT, made, strict=True):
+        got, wanted = left[symbol, network], due[symbol, network]
+        words = f"{got} {symbol} on {network} are available, {wanted} are due"
+        bench.holds(got == wanted, answer, words, f"available.{symbol}.{network}")
+
+
+@law("balance.exact", "writes", "control", guess="M11")
+def balance_exact(bench: Bench) -> None:
+    """A send takes its amount from what is available, down to the last place of the asset, on every network."""
+    before = stock.balances(bench)
+    made = _sent(bench)
+    _judge(bench, made, {(symbol, network): before[symbol, network] - Decimal(paid) for symbol, network, paid in SPENT})
+
+
+@law("balance.failed_send", "writes", "control", clause="A failed send leaves funds in the balance")
+def failed_send(bench: Bench) -> None:
+    """A send that failed shows it, and what is available is what it was before, down to the last place."""
+    before = stock.balances(bench)
+    made = _sent(bench)
+    for answer in made:
+        bench.world.act("fail", answer.text("id"))
+        shown = bench.done("GET /transactions/{id}", id=answer.text("id"))
+        bench.equal(shown, "status", "failed", after=(answer,))
+    _judge(bench, made, before)

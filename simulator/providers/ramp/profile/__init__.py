@@ -1,0 +1,88 @@
+"""The account behind the keys: profile, KYC, limits, and the other users of the platform.
+
+Chapter "Profile" of the specification, decisions H18, M14, S24 and S25.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.records.records import Kind
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.subjects import example_of
+from simulator.providers.ramp.profile import shapes
+from simulator.providers.ramp.profile.actions import set_up
+from simulator.providers.ramp.profile.gates import require_active, require_kyc, require_production_access
+from simulator.providers.ramp.profile.limits import (
+    LIMITS,
+    USAGE,
+    LimitCharge,
+    charge_limits,
+    check_amount,
+    release_limits,
+    would_exceed_monthly,
+)
+from simulator.providers.ramp.profile.records import (
+    PLATFORM_USERS,
+    PROFILES,
+    PlatformUser,
+    is_oneself,
+    kyc,
+    platform_user,
+    platform_users,
+    profile_of,
+    profile_status,
+    put_kyc,
+    put_status,
+)
+from simulator.providers.ramp.profile.routes import ACTIONS, OPERATIONS
+from simulator.providers.ramp.profile.states import KYC, PROFILE
+
+ROOM = Room(
+    "profile",
+    operations=OPERATIONS,
+    actions=ACTIONS,
+    kinds=(
+        Kind(
+            "kyc",
+            PROFILES,
+            lambda world, record: shapes.show_kyc(profile_of(world)),
+            KYC,
+            lambda: shapes.KycDetail,
+            example_of(__package__, "kyc"),
+            status_field="kyc_status",
+            listed=False,
+            sole=kyc,
+            put=put_kyc,
+        ),
+        Kind(
+            "profile",
+            PROFILES,
+            lambda world, record: shapes.show_profile(profile_of(world), "sandbox"),
+            PROFILE,
+            lambda: shapes.Profile,
+            listed=False,
+            sole=profile_status,
+            put=put_status,
+        ),
+    ),
+    tables=(PROFILES, PLATFORM_USERS, LIMITS, USAGE),
+    setup=set_up,
+    clauses=lambda: shapes.CLAUSES,
+)
+
+
+__all__ = [
+    "ROOM",
+    "LimitCharge",
+    "PlatformUser",
+    "charge_limits",
+    "check_amount",
+    "is_oneself",
+    "platform_user",
+    "platform_users",
+    "profile_of",
+    "release_limits",
+    "require_active",
+    "require_kyc",
+    "require_production_access",
+    "would_exceed_monthly",
+]

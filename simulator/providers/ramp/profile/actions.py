@@ -1,0 +1,178 @@
+"""What happens to an account: it is set up, patched by its owner, and moved by compliance and support.
+
+Chapter "Profile" of the specification, decisions H6, H18, M14, S24 and S25.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+from simulator.engine.records.records import create, move
+from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.error import ApiError, ControlError, invalid
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.fields import Nothing
+from simulator.engine.text.json import JsonObject
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.world import World
+from simulator.providers.ramp import reference
+from simulator.providers.ramp.profile import bodies, limits, shapes
+from simulator.providers.ramp.profile.records import (
+    FRESH_LEVEL,
+    PLATFORM_USERS,
+    PlatformUser,
+    Profile,
+    RequiredAction,
+    kyc,
+    profile_of,
+    profile_status,
+    write,
+)
+
+_OTHER_USERS = (
+    ("amina@example.test", "+254712000111", "Amina", "Njeri"),
+    ("chidi@example.test", "+2348031000222", "Chidi", "Eze"),
+)
+_NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid identity document.")
+
+
+def set_up(world: World) -> None:
+    """Make a fresh account and the other users of the platform (control interface, "Worlds")."""
+    profile = Profile(
+        user_id=world.streams.uuid("ids.user"),
+        account_type="individual",
+        first_name="Wanjiku",
+        last_name="Kamau",
+        business_name=None,
+        email="wanjiku@example.test",
+        phone_number="+254712345678",
+        country="KE",
+        default_currency="KES",
+        two_factor_enabled=True,
+        status="",
+        kyc_status="",
+        kyc_level=FRESH_LEVEL,
+        submitted_at_ms=world.now_ms,
+        reviewed_at_ms=world.now_ms,
+        production_access=True,
+        created_at_ms=world.now_ms,
+    )
+    write(world, profile)
+    create(world, profile_status(world), "open", announced=False)
+    create(world, kyc(world), "open", announced=False)
+    users = world.store[PLATFORM_USERS]
+    for email, phone_number, first_name, last_name in _OTHER_USERS:
+        user = PlatformUser(world.streams.uuid("ids.user"), email, phone_number, first_name, last_name)
+        users.put(user.user_id, user)
+
+
+def show_profile(call: Call[None, None, None]) -> shapes.Profile:
+    """GET /profile."""
+    return shapes.show_profile(profile_of(call.world), call.environment)
+
+
+def patch(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
+    """PATCH /profile: what the owner may change; a new phone number waits for its verification (decision S24).
+
+    ApiError invalid_phone_number when the number is not a valid international one.
+    """
+    world, wanted = call.world, call.body
+    for name in wanted.model_extra or ():
+        if name.startswith("business"):
+            raise invalid(name, "it cannot be changed through the interface")
+    profile, given = profile_of(world), wanted.model_fields_set
+    if "phone_number" in given:
+        number = wanted.phone_number
+        if not reference.is_phone(number):
+            raise ApiError("invalid_phone_number", "The phone number is not a valid international one.", "phone_number")
+        if assumes(world, "S24", "number_takes_effect_at_once"):
+            profile = replace(profile, phone_number=number, pending_phone_number=None)
+        else:
+            profile = replace(profile, pending_phone_number=number if number != profile.phone_number else None)
+    profile = replace(
+        profile,
+        first_name=wanted.first_name if "first_name" in given else profile.first_name,
+        last_name=wanted.last_name if "last_name" in given else profile.last_name,
+        default_currency=wanted.default_currency if "default_currency" in given else profile.default_currency,
+    )
+    return shapes.show_profile(write(world, profile), call.environment)
+
+
+def show_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
+    """GET /profile/kyc."""
+    return shapes.show_kyc(profile_of(call.world))
+
+
+def show_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
+    """GET /profile/limits."""
+    return shapes.show_limits(call.world, call.environment)
+
+
+def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
+    """Set KYC: on a change to approved, action_required or rejected, an event in both environments, sandbox first.
+
+    A level brings its maxima with it. Setting the present status changes the details given, and emits nothing.
+    """
+    world, wanted, profile = call.world, call.parameters, profile_of(call.world)
+    if wanted.level is not None:
+        limits.follow_level(world)
+        profile = replace(profile, kyc_level=wanted.level)
+    moves = wanted.status != profile.kyc_status
+    if moves:
+        profile = _reviewed(world, profile, wanted.status)
+    if wanted.required_actions is not None:
+        needed = tuple(RequiredAction(item.code, item.message) for item in wanted.required_actions)
+        profile = replace(profile, required_actions=needed)
+    if moves:
+        move(world, replace(kyc(world), profile=profile), "set_kyc", wanted.status)
+    else:
+        write(world, profile)
+    return shapes.show_kyc(profile_of(world))
+
+
+def _reviewed(world: World, profile: Profile, status: str) -> Profile:
+    """The times of a KYC that reaches this status now, and what it asks for when nobody says."""
+    now_ms = world.now_ms
+    profile = replace(profile, required_actions=())
+    if status == "not_started":
+        return replace(profile, submitted_at_ms=None, reviewed_at_ms=None)
+    if status == "pending":
+        return replace(profile, submitted_at_ms=now_ms, reviewed_at_ms=None)
+    submitted_at_ms = now_ms if profile.submitted_at_ms is None else profile.submitted_at_ms
+    needed = (_NEEDED,) if status == "action_required" else ()
+    return replace(profile, submitted_at_ms=submitted_at_ms, reviewed_at_ms=now_ms, required_actions=needed)
+
+
+def set_profile(call: ActionCall[None, bodies.SetProfile]) -> shapes.Profile:
+    """Suspend, close or reopen the profile; the present status is no change."""
+    account = profile_status(call.world)
+    if call.parameters.status != account.status:
+        move(call.world, account, "set_profile", call.parameters.status)
+    return shapes.show_profile(profile_of(call.world), call.environment)
+
+
+def set_limits(call: ActionCall[None, bodies.SetLimits]) -> shapes.AccountLimits:
+    """Set maxima of one environment by hand, in the profile's default currency."""
+    given = call.parameters.model_dump(include=set(bodies.SetLimits.model_fields), exclude_none=True)
+    for period, amount in given.items():
+        limits.override(call.world, call.environment, period, Decimal(amount))
+    return shapes.show_limits(call.world, call.environment)
+
+
+def set_production_access(call: ActionCall[None, bodies.SetProductionAccess]) -> JsonObject:
+    """Grant or withdraw production access."""
+    profile = write(call.world, replace(profile_of(call.world), production_access=call.parameters.granted))
+    return {**shapes.show_profile(profile, call.environment), "production_access": profile.production_access}
+
+
+def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
+    """Let the waiting phone number take effect; 409 when none is waiting."""
+    profile = profile_of(call.world)
+    if profile.pending_phone_number is None:
+        message = "Nothing to verify: no phone number is waiting to be verified."
+        # By name, because the rows of the actions are made of these functions and stand in a module above.
+        allowed = ["set_kyc", "set_profile", "set_limits", "set_production_access"]
+        raise ControlError(409, "invalid_transition", message, allowed=allowed)
+    profile = write(call.world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))
+    return shapes.show_profile(profile, call.environment)

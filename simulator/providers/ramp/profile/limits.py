@@ -1,0 +1,163 @@
+"""Account limits: the maxima of each KYC level, and what of them is used up, per environment (decision M14).
+
+Amounts are counted on the fiat side, in the profile's default currency at mid. A day begins at 00:00 UTC, a month
+on the 1st. Usage is a row per period and currency, so nothing needs to be reset when a period ends.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from functools import lru_cache
+from typing import TypeAlias
+
+from simulator.engine.rows.error import ApiError
+from simulator.kernel.clock import DAY_MS, to_datetime, to_ms
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.money import ZERO, add, subtract
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.providers.ramp import reference
+from simulator.providers.ramp.profile.records import profile_of
+
+LimitCharge: TypeAlias = tuple[str, Decimal, str, str]
+"""What was charged to the limits: currency, amount, day (2026-01-05) and month (2026-01)."""
+
+LEVEL_CURRENCY = "KES"
+PERIODS = ("per_transaction", "daily", "monthly")
+LEVEL_MAXIMA: dict[int, tuple[Decimal, Decimal, Decimal]] = {
+    1: (Decimal(150_000), Decimal(300_000), Decimal(1_000_000)),
+    2: (Decimal(1_000_000), Decimal(3_000_000), Decimal(20_000_000)),
+    3: (Decimal(5_000_000), Decimal(15_000_000), Decimal(100_000_000)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A maximum set by hand, in the currency that was the default one then."""
+
+    amount: Decimal
+    currency: str
+
+
+LIMITS = TableKey("limits", Override, per_environment=True)
+"""The maxima set by hand, by period."""
+USAGE = TableKey("usage", Decimal, per_environment=True)
+"""What is used up, by `period|currency`."""
+
+
+def maximum(world: World, environment: str, period: str) -> Decimal:
+    """The maximum of a period (per_transaction, daily, monthly) in the profile's default currency."""
+    override = world.store[LIMITS.of(environment)].get(period)
+    if override is not None:
+        return _in_default(world, environment, override.amount, override.currency)
+    maxima = LEVEL_MAXIMA[profile_of(world).kyc_level]
+    return _in_default(world, environment, maxima[PERIODS.index(period)], LEVEL_CURRENCY)
+
+
+def override(world: World, environment: str, period: str, amount: Decimal) -> None:
+    """Set a maximum by hand, in the profile's default currency."""
+    row = Override(amount, profile_of(world).default_currency)
+    world.store[LIMITS.of(environment)].put(period, row)
+
+
+def follow_level(world: World) -> None:
+    """Let the KYC level rule the maxima of both environments again."""
+    for environment in ENVIRONMENTS:
+        table = world.store[LIMITS.of(environment)]
+        for period in list(table.rows):
+            table.delete(period)
+
+
+def used(world: World, environment: str, period: str) -> Decimal:
+    """What is used up of the present day or month, in the profile's default currency."""
+    day, month = _periods(world)
+    prefix = f"{day if period == 'daily' else month}|"
+    total = ZERO
+    for currency in reference.FIATS:
+        amount = world.store[USAGE.of(environment)].get(prefix + currency)
+        if amount:
+            total = add(total, _in_default(world, environment, amount, currency))
+    return total
+
+
+def remaining(world: World, environment: str, period: str) -> Decimal:
+    """What is left of the present day or month; never negative."""
+    return max(ZERO, subtract(maximum(world, environment, period), used(world, environment, period)))
+
+
+def resets_at_ms(world: World) -> tuple[int, int]:
+    """When the present day and month end: the next 00:00 UTC, and that of the next 1st."""
+    today = to_datetime(world.now_ms).replace(hour=0, minute=0, second=0, microsecond=0)
+    next_month = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
+    return to_ms(today + timedelta(days=1)), to_ms(next_month)
+
+
+def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str) -> None:
+    """Refuse an amount of fiat above the maximum per transaction; ApiError amount_too_high."""
+    charged = _in_default(world, environment, amount, fiat_code)
+    _within(world, environment, "per_transaction", charged, "amount")
+
+
+def charge_limits(
+    world: World, environment: str, amount: Decimal, fiat_code: str, param: str = "amount"
+) -> LimitCharge:
+    """Check all three limits and charge them with an amount of fiat; ApiError amount_too_high with nothing charged.
+
+    Returns what was charged, to be handed to `release_limits` when the transaction comes to nothing.
+    """
+    charged = _in_default(world, environment, amount, fiat_code)
+    _within(world, environment, "per_transaction", charged, param)
+    for period in ("daily", "monthly"):
+        _within(world, environment, period, add(used(world, environment, period), charged), param)
+    currency = profile_of(world).default_currency
+    day, month = _periods(world)
+    _add(world, environment, day, currency, charged)
+    _add(world, environment, month, currency, charged)
+    return currency, charged, day, month
+
+
+def would_exceed_monthly(world: World, environment: str, amount: Decimal, fiat_code: str) -> bool:
+    """Whether an amount of fiat is more than what is left of this month."""
+    return _in_default(world, environment, amount, fiat_code) > remaining(world, environment, "monthly")
+
+
+def release_limits(world: World, environment: str, charge: LimitCharge | None) -> None:
+    """Undo a charge, in the day and month in which it was made; None is nothing to undo."""
+    if charge is None:
+        return
+    currency, amount, day, month = charge
+    _add(world, environment, day, currency, -amount)
+    _add(world, environment, month, currency, -amount)
+
+
+def _add(world: World, environment: str, period: str, currency: str, amount: Decimal) -> None:
+    table = world.store[USAGE.of(environment)]
+    key = f"{period}|{currency}"
+    table.put(key, max(ZERO, add(table.get(key) or ZERO, amount)))
+
+
+def _periods(world: World) -> tuple[str, str]:
+    return _day_and_month(world.now_ms // DAY_MS)
+
+
+@lru_cache(maxsize=64)  # every charge keeps both: those of a day share them
+def _day_and_month(days: int) -> tuple[str, str]:
+    day = to_datetime(days * DAY_MS).strftime("%Y-%m-%d")
+    return day, day[:7]
+
+
+def _in_default(world: World, environment: str, amount: Decimal, fiat_code: str) -> Decimal:
+    default = profile_of(world).default_currency
+    if fiat_code == default:
+        return amount
+    source, target = reference.FIATS[fiat_code], reference.FIATS[default]
+    return target.round_down(reference.convert_mid(world, environment, amount, source, target))
+
+
+def _within(world: World, environment: str, period: str, amount: Decimal, param: str) -> None:
+    most = maximum(world, environment, period)
+    if amount > most:
+        shown = f"{most:.2f} {profile_of(world).default_currency}"
+        name = period.replace("_", " ")
+        raise ApiError("amount_too_high", f"The amount is above the account's {name} limit of {shown}.", param)

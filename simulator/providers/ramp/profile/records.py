@@ -1,0 +1,177 @@
+"""The account behind the keys: its profile with KYC and production access, and the other users of the platform.
+
+Tables "Profile" and "KYC detail" of the specification. Profile, KYC and production access belong to the account
+and so to both environments (decision S25): one row per world, not a resource of an environment.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.records.records import Record
+from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Id, Milliseconds
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+
+ACCOUNT = "account"
+FRESH_LEVEL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredAction:
+    """Something compliance still needs from the account."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """The account. `pending_phone_number` waits to be verified (decision S24); times are milliseconds."""
+
+    user_id: Id
+    account_type: str
+    first_name: str
+    last_name: str
+    business_name: str | None
+    email: str
+    phone_number: str
+    country: str
+    default_currency: str
+    two_factor_enabled: bool
+    status: str
+    kyc_status: str
+    kyc_level: int
+    submitted_at_ms: Milliseconds | None
+    reviewed_at_ms: Milliseconds | None
+    production_access: bool
+    created_at_ms: Milliseconds
+    required_actions: tuple[RequiredAction, ...] = ()
+    pending_phone_number: str | None = None
+
+    @property
+    def kyc_id(self) -> str:
+        """The name under which the history of KYC is kept."""
+        return f"{self.user_id}:kyc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileStatus(Record):
+    """The account as a resource that has a status. It lies in the one row of the account, as its KYC does."""
+
+    profile: Profile
+
+    @property
+    def kind(self) -> str:
+        return "profile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kyc(Record):
+    """The KYC of the account as a resource; events tell of it by the account's user_id."""
+
+    profile: Profile
+
+    @property
+    def kind(self) -> str:
+        return "kyc"
+
+    @property
+    def object_id(self) -> str:
+        return self.profile.user_id
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformUser:
+    """Another user of the platform, who can receive internal transfers."""
+
+    user_id: Id
+    email: str
+    phone_number: str
+    first_name: str
+    last_name: str
+
+
+PROFILES = TableKey("profile", Profile)
+PLATFORM_USERS = TableKey("platform_users", PlatformUser)
+
+
+def profile_of(world: World) -> Profile:
+    """The account of a world."""
+    return world.store[PROFILES][ACCOUNT]
+
+
+def write(world: World, profile: Profile) -> Profile:
+    """Put the account's row; its statuses come from the state tables only."""
+    world.store[PROFILES].put(ACCOUNT, profile)
+    return profile
+
+
+def profile_status(world: World) -> ProfileStatus:
+    """The account, by its status."""
+    profile = profile_of(world)
+    began_ms = profile.created_at_ms
+    return ProfileStatus(
+        id=profile.user_id,
+        environment="",
+        sequence=0,
+        created_at_ms=began_ms,
+        updated_at_ms=began_ms,
+        status=profile.status,
+        profile=profile,
+    )
+
+
+def kyc(world: World) -> Kyc:
+    """The account's KYC."""
+    profile = profile_of(world)
+    began_ms = profile.created_at_ms
+    return Kyc(
+        id=profile.kyc_id,
+        environment="",
+        sequence=0,
+        created_at_ms=began_ms,
+        updated_at_ms=began_ms,
+        status=profile.kyc_status,
+        profile=profile,
+    )
+
+
+def put_status(world: World, record: ProfileStatus) -> None:
+    """Write the account's status into its row."""
+    write(world, replace(record.profile, status=record.status))
+
+
+def put_kyc(world: World, record: Kyc) -> None:
+    """Write the account's KYC into its row."""
+    write(world, replace(record.profile, kyc_status=record.status))
+
+
+def platform_users(world: World) -> list[PlatformUser]:
+    """The other users of the platform, without the account itself."""
+    return list(world.store[PLATFORM_USERS].values())
+
+
+def platform_user(
+    world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
+) -> PlatformUser | None:
+    """The other user with this id, e-mail address or phone number; None when there is none."""
+    for user in platform_users(world):
+        if _matches(user, user_id, email, phone_number):
+            return user
+    return None
+
+
+def is_oneself(
+    world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
+) -> bool:
+    """Whether an id, e-mail address or phone number is the account's own."""
+    return _matches(profile_of(world), user_id, email, phone_number)
+
+
+def _matches(person: Profile | PlatformUser, user_id: str | None, email: str | None, phone_number: str | None) -> bool:
+    if user_id is not None:
+        return person.user_id == user_id.lower()
+    if email is not None:
+        return person.email.casefold() == email.casefold()
+    return phone_number is not None and person.phone_number == phone_number

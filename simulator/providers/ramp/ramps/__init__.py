@@ -1,0 +1,87 @@
+"""Ramps: onramps (fiat to an external wallet) and offramps (crypto to a fiat beneficiary)."""
+
+from __future__ import annotations
+
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.subjects import example_of
+from simulator.kernel.world import TimerRow
+from simulator.providers.ramp.ramps.actions import DEADLINE
+from simulator.providers.ramp.ramps.bodies import FailureParameters, PaymentParameters, TxHashParameters
+from simulator.providers.ramp.ramps.payers import bank_instructions, check_payer, require_payers_bank
+from simulator.providers.ramp.ramps.records import QUOTES
+from simulator.providers.ramp.ramps.routes import OPERATIONS
+from simulator.providers.ramp.ramps.settlement import (
+    ACTIONS,
+    check_hash,
+    check_payment,
+    fail,
+    lapse,
+    payment_declined,
+    receive,
+)
+from simulator.providers.ramp.ramps.shapes import (
+    CLAUSES,
+    FailureCode,
+    FailureText,
+    OfframpTransaction,
+    OnrampTransaction,
+    RampPaymentInstructions,
+    RampQuoteShape,
+    RampTransaction,
+    render_offramp,
+    render_onramp,
+    render_quote,
+)
+from simulator.providers.ramp.ramps.states import OFFRAMP, ONRAMP
+from simulator.providers.ramp.transactions import quote_kind, transaction_kind
+
+ROOM = Room(
+    "ramps",
+    operations=OPERATIONS,
+    actions=ACTIONS,
+    timers=(TimerRow(DEADLINE, lapse, "the time to pay or deposit lapses", ("expire",)),),
+    kinds=(
+        quote_kind(
+            "ramp_quote",
+            QUOTES,
+            render_quote,
+            lambda: RampQuoteShape,
+            "qt_",
+            short="quote",
+            example=example_of(__package__, "ramp_quote"),
+        ),
+        transaction_kind(
+            "onramp", render_onramp, ONRAMP, lambda: OnrampTransaction, example=example_of(__package__, "onramp")
+        ),
+        transaction_kind(
+            "offramp",
+            render_offramp,
+            OFFRAMP,
+            lambda: OfframpTransaction,
+            example=example_of(__package__, "offramp"),
+            receives=receive,
+        ),
+    ),
+    clauses=lambda: CLAUSES,
+)
+
+
+__all__ = [
+    "ROOM",
+    "FailureCode",
+    "FailureParameters",
+    "FailureText",
+    "OfframpTransaction",
+    "OnrampTransaction",
+    "PaymentParameters",
+    "RampPaymentInstructions",
+    "RampTransaction",
+    "TxHashParameters",
+    "bank_instructions",
+    "check_hash",
+    "check_payer",
+    "check_payment",
+    "fail",
+    "payment_declined",
+    "require_payers_bank",
+]

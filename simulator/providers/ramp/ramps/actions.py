@@ -1,0 +1,259 @@
+"""What the operations on ramps do: quoting and confirming.
+
+Chapters "Ramp quotes and ramps" and "Ramp transaction" of the specification; decisions M1 to M4, M13, M14, S3 to S6.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.fields import check_decimals
+from simulator.kernel.copying import replace
+from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
+from simulator.kernel.world import World
+from simulator.providers.ramp.beneficiaries import beneficiary
+from simulator.providers.ramp.fees import Fee, check_limits, formula, match, received, require_in_force, solve_source
+from simulator.providers.ramp.incoming_transfers import expect
+from simulator.providers.ramp.profile import charge_limits, check_amount
+from simulator.providers.ramp.ramps import bodies
+from simulator.providers.ramp.ramps.payers import bank_instructions, check_payer, require_payers_bank
+from simulator.providers.ramp.ramps.records import QUOTES, RampQuote
+from simulator.providers.ramp.ramps.shapes import (
+    RampQuoteShape,
+    RampTransaction,
+    render_offramp,
+    render_onramp,
+    render_quote,
+)
+from simulator.providers.ramp.reference import (
+    COUNTRY_OF,
+    RAMP_ASSETS,
+    asset,
+    currency_of,
+    fiat,
+    has_method,
+    is_address,
+    is_phone,
+    new_address,
+    ramp_rate,
+    require_network,
+)
+from simulator.providers.ramp.transactions import (
+    PaymentInstructions,
+    Side,
+    Transaction,
+    begin,
+    end_ms,
+    find_quote,
+    fresh_memo,
+    new_order_fields,
+    new_quote_fields,
+    open_quote,
+    require_usable,
+    use_quote,
+)
+
+DEADLINE = "ramp.deadline"
+
+
+def load_quote(call: Call) -> RampQuote:
+    """The quote named in the path; 404 quote_not_found."""
+    return find_quote(call.world, call.environment, QUOTES, call.path["id"])
+
+
+def claim_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
+    """409 quote_already_used or 422 quote_expired, whatever else is wrong with the call (decision H2)."""
+    require_usable(call.resource)
+
+
+def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
+    """400 for an amount_currency that is neither side, and for more decimals than that side has (decision H7).
+
+    A pair that is not supported has no sides to speak of: the business rules refuse it.
+    """
+    body = call.body
+    try:
+        crypto, money = _pair(body)
+    except ApiError:
+        return
+    if body.amount_currency not in (body.asset, body.fiat_currency):
+        raise invalid("amount_currency", f"it must be {body.asset} or {body.fiat_currency}")
+    check_decimals(body.amount, money if body.amount_currency == money.code else crypto)
+
+
+def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
+    """Asset and fiat of a quote; 422 unsupported_pair for a combination that is not offered."""
+    crypto = asset(body.asset, body.network)
+    money = fiat(body.fiat_currency)
+    if crypto is None or body.asset not in RAMP_ASSETS[body.network]:
+        raise ApiError("unsupported_pair", f"{body.asset} is not available on {body.network}.", "asset")
+    if money is None:
+        raise ApiError("unsupported_pair", f"{body.fiat_currency} is not supported.", "fiat_currency")
+    if not has_method(money.code, body.method):
+        raise ApiError("unsupported_pair", f"{body.method} is not available for {money.code}.", "method")
+    return crypto, money
+
+
+def quote_ramp(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
+    """POST /quotes."""
+    world, environment, body = call.world, call.environment, call.body
+    crypto, money = _pair(body)
+    rate = ramp_rate(world, environment, body.type, crypto.code, money.code)
+    source, destination = (money, crypto) if body.type == "onramp" else (crypto, money)
+
+    amount = Decimal(body.amount)
+    if amount == 0:
+        raise ApiError("amount_too_low", "The amount must be more than zero.", "amount")
+    product = match(
+        world,
+        environment,
+        body.type,
+        source,
+        network=body.network,
+        asset=crypto.code,
+        fiat_currency=money.code,
+        payment_method=body.method,
+    )
+    fee_of = formula(world, environment, product, source, body.network)
+
+    def delivers(amount: Decimal, fee: Fee) -> Decimal:
+        return delivered(world, body.type, amount, fee.total, rate, destination)
+
+    given_source = body.amount_currency == source.code
+    source_amount = (
+        amount if given_source else solve_source(source, amount, lambda amount: delivers(amount, fee_of(amount)))
+    )
+    fee = fee_of(source_amount)
+    check_limits(product, source_amount)
+    destination_amount = delivers(source_amount, fee) if given_source else amount
+    if fee.total >= source_amount or destination_amount <= 0:
+        raise ApiError("amount_too_low", "The fee leaves nothing to deliver.", "amount")
+    quote = RampQuote(
+        **new_quote_fields(world, environment, "qt_"),
+        type=body.type,
+        network=body.network,
+        asset=crypto.code,
+        fiat_currency=money.code,
+        method=body.method,
+        rate=rate,
+        source_amount=source_amount,
+        destination_amount=destination_amount,
+        fee=fee,
+        product_id=product.id,
+    )
+    check_amount(world, environment, quote.fiat_amount, money.code)
+    require_network(world, environment, body.network)
+    return render_quote(world, open_quote(world, quote))
+
+
+def delivered(
+    world: World, direction: str, source: Decimal, fee: Decimal, rate: Decimal, destination: Currency
+) -> Decimal:
+    """What the recipient gets (decisions M3, M4): never less than zero, rounded down."""
+    net = max(subtract(source, fee), ZERO)
+    return received(world, destination, divide_down(net, rate) if direction == "onramp" else multiply(net, rate))
+
+
+def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
+    """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
+    if isinstance(call.body, bodies.ConfirmOnrampBankTransfer):
+        check_payer(call.body.payer, call.resource.fiat_currency)
+
+
+def confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> RampTransaction:
+    """POST /quotes/{id}/confirm."""
+    world, quote, body = call.world, call.resource, call.body
+    ramp = _offramp(world, quote, body) if isinstance(body, bodies.ConfirmOfframp) else _onramp(world, quote, body)
+    ramp = begin(world, ramp, "confirm")
+    world.agenda.plan(end_ms(world, quote.expires_at_ms), DEADLINE, ramp.id)
+    return render_onramp(world, ramp) if ramp.type == "onramp" else render_offramp(world, ramp)
+
+
+def _onramp(world: World, quote: RampQuote, body: bodies.ConfirmOnramp) -> Transaction:
+    payer, country = body.payer, COUNTRY_OF[quote.fiat_currency]
+    if isinstance(payer, bodies.MobileMoneyPayer):
+        if not is_phone(payer.phone_number, country):
+            message = f"{payer.phone_number!r} is not a phone number of {country}."
+            raise ApiError("invalid_phone_number", message, "payer.phone_number")
+    else:
+        require_payers_bank(payer, quote.fiat_currency)
+    if not is_address(quote.network, body.wallet_address, quote.environment):
+        raise _bad_address("wallet_address", quote.network)
+    ramp = _use(world, quote)
+    return replace(
+        ramp,
+        reference=body.reference,
+        recipient_address=body.wallet_address,
+        memo=body.memo,
+        account_number=payer.phone_number if isinstance(payer, bodies.MobileMoneyPayer) else payer.account_number,
+        payment_instructions=_instructions(world, quote, payer, ramp.order_id),
+    )
+
+
+def _instructions(
+    world: World, quote: RampQuote, payer: bodies.MobileMoneyPayer | bodies.BankTransferPayer, order_id: str
+) -> PaymentInstructions:
+    if isinstance(payer, bodies.MobileMoneyPayer):
+        asked = currency_of(quote.fiat_currency, None).format(quote.source_amount)
+        return {
+            "method": quote.method,
+            "phone_number": payer.phone_number,
+            "prompt_text": f"Approve {quote.fiat_currency} {asked} for order {order_id} with your PIN.",
+        }
+    return bank_instructions(world, quote.fiat_currency, order_id)
+
+
+def _offramp(world: World, quote: RampQuote, body: bodies.ConfirmOfframp) -> Transaction:
+    recipient = beneficiary(world, quote.environment, body.beneficiary_id)
+    if (recipient.fiat_currency, recipient.method) != (quote.fiat_currency, quote.method):
+        raise ApiError(
+            "beneficiary_mismatch",
+            f"The quote pays {quote.fiat_currency} by {quote.method}; this beneficiary cannot receive that.",
+            "beneficiary_id",
+        )
+    if not is_address(quote.network, body.refund_address, quote.environment):
+        raise _bad_address("refund_address", quote.network)
+    ramp = _use(world, quote)
+    address = new_address(world, quote.network, quote.environment)
+    ramp = replace(
+        ramp,
+        reference=body.reference,
+        recipient_address=address,
+        memo=fresh_memo(world, quote.environment, address) if quote.network == "stellar" else None,
+        refund_address=body.refund_address,
+        beneficiary_id=recipient.id,
+        account_number=recipient.account,
+    )
+    expect(world, ramp, quote.network, address, ramp.memo)
+    return ramp
+
+
+def _bad_address(param: str, network: str) -> ApiError:
+    return ApiError("invalid_wallet_address", f"`{param}` is not a valid {network} address.", param)
+
+
+def _use(world: World, quote: RampQuote) -> Transaction:
+    """The last checks and the first changes: limits charged, quote used. Returns what both directions have."""
+    environment, fiat_amount, fiat_code = quote.environment, quote.fiat_amount, quote.fiat_currency
+    require_in_force(world, environment, quote.product_id)
+    limit_charge = charge_limits(world, environment, fiat_amount, fiat_code)
+    require_network(world, environment, quote.network)
+    use_quote(world, quote)
+    onramp = quote.type == "onramp"
+    return Transaction(
+        **new_order_fields(world, environment),
+        type=quote.type,
+        quote_id=quote.id,
+        paid=Side(quote.source_currency, None if onramp else quote.network, quote.source_amount),
+        received=Side(quote.destination_currency, quote.network if onramp else None, quote.destination_amount),
+        amount=quote.source_amount,
+        net_amount=subtract(quote.source_amount, quote.fee.total),
+        fee=quote.fee,
+        rate=quote.rate,
+        method=quote.method,
+        country=COUNTRY_OF[quote.fiat_currency],
+        expires_at_ms=quote.expires_at_ms,
+        limit_charge=limit_charge,
+    )

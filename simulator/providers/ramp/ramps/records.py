@@ -1,0 +1,48 @@
+"""Ramp quotes. Ramp transactions are rows of the shared transaction record."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.engine.text.shapes import Direction, Method, RampNetwork
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Id
+from simulator.kernel.store import TableKey
+from simulator.providers.ramp.fees import Fee
+from simulator.providers.ramp.transactions import Quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RampQuote(Quote):
+    """A locked price of an onramp or offramp. Networks are canonical names, amounts exact."""
+
+    type: Direction
+    network: RampNetwork
+    asset: str
+    fiat_currency: str
+    method: Method
+    rate: Decimal
+    source_amount: Decimal
+    destination_amount: Decimal
+    fee: Fee
+    product_id: Id
+
+    @property
+    def kind(self) -> str:
+        return "ramp_quote"
+
+    @property
+    def source_currency(self) -> str:
+        return self.fiat_currency if self.type == "onramp" else self.asset
+
+    @property
+    def destination_currency(self) -> str:
+        return self.asset if self.type == "onramp" else self.fiat_currency
+
+    @property
+    def fiat_amount(self) -> Decimal:
+        """The fiat side, which the account limits count (decision M14)."""
+        return self.source_amount if self.type == "onramp" else self.destination_amount
+
+
+QUOTES = TableKey("ramp_quotes", RampQuote, per_environment=True)

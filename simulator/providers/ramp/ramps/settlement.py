@@ -1,0 +1,201 @@
+"""What the outside world does to ramps: payers pay, deposits arrive, conversions and payouts finish or fail.
+
+Decisions S1, S3 to S6, S9 and S16. Every movement is one balanced entry of the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from simulator.engine.records.advice import advise
+from simulator.engine.records.records import Arrival, existing, move, present
+from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.text.fields import Nothing, Wrong, wrong
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.agenda import Timer
+from simulator.kernel.copying import replace
+from simulator.kernel.ledger import FEES, OUTSIDE, Posting
+from simulator.kernel.money import ZERO, subtract
+from simulator.kernel.world import World
+from simulator.providers.ramp.incoming_transfers import deliver
+from simulator.providers.ramp.ramps import bodies
+from simulator.providers.ramp.ramps.actions import DEADLINE
+from simulator.providers.ramp.reference import FIATS, check_tx_hash, new_tx_hash, require_tx_hash
+from simulator.providers.ramp.transactions import Transaction, given_amount, given_tx_hash, move_released
+
+CLEARING = "clearing"
+
+_RAMPS = ("onramp", "offramp")
+
+
+def lapse(world: World, timer: Timer) -> None:
+    """The deadline of payment or deposit: the quote's expires_at (decision S1)."""
+    move_released(world, existing(world, Transaction, timer.target), "expire")
+
+
+def payment_arrives(call: ActionCall[Transaction, bodies.PaymentParameters]) -> Transaction:
+    """The payer's fiat is received: in full, over (accepted) or short (decision S6)."""
+    amount = given_amount(call.target.paid, call.parameters.amount)
+    return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")
+
+
+def deposit_arrives(call: ActionCall[Transaction, bodies.RampDepositParameters]) -> Transaction:
+    """The crypto deposit is confirmed on-chain; with the wrong asset or memo it is not matched (decision S6)."""
+    world, ramp, values = call.world, call.target, call.parameters
+    amount = given_amount(ramp.paid, values.amount)
+    require_tx_hash(ramp.paid.chain, values.tx_hash)
+    wrong_asset = values.asset is not None and values.asset != ramp.paid.code
+    wrong_memo = ramp.memo is not None and values.memo is not None and values.memo != ramp.memo
+    if wrong_asset or wrong_memo:
+        return _unmatched(world, ramp, "asset" if wrong_asset else "memo")
+    ramp = replace(ramp, tx_hash=values.tx_hash or new_tx_hash(world, ramp.paid.chain))
+    return _receive(world, ramp, "deposit_arrives", amount, "insufficient_deposit")
+
+
+def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
+    advise(
+        world,
+        "deposit_not_matched",
+        "error",
+        f"A deposit to {ramp.id} carried the wrong {what} and was not matched.",
+        "Send exactly deposit.amount of deposit.asset, on stellar with deposit.memo.",
+        ramp.id,
+    )
+    return ramp
+
+
+def receive(world: World, ramp: Transaction, arrival: Arrival) -> bool:
+    """What the account itself sent to `deposit.address` is an offramp's deposit, judged as any other (S6, S9)."""
+    if ramp.status != "awaiting_deposit":
+        return False
+    if arrival.asset != ramp.paid.code:
+        _unmatched(world, ramp, "asset")
+    else:
+        ramp = replace(ramp, tx_hash=arrival.tx_hash)
+        _receive(world, ramp, "deposit_arrives", arrival.amount, "insufficient_deposit")
+    return True
+
+
+def _receive(world: World, ramp: Transaction, on: str, amount: Decimal, shortage: str) -> Transaction:
+    world.agenda.cancel(DEADLINE, ramp.id)
+    world.ledger.move(world.now_ms, "receipt", ramp.id, ramp.paid.currency.key, amount, OUTSIDE, CLEARING)
+    ramp = replace(ramp, funds_received=amount)
+    if amount >= ramp.paid.amount:
+        return move(world, ramp, on, "in full")
+    if assumes(world, "S6", "short_is_processed_first"):
+        ramp = move(world, ramp, on, "in full")
+        return move_released(world, replace(ramp, failure_code=shortage), "fail")
+    return move_released(world, replace(ramp, failure_code=shortage), on, "short")
+
+
+def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
+    """The payer's provider declines (decision S3)."""
+    if assumes(call.world, "S3", "payer_may_try_again"):
+        return call.target
+    call.world.agenda.cancel(DEADLINE, call.target.id)
+    return move_released(call.world, replace(call.target, failure_code="payment_failed"), "payment_declined")
+
+
+def complete(call: ActionCall[Transaction, bodies.TxHashParameters]) -> Transaction:
+    """Conversion or payout finishes; an onramp gets its tx_hash here (decision S16)."""
+    world, ramp = call.world, call.target
+    if ramp.type == "onramp":
+        ramp = replace(ramp, tx_hash=given_tx_hash(world, ramp.received.chain, call.parameters.tx_hash))
+    received, fee, key = ramp.funds_received or ZERO, ramp.fee.total, ramp.paid.currency.key
+    world.ledger.post(
+        world.now_ms,
+        "conversion",
+        ramp.id,
+        Posting(CLEARING, key, -received),
+        Posting(FEES, key, fee),
+        Posting(OUTSIDE, key, subtract(received, fee)),
+    )
+    ramp = move(world, ramp, "complete")
+    if ramp.type == "onramp":
+        paid_out = Arrival(ramp.received.code, ramp.received.amount, ramp.tx_hash, ramp.id)
+        address = present(ramp.recipient_address)
+        deliver(world, ramp.environment, ramp.received.chain, address, ramp.memo, paid_out)
+    return ramp
+
+
+def fail(call: ActionCall[Transaction, bodies.FailureParameters]) -> Transaction:
+    """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
+    return move_released(call.world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
+
+
+def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
+    """What was received goes back, fee included, to the payer or the refund_address (decision S5)."""
+    world, ramp = call.world, call.target
+    key, received = ramp.paid.currency.key, ramp.funds_received or ZERO
+    if ramp.status == "completed":
+        fee = ramp.fee.total
+        world.ledger.post(
+            world.now_ms,
+            "reversal",
+            ramp.id,
+            Posting(OUTSIDE, key, -subtract(received, fee)),
+            Posting(FEES, key, -fee),
+            Posting(CLEARING, key, received),
+        )
+    kept = min(ramp.fee.total, received) if assumes(world, "S5", "fee_is_kept") else ZERO
+    world.ledger.move(world.now_ms, "refund", ramp.id, key, subtract(received, kept), CLEARING, OUTSIDE)
+    if kept:
+        world.ledger.move(world.now_ms, "fee of a refund", ramp.id, key, kept, CLEARING, FEES)
+    return move_released(world, ramp, "refund")
+
+
+def has_funds(world: World, ramp: Transaction) -> str | None:
+    """Only what was received can go back (decision S5)."""
+    return None if ramp.funds_received is not None else "no funds were received, so there is nothing to give back"
+
+
+def check_payment(values: bodies.PaymentParameters) -> Iterator[Wrong]:
+    """What is wrong with the `amount` of a payer's fiat, whatever its currency is."""
+    given = values.amount
+    if given is not None and (not Decimal(given) or not any(fiat.accepts(given) for fiat in FIATS.values())):
+        yield wrong("amount", "it must be more than zero, with at most 2 decimals")
+
+
+def _check_deposit(values: bodies.RampDepositParameters) -> Iterator[Wrong]:
+    if values.amount is not None and not Decimal(values.amount):
+        yield wrong("amount", "it must be more than zero")
+    yield from check_tx_hash(values.tx_hash)
+
+
+def check_hash(values: bodies.TxHashParameters) -> Iterator[Wrong]:
+    """What is wrong with the `tx_hash` of a transaction, whatever its network is."""
+    return check_tx_hash(values.tx_hash)
+
+
+ACTIONS = (
+    Action(
+        "payment_arrives",
+        "the payer's fiat is received",
+        payment_arrives,
+        ("onramp",),
+        lambda: bodies.PaymentParameters,
+        check=check_payment,
+    ),
+    Action("payment_declined", "the payer's provider declines", payment_declined, ("onramp",)),
+    Action(
+        "deposit_arrives",
+        "the crypto deposit is confirmed on-chain",
+        deposit_arrives,
+        ("offramp",),
+        lambda: bodies.RampDepositParameters,
+        check=_check_deposit,
+        networks=Transaction.paid_on,
+    ),
+    Action(
+        "complete",
+        "conversion, payout or settlement finishes",
+        complete,
+        _RAMPS,
+        lambda: bodies.TxHashParameters,
+        check=check_hash,
+        networks=Transaction.received_on,
+    ),
+    Action("fail", "it cannot finish", fail, _RAMPS, lambda: bodies.FailureParameters),
+    Action("refund", "funds go back", refund, _RAMPS, guard=has_funds, networks=Transaction.paid_on),
+)

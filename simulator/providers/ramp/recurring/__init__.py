@@ -1,0 +1,45 @@
+"""Recurring payments: withdrawals and sends from the balance that repeat on a schedule.
+
+Chapter "Recurring payments" of the specification, decisions S4, S19 to S21, S23 and W8.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.records.records import Kind
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.subjects import example_of
+from simulator.kernel.world import TimerRow
+from simulator.providers.ramp.recurring import shapes
+from simulator.providers.ramp.recurring.records import PAYMENTS, RecurringPayment
+from simulator.providers.ramp.recurring.rendering import render_recurring
+from simulator.providers.ramp.recurring.routes import OPERATIONS
+from simulator.providers.ramp.recurring.runs import NOTICE, RUN, announce_run, run
+from simulator.providers.ramp.recurring.states import RECURRING_PAYMENT
+
+_RUN_EVENTS = ("run_upcoming", "run_succeeded", "run_failed")
+
+ROOM = Room(
+    "recurring",
+    operations=OPERATIONS,
+    timers=(
+        TimerRow(RUN, run, "a run is due", ("run_succeeds", "run_fails", "fail_repeatedly", "finish")),
+        TimerRow(NOTICE, announce_run, "the notice of a run is due", ("announce_run",)),
+    ),
+    kinds=(
+        Kind(
+            "recurring_payment",
+            PAYMENTS,
+            render_recurring,
+            RECURRING_PAYMENT,
+            lambda: shapes.RecurringPaymentShape,
+            example_of(__package__, "recurring_payment"),
+            {f"recurring_payment.{event}": lambda: shapes.RecurringRunObject for event in _RUN_EVENTS},
+            prefix="rp_",
+            refers=("beneficiary_id",),
+        ),
+    ),
+    clauses=lambda: shapes.CLAUSES,
+)
+
+
+__all__ = ["NOTICE", "ROOM", "RUN", "RecurringPayment"]

@@ -1,0 +1,90 @@
+"""What a run would cost now: the figures of the review. Nothing is locked and nothing is refused by a limit.
+
+"Review object" of the specification; decisions M2, M6, M7 and M14.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+from simulator.engine.records.records import existing, present
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.ledger import available
+from simulator.kernel.money import ZERO, add, multiply, subtract
+from simulator.kernel.world import World
+from simulator.providers.ramp.balance import TRANSFER_PRODUCTS
+from simulator.providers.ramp.beneficiaries import Beneficiary
+from simulator.providers.ramp.fees import Fee, formula, match, no_fee, solve_source
+from simulator.providers.ramp.profile import would_exceed_monthly
+from simulator.providers.ramp.recurring.records import RecurringPayment
+from simulator.providers.ramp.reference import FIATS, ramp_rate
+from simulator.providers.ramp.transactions import holder
+
+ReviewWarning = Literal["insufficient_balance_for_next_run", "amount_exceeds_monthly_limit"]
+WARNING_MEANINGS = {
+    "insufficient_balance_for_next_run": "What is available now does not cover one run.",
+    "amount_exceeds_monthly_limit": "One run would go beyond what is left of the account's monthly limit.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would cost at this instant; nothing is locked. Amounts are in the source, `rate` is 1 for a send.
+
+    `debit` is what would leave the balance in all, of which `source_amount` is the payment itself.
+    """
+
+    rate: Decimal
+    source_amount: Decimal
+    debit: Decimal
+    fee: Fee
+    available: Decimal
+    warnings: tuple[ReviewWarning, ...]
+
+
+def estimate(world: World, payment: RecurringPayment) -> Estimate:
+    """The figures of the review. Limits do not refuse them, they make warnings; ApiError 422 unsupported_pair."""
+    rate, source_amount, debit, fee, delivered = (
+        _estimate_withdraw(world, payment) if payment.type == "withdraw" else _estimate_send(world, payment)
+    )
+    balance = world.ledger.balance(available(holder(payment.environment)), payment.source.key)
+    warnings: list[ReviewWarning] = []
+    if balance < debit:
+        warnings.append("insufficient_balance_for_next_run")
+    if delivered is not None and would_exceed_monthly(world, payment.environment, *delivered):
+        warnings.append("amount_exceeds_monthly_limit")
+    return Estimate(rate, source_amount, debit, fee, balance, tuple(warnings))
+
+
+_Figures: TypeAlias = "tuple[Decimal, Decimal, Decimal, Fee, tuple[Decimal, str] | None]"
+"""Rate, source amount, total debit, fee, and the fiat delivered (amount and code; None on a send)."""
+
+
+def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
+    saved = existing(world, Beneficiary, present(payment.beneficiary_id))
+    environment, source, money = payment.environment, payment.source, FIATS[present(saved.fiat_currency)]
+    rate = ramp_rate(world, environment, "offramp", source.code, money.code)
+
+    product = match(world, environment, "withdraw", source, fiat_currency=money.code, payment_method=saved.method)
+    fee_of = formula(world, environment, product, source)
+
+    def delivers(paid: Decimal) -> Decimal:
+        return money.round_down(multiply(max(subtract(paid, fee_of(paid).total), ZERO), rate))
+
+    in_fiat = payment.amount_currency == money.code
+    paid = solve_source(source, payment.amount, delivers) if in_fiat else payment.amount
+    delivered = payment.amount if in_fiat else delivers(paid)
+    return rate, paid, paid, fee_of(paid), (delivered, money.code)
+
+
+def _estimate_send(world: World, payment: RecurringPayment) -> _Figures:
+    destination, source, amount = present(payment.destination), payment.source, payment.amount
+    if destination["type"] == "platform_user":
+        for name in TRANSFER_PRODUCTS:
+            match(world, payment.environment, name, source)
+        return Decimal(1), amount, amount, no_fee(source), None
+    product = match(world, payment.environment, "send", source)
+    fee = formula(world, payment.environment, product, source)(amount)
+    on_top = "invoice" in destination
+    return Decimal(1), amount, add(amount, fee.total) if on_top else amount, fee, None

@@ -1,0 +1,169 @@
+"""What the clock does with recurring payments: the notice a day before, the run itself, pausing and completing.
+
+"Run behaviour" of the specification; decisions S4 (codes of failed runs), S19, S21 and W8. Each run makes a quote,
+uses it and debits the balance as one attempt: a run that fails leaves nothing behind but its event.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TypedDict
+
+from simulator.engine.records.records import existing, move, origin_of, present
+from simulator.engine.rows.error import ApiError
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import DAY_MS
+from simulator.kernel.copying import replace
+from simulator.kernel.money import Currency
+from simulator.kernel.world import World
+from simulator.providers.ramp.balance import (
+    create_send,
+    estimate_withdraw,
+    execute_withdraw,
+    parse_destination,
+    price_send_to,
+    quote_withdraw,
+)
+from simulator.providers.ramp.beneficiaries import Beneficiary, beneficiary
+from simulator.providers.ramp.profile import require_active, require_kyc
+from simulator.providers.ramp.recurring import shapes
+from simulator.providers.ramp.recurring.records import RecurringPayment
+from simulator.providers.ramp.recurring.rendering import render_run
+from simulator.providers.ramp.recurring.states import FAILURES_TO_PAUSE
+from simulator.providers.ramp.reference import FIATS
+from simulator.providers.ramp.transactions import Transaction
+
+RUN = "recurring_payment.run"
+NOTICE = "recurring_payment.run_upcoming"
+NOTICE_MS = DAY_MS
+
+
+def plan_next(world: World, payment: RecurringPayment) -> None:
+    """Plan the run at `next_run_at_ms` and its notice 24 hours before; the notice goes out now when that is past."""
+    assert payment.next_run_at_ms is not None
+    world.agenda.plan(payment.next_run_at_ms, RUN, payment.id)
+    notice_at_ms = payment.next_run_at_ms - NOTICE_MS
+    if notice_at_ms > world.now_ms:
+        world.agenda.plan(notice_at_ms, NOTICE, payment.id)
+    elif not assumes(world, "S21", "only_a_day_before"):
+        _announce(world, payment)
+
+
+def stop(world: World, payment: RecurringPayment) -> None:
+    """Forget what is planned."""
+    world.agenda.cancel(RUN, payment.id)
+    world.agenda.cancel(NOTICE, payment.id)
+
+
+def announce_run(world: World, timer: Timer) -> None:
+    """The timer of the notice (decision S21)."""
+    _announce(world, existing(world, RecurringPayment, timer.target))
+
+
+def _announce(world: World, payment: RecurringPayment) -> None:
+    upcoming = render_run(payment.runs_executed + 1, present(payment.next_run_at_ms), {})
+    move(world, payment, "announce_run", extra=upcoming)
+
+
+def run(world: World, timer: Timer) -> None:
+    """The timer of a run: pay, tell how it went, and plan the next one, pause or complete."""
+    payment = existing(world, RecurringPayment, timer.target)
+    number, scheduled_for_ms = payment.runs_executed + 1, present(payment.next_run_at_ms)
+    try:
+        with world.store.attempt(), world.change(world.cause, origin_of(world, payment.id)):
+            transaction = _pay(world, payment, number)
+    except ApiError as error:
+        succeeded, outcome = False, shapes.RunOutcome(failure_code=failure_code(error))
+    else:
+        succeeded, outcome = True, shapes.RunOutcome(transaction_id=transaction.id)
+    counts = succeeded or not assumes(world, "S19", "failed_runs_do_not_count")
+    after = replace(
+        payment,
+        runs_executed=number if counts else payment.runs_executed,
+        last_run_ms=scheduled_for_ms,
+        runs_completed=payment.runs_completed + succeeded,
+        failures_in_a_row=0 if succeeded else payment.failures_in_a_row + 1,
+    )
+    after = replace(after, next_run_at_ms=after.next_moment(world.now_ms))
+    ran = "run_succeeds" if succeeded else "run_fails"
+    after = move(world, after, ran, extra=render_run(number, scheduled_for_ms, outcome))
+    if after.next_run_at_ms is None:
+        move(world, after, "finish")
+    elif after.failures_in_a_row >= FAILURES_TO_PAUSE:
+        paused = replace(after, next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason="repeated_failures")
+        move(world, paused, "fail_repeatedly")
+    else:
+        plan_next(world, after)
+
+
+def require_runnable(world: World, payment: RecurringPayment) -> None:
+    """Refuse a payment of which no run could succeed, whatever the balance and the account's limits (decision S20).
+
+    Raise `ApiError` 404 for a beneficiary that was deleted, 422 for an amount outside the product's limits at the
+    present rate, a fee product that is not in force (M15) and a destination that cannot be paid any more.
+    """
+    if payment.type == "send":
+        destination = parse_destination(present(payment.destination))
+        price_send_to(world, payment.environment, payment.source, payment.amount, destination)
+    else:
+        estimate_withdraw(world, payment.environment, **_withdrawal(world, payment))
+
+
+class _Withdrawal(TypedDict):
+    """The terms of one withdrawal, for its estimate and its quote."""
+
+    asset: Currency
+    money: Currency
+    amount: Decimal
+    in_fiat: bool
+    recipient: Beneficiary
+
+
+def _withdrawal(world: World, payment: RecurringPayment) -> _Withdrawal:
+    """Raise `ApiError` 404 for a beneficiary that was deleted."""
+    recipient = beneficiary(world, payment.environment, present(payment.beneficiary_id))
+    return {
+        "asset": payment.source,
+        "money": FIATS[present(recipient.fiat_currency)],
+        "amount": payment.amount,
+        "in_fiat": payment.amount_currency != payment.symbol,
+        "recipient": recipient,
+    }
+
+
+class _Tags(TypedDict):
+    """What the transaction of a run says of it."""
+
+    reference: str | None
+    description: str | None
+    recurring_payment_id: str
+    run_number: int
+
+
+def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
+    """One payment, as an integrator would make it; ApiError, also for the gates of an interface call."""
+    require_active(world)
+    require_kyc(world)
+    environment = payment.environment
+    mark = "_" if assumes(world, "S19", "suffix_after_an_underscore") else "-"
+    tags: _Tags = {
+        "reference": None if payment.reference is None else f"{payment.reference}{mark}{number}",
+        "description": payment.description,
+        "recurring_payment_id": payment.id,
+        "run_number": number,
+    }
+    if payment.type == "send":
+        destination = parse_destination(present(payment.destination))
+        return create_send(
+            world, environment, asset=payment.source, amount=payment.amount, destination=destination, **tags
+        )
+    quote = quote_withdraw(world, environment, **_withdrawal(world, payment))
+    return execute_withdraw(world, quote, **tags)
+
+
+def failure_code(error: ApiError) -> str:
+    """The failure code of a run that was refused (decision S4)."""
+    if error.param == "beneficiary_id" and error.code in ("not_found", "invalid_parameter"):
+        return "beneficiary_deleted"
+    return error.code if error.code in shapes.FAILURE_MEANINGS else "internal_error"

@@ -1,0 +1,136 @@
+"""Reference data: currencies, countries, providers, banks, rates, networks, addresses and phone numbers.
+
+Chapter "Reference data" of the specification, decisions H8, M1, R1 to R7 and S22.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.records.records import Kind
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.subjects import example_of
+from simulator.providers.ramp.reference import shapes
+from simulator.providers.ramp.reference.addresses import (
+    check_tx_hash,
+    checksummed,
+    encode_segwit,
+    encode_stellar,
+    is_address,
+    is_tx_hash,
+    new_address,
+    new_memo,
+    new_tx_hash,
+    require_tx_hash,
+)
+from simulator.providers.ramp.reference.banks import require_account_number, require_bank
+from simulator.providers.ramp.reference.networks import (
+    NETWORK_ROWS,
+    network,
+    network_status,
+    require_network,
+    standing_network,
+)
+from simulator.providers.ramp.reference.phones import is_phone
+from simulator.providers.ramp.reference.rates import (
+    BEFORE,
+    CHANGES,
+    RATES,
+    convert_mid,
+    ramp_rate,
+    swap_rate,
+    usd_price,
+    way_of,
+)
+from simulator.providers.ramp.reference.records import (
+    ASSET_CODES,
+    ASSETS,
+    BANKS,
+    COUNTRIES,
+    COUNTRY_OF,
+    FIATS,
+    METHODS,
+    NETWORK_ASSETS,
+    NETWORKS,
+    PROVIDER_CODES,
+    PROVIDERS,
+    RAMP_ASSET_CODES,
+    RAMP_ASSETS,
+    RAMP_NETWORKS,
+    CurrencyListing,
+    RampAsset,
+    asset,
+    currency_of,
+    fiat,
+    has_method,
+    listing,
+    provider,
+)
+from simulator.providers.ramp.reference.routes import ACTIONS, OPERATIONS
+from simulator.providers.ramp.reference.states import NETWORK
+
+ROOM = Room(
+    "reference",
+    OPERATIONS,
+    ACTIONS,
+    tables=(RATES, CHANGES, BEFORE),
+    kinds=(
+        Kind(
+            "network",
+            NETWORK_ROWS,
+            lambda world, record: shapes.render_network(world, record),
+            NETWORK,
+            lambda: shapes.NetworkObject,
+            example_of(__package__, "network"),
+            standing=standing_network,
+        ),
+    ),
+    clauses=lambda: shapes.CLAUSES,
+)
+
+
+__all__ = [
+    "ASSETS",
+    "ASSET_CODES",
+    "BANKS",
+    "COUNTRIES",
+    "COUNTRY_OF",
+    "FIATS",
+    "METHODS",
+    "NETWORKS",
+    "NETWORK_ASSETS",
+    "PROVIDERS",
+    "PROVIDER_CODES",
+    "RAMP_ASSETS",
+    "RAMP_ASSET_CODES",
+    "RAMP_NETWORKS",
+    "ROOM",
+    "CurrencyListing",
+    "RampAsset",
+    "asset",
+    "check_tx_hash",
+    "checksummed",
+    "convert_mid",
+    "currency_of",
+    "encode_segwit",
+    "encode_stellar",
+    "fiat",
+    "has_method",
+    "is_address",
+    "is_phone",
+    "is_tx_hash",
+    "listing",
+    "network",
+    "network_status",
+    "new_address",
+    "new_memo",
+    "new_tx_hash",
+    "provider",
+    "ramp_rate",
+    "require_account_number",
+    "require_bank",
+    "require_network",
+    "require_tx_hash",
+    "shapes",
+    "swap_rate",
+    "usd_price",
+    "way_of",
+]

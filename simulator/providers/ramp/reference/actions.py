@@ -1,0 +1,131 @@
+"""What the operations and actions of reference data do.
+
+Subsection "Reference data" of the endpoints, decisions M1 and S22; the actions set_network, set_rate, move_rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.operation import Call
+from simulator.engine.text.fields import Wrong, absent, wrong
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.kernel.money import Currency, rate_of
+from simulator.providers.ramp.reference import bodies, networks, rates, shapes
+from simulator.providers.ramp.reference.records import (
+    ASSET_CODES,
+    ASSETS,
+    FIATS,
+    NETWORK_ASSETS,
+    NETWORKS,
+    RAMP_NETWORKS,
+    asset,
+)
+from simulator.providers.ramp.spelling import upper
+
+SIGNIFICANT_DIGITS = 10
+
+
+def show_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shapes.NetworkStats:
+    """{networks}: the ramp networks, or the one asked for."""
+    names = RAMP_NETWORKS if call.query.network is None else (call.query.network,)
+    records = [networks.network(call.world, call.environment, name) for name in names]
+    return {"networks": [shapes.render_network(call.world, record) for record in records]}
+
+
+def show_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
+    """The indicative rate, which a quote made now would lock (decision M1); ApiError unsupported_pair."""
+    wanted = call.query
+    if wanted.asset not in NETWORK_ASSETS[wanted.network]:
+        raise ApiError("unsupported_pair", f"{wanted.asset!r} is not an asset of {wanted.network}.", "asset")
+    if wanted.fiat_currency not in FIATS:
+        message = f"{wanted.fiat_currency!r} is not a supported fiat currency."
+        raise ApiError("unsupported_pair", message, "fiat_currency")
+    return shapes.render_rate(
+        call.world, call.environment, wanted.type, wanted.network, wanted.asset, wanted.fiat_currency
+    )
+
+
+def set_network(call: ActionCall[None, bodies.NetworkStatus]) -> shapes.NetworkObject:
+    """The network stats entry after its status was set."""
+    wanted = call.parameters
+    record = networks.set_status(call.world, call.environment, wanted.network, wanted.status)
+    return shapes.render_network(call.world, record)
+
+
+def check_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
+    """What is wrong with the parameters of set_rate: those of a pair, or of a swap direction."""
+    if wanted.source is not None or wanted.target is not None:
+        yield from _check_swap_rate(wanted)
+    else:
+        named = (("asset", wanted.asset, ASSET_CODES), ("fiat_currency", wanted.fiat_currency, FIATS))
+        yield from (absent(name) for name, code, _ in named if code is None)
+        for name, code, codes in named:
+            if code is not None and code not in codes:
+                yield wrong(name, f"it is one of {', '.join(codes)}")
+    rate = Decimal(wanted.rate)
+    if rate <= 0:
+        yield wrong("rate", "it must be above zero")
+    elif rate_of(rate) != rate:
+        yield wrong("rate", f"a rate has at most {SIGNIFICANT_DIGITS} significant digits")
+
+
+def _check_swap_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
+    sides = (("from", wanted.source), ("to", wanted.target))
+    yield from (absent(name) for name, side in sides if side is None)
+    for name, side in sides:
+        if side is None:
+            continue
+        if side.network.lower() not in NETWORKS:
+            yield wrong(f"{name}.network", f"it is one of {', '.join(map(upper, NETWORKS))}")
+        elif asset(side.symbol, side.network.lower()) is None:
+            yield wrong(f"{name}.symbol", f"it is one of {', '.join(NETWORK_ASSETS[side.network.lower()])}")
+    for name in ("asset", "fiat_currency", "type"):
+        if getattr(wanted, name) is not None:
+            yield wrong(name, "it does not go with `from` and `to`")
+    found = {(side.symbol, side.network.lower()) for _, side in sides if side is not None}
+    if len(found) == 1 and None not in (wanted.source, wanted.target):
+        yield wrong("to", "it is the same asset and network as `from`")
+
+
+def set_rate(call: ActionCall[None, bodies.PinnedRate]) -> Shown:
+    """Pin the rate of an asset and a fiat currency, or of one swap direction."""
+    wanted = call.parameters
+    rate = _pinned(wanted.rate)
+    if wanted.source is not None and wanted.target is not None:
+        source, target = _listed(wanted.source), _listed(wanted.target)
+        rates.pin_swap(call.world, call.environment, source, target, rate)
+        return shapes.render_swap_rate(call.world, call.environment, source, target)
+    assert wanted.asset is not None  # `check_rate` refuses what names neither
+    assert wanted.fiat_currency is not None
+    rates.pin(call.world, call.environment, wanted.asset, wanted.fiat_currency, rate, wanted.type)
+    return shapes.render_pair(call.world, call.environment, wanted.asset, wanted.fiat_currency)
+
+
+def _listed(wanted: bodies.AssetOnNetwork) -> Currency:
+    return ASSETS[wanted.symbol, wanted.network.lower()]
+
+
+def _pinned(text: str) -> Decimal:
+    """A rate that can be printed exactly, with at most 10 significant digits (decision H8)."""
+    rate = Decimal(text)
+    return rate if len(rate.as_tuple().digits) <= SIGNIFICANT_DIGITS else rate_of(rate)
+
+
+def check_move(wanted: bodies.RateMove) -> Iterator[Wrong]:
+    """What is wrong with the parameters of move_rates: how far up is possible depends on the rates."""
+    if wanted.percent <= -100:
+        yield wrong("percent", "it must be above -100, every rate must stay positive")
+
+
+def move_rates(call: ActionCall[None, bodies.RateMove]) -> JsonObject:
+    """Multiply every rate of the environment by 1 + percent/100."""
+    percent = Decimal(str(call.parameters.percent))
+    try:
+        rates.move_all(call.world, call.environment, percent)
+    except ValueError as error:
+        raise invalid("percent", str(error)) from None
+    return {"percent": call.parameters.percent}

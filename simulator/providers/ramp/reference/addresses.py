@@ -1,0 +1,163 @@
+"""Addresses of the three networks: checked for real, and generated so that they pass the same checks (decision R6).
+
+Also the transaction hashes and memos of S16. Generated ones come from the world's seed, never from the machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+import base58
+import bech32
+
+from simulator.engine.rows.error import invalid
+from simulator.engine.text.fields import Wrong, wrong
+from simulator.kernel.ids import derive
+from simulator.kernel.world import World
+from simulator.providers.ramp.reference.records import NETWORKS
+
+_STELLAR = re.compile(r"G[A-Z2-7]{55}", re.ASCII)
+_STELLAR_ACCOUNT_VERSION = 6 << 3
+_EVM = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+_BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{25,35}", re.ASCII)
+_SEGWIT = re.compile(r"(bc|tb)1[02-9ac-hj-np-z]{11,87}", re.ASCII)
+_BECH32M = 0x2BC830A3
+_SEGWIT_HRP = "bc"
+_TEST_NET_HRP = "tb"
+_BASE58_VERSIONS = {0: _SEGWIT_HRP, 5: _SEGWIT_HRP, 111: _TEST_NET_HRP, 196: _TEST_NET_HRP}
+"""Version byte → the net, by its bech32 prefix: addresses that begin with 1 and 3, with m or n, with 2."""
+
+
+def is_address(network: str, text: str, environment: str = "production") -> bool:
+    """Whether a string is an address of a canonical network: shape and checksum; False for an unknown network.
+
+    The sandbox also takes bitcoin's test-net forms.
+    """
+    if not text.isascii():
+        return False
+    if network == "bitcoin":
+        return _bitcoin_net(text) in ((_SEGWIT_HRP, _TEST_NET_HRP) if environment == "sandbox" else (_SEGWIT_HRP,))
+    check = {"stellar": _is_stellar, "celo": _is_evm}.get(network)
+    return check is not None and check(text)
+
+
+def new_address(world: World, network: str, environment: str = "sandbox") -> str:
+    """A receiving address: on stellar the one account shared in an environment, elsewhere a fresh one."""
+    if network == "stellar":
+        return _stellar_account(derive("stellar account", world.seed, environment))
+    raw = world.streams.draw(f"addresses.{network}")[:20]
+    if network == "celo":
+        return checksummed(raw.hex())
+    return encode_segwit(0, raw)
+
+
+def new_tx_hash(world: World, network: str) -> str:
+    """A transaction hash: 64 hex digits, on celo with 0x before them (decision S16)."""
+    digits = world.streams.draw(f"tx_hashes.{network}").hex()
+    return f"0x{digits}" if network == "celo" else digits
+
+
+def is_tx_hash(network: str, text: str) -> bool:
+    """Whether a text has the shape of a transaction hash of the network (decision S16)."""
+    return re.fullmatch(r"0x[0-9a-fA-F]{64}" if network == "celo" else r"[0-9a-fA-F]{64}", text, re.ASCII) is not None
+
+
+def require_tx_hash(network: str, given: str | None) -> None:
+    """ApiError invalid_parameter for a `tx_hash` that is none of the network."""
+    if given is not None and not is_tx_hash(network, given):
+        raise invalid("tx_hash", f"it is not a transaction hash of {network}")
+
+
+def check_tx_hash(given: str | None) -> Iterator[Wrong]:
+    """What is wrong with the parameter `tx_hash` of an action, whatever network it is for."""
+    if given is not None and not any(is_tx_hash(network, given) for network in NETWORKS):
+        yield wrong("tx_hash", "it is not a transaction hash of any network")
+
+
+def new_memo(world: World) -> str:
+    """A stellar memo of type id: a whole number of ten digits."""
+    return str(1_000_000_000 + world.streams.below(9_000_000_000, "memos"))
+
+
+def encode_stellar(public_key: bytes) -> str:
+    """The StrKey of an ed25519 public key: version byte, key, CRC16, in base 32."""
+    payload = bytes([_STELLAR_ACCOUNT_VERSION]) + public_key
+    return base64.b32encode(payload + _crc16(payload)).decode("ascii")
+
+
+def _crc16(payload: bytes) -> bytes:
+    return binascii.crc_hqx(payload, 0).to_bytes(2, "little")
+
+
+@lru_cache(maxsize=1024)
+def _stellar_account(secret: bytes) -> str:
+    # A genuine curve point, because some client libraries check more than the checksum. Loaded late: it is slow.
+    from Crypto.PublicKey import ECC
+
+    key = ECC.construct(curve="Ed25519", seed=secret)
+    return encode_stellar(key.public_key().export_key(format="raw"))
+
+
+def _is_stellar(text: str) -> bool:
+    if _STELLAR.fullmatch(text) is None:
+        return False
+    raw = base64.b32decode(text)
+    return raw[0] == _STELLAR_ACCOUNT_VERSION and _crc16(raw[:-2]) == raw[-2:]
+
+
+def checksummed(digits: str) -> str:
+    """The EIP-55 spelling of an EVM address given as 40 lower-case hex digits."""
+    from Crypto.Hash import keccak
+
+    marks = keccak.new(digest_bits=256, data=digits.encode("ascii")).hexdigest()
+    return "0x" + "".join(digit.upper() if mark >= "8" else digit for digit, mark in zip(digits, marks, strict=False))
+
+
+def _is_evm(text: str) -> bool:
+    if _EVM.fullmatch(text) is None:
+        return False
+    digits = text[2:]
+    return digits in (digits.lower(), digits.upper()) or checksummed(digits.lower()) == text
+
+
+def encode_segwit(version: int, program: bytes) -> str:
+    """The main net address of a witness program: bech32 for version 0, bech32m above."""
+    groups = bech32.convertbits(program, 8, 5)
+    assert groups is not None
+    data = [version, *groups]
+    constant = 1 if version == 0 else _BECH32M
+    checksum = bech32.bech32_polymod([*bech32.bech32_hrp_expand(_SEGWIT_HRP), *data, 0, 0, 0, 0, 0, 0]) ^ constant
+    digits = [*data, *(checksum >> 5 * (5 - place) & 31 for place in range(6))]
+    return f"{_SEGWIT_HRP}1" + "".join(bech32.CHARSET[digit] for digit in digits)
+
+
+def _bitcoin_net(text: str) -> str:
+    """The net that an address belongs to, `bc` or `tb`; "" when it is no address."""
+    prefix = text[:3].lower()
+    if prefix in ("bc1", "tb1"):
+        return prefix[:2] if _is_segwit(text) else ""
+    if _BASE58.fullmatch(text) is None:
+        return ""
+    try:
+        raw = base58.b58decode_check(text)
+    except ValueError:
+        return ""
+    return _BASE58_VERSIONS.get(raw[0], "") if len(raw) == 21 else ""
+
+
+def _is_segwit(text: str) -> bool:
+    if text not in (text.lower(), text.upper()) or _SEGWIT.fullmatch(text.lower()) is None:
+        return False
+    data = [bech32.CHARSET.index(letter) for letter in text.lower()[3:]]
+    version = data[0]
+    constant = 1 if version == 0 else _BECH32M
+    if bech32.bech32_polymod(bech32.bech32_hrp_expand(text[:2].lower()) + data) != constant:
+        return False
+    program = bech32.convertbits(data[1:-6], 5, 8, False)
+    if version > 16 or program is None or not 2 <= len(program) <= 40:
+        return False
+    return version != 0 or len(program) in (20, 32)

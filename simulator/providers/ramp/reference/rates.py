@@ -1,0 +1,214 @@
+"""Rates: fixed mids, the spread around them, swaps at mid, and what pins and moves change (decisions H8, M1, S25).
+
+A rate is stored only once it differs from the fixed one; each environment has its own. Every rate is kept as
+printed, so that every formula holds for the printed rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Milliseconds
+from simulator.kernel.journal import Cause
+from simulator.kernel.money import Currency, add, divide_down, multiply, rate_of
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
+from simulator.kernel.world import World
+from simulator.providers.ramp.reference.records import ASSETS, FIAT_FACTS, USD_PRICES
+
+RAMP_TYPES = ("onramp", "offramp")
+USD = "USD"
+"""Only for prices of the currency listing; no operation takes it as a fiat currency."""
+
+_SPREAD = {"onramp": Decimal("1.01"), "offramp": Decimal("0.99")}
+_BRIDGE = "USDC"
+"""The asset through which one fiat currency is turned into another."""
+
+SMALLEST_RATE = Decimal("1e-18")
+LARGEST_RATE = Decimal("1e18")
+"""Beyond these no rate can be pinned or moved: all amounts stay printable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate that was pinned or moved: the value as printed, and when it was last changed."""
+
+    value: Decimal
+    changed_at_ms: Milliseconds
+
+
+RATES = TableKey("rates", Rate, per_environment=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RateChange:
+    """One pin or move: the rates `keys` become `value`; without keys all are multiplied by it."""
+
+    keys: tuple[str, ...]
+    value: Decimal
+    at_ms: Milliseconds
+    cause: Cause
+
+
+CHANGES = TableKey("rates.changes", RateChange, per_environment=True)
+"""The newest pins and moves, oldest first."""
+BEFORE = TableKey("rates.before", Decimal, per_environment=True)
+"""The rates that differed from the fixed ones before the oldest change that is kept."""
+CHANGES_KEPT = 500
+
+
+def _swap_key(source: Currency, target: Currency) -> str:
+    return f"swap:{source.key}:{target.key}"
+
+
+def _fixed_rates() -> dict[str, Decimal]:
+    per_usd = {code: fact.per_usd for code, fact in FIAT_FACTS.items()}
+    fixed: dict[str, Decimal] = {}
+    for code, price in USD_PRICES.items():
+        fixed[f"mid:{code}:{USD}"] = rate_of(price)
+        for fiat_code, cost in per_usd.items():
+            mid = fixed[f"mid:{code}:{fiat_code}"] = rate_of(multiply(price, cost))
+            for type_, spread in _SPREAD.items():
+                fixed[f"{type_}:{code}:{fiat_code}"] = rate_of(multiply(mid, spread))
+    for source in ASSETS.values():
+        for target in ASSETS.values():
+            if source != target:
+                cross = divide_down(USD_PRICES[source.code], USD_PRICES[target.code])
+                fixed[_swap_key(source, target)] = rate_of(cross)
+    return fixed
+
+
+FIXED = _fixed_rates()
+"""Every rate of a fresh world: `mid:USDC:KES`, `onramp:…`, `offramp:…`, `swap:USDC.stellar:XLM.stellar`."""
+
+
+def _changed(world: World, environment: str) -> Table[Rate]:
+    return world.store[RATES.of(environment)]
+
+
+def _value(world: World, environment: str, key: str) -> Decimal:
+    row = _changed(world, environment).get(key)
+    return FIXED[key] if row is None else row.value
+
+
+def ramp_rate(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> Decimal:
+    """Fiat per unit of the asset, as printed, for `onramp` or `offramp`; KeyError for a pair that does not exist."""
+    kind = "mid" if assumes(world, "M1", "no_spread") else type
+    return _value(world, environment, f"{kind}:{asset_code}:{fiat_code}")
+
+
+def mid_rate(world: World, environment: str, asset_code: str, fiat_code: str) -> Decimal:
+    """Fiat per unit of the asset without spread; KeyError for a pair that does not exist."""
+    return _value(world, environment, f"mid:{asset_code}:{fiat_code}")
+
+
+def usd_price(world: World, environment: str, asset_code: str) -> Decimal:
+    """What an asset costs in US dollars now, as the currency listing shows it."""
+    return mid_rate(world, environment, asset_code, USD)
+
+
+def swap_rate(world: World, environment: str, source: Currency, target: Currency) -> Decimal:
+    """Target per unit of source, as printed; KeyError when one is no asset or both are the same."""
+    return _value(world, environment, _swap_key(source, target))
+
+
+def changed_at_ms(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> int:
+    """When a rate was last pinned or moved, else the start of the world."""
+    row = _changed(world, environment).get(f"{type}:{asset_code}:{fiat_code}")
+    return world.started_at_ms if row is None else row.changed_at_ms
+
+
+def swap_changed_at_ms(world: World, environment: str, source: Currency, target: Currency) -> int:
+    """When a swap direction was last pinned or moved, else the start of the world."""
+    row = _changed(world, environment).get(_swap_key(source, target))
+    return world.started_at_ms if row is None else row.changed_at_ms
+
+
+def convert_mid(world: World, environment: str, amount: Decimal, source: Currency, target: Currency) -> Decimal:
+    """An amount in another currency at mid, not rounded to it: any two of fiat currencies and assets."""
+    if source.code == target.code:
+        return amount
+    if source.is_fiat and target.is_fiat:
+        bridge = mid_rate(world, environment, _BRIDGE, source.code)
+        return divide_down(multiply(amount, mid_rate(world, environment, _BRIDGE, target.code)), bridge)
+    if target.is_fiat:
+        return multiply(amount, mid_rate(world, environment, source.code, target.code))
+    if source.is_fiat:
+        return divide_down(amount, mid_rate(world, environment, target.code, source.code))
+    return multiply(amount, swap_rate(world, environment, source, target))
+
+
+def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal) -> None:
+    """Keep a change that is about to be made, so that the way of a rate can be shown; the oldest go beyond a bound."""
+    kept, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
+    if not kept.rows:
+        for key, row in _changed(world, environment).items():
+            before.put(key, row.value)
+    number = world.next_sequence(f"rates.changes.{environment}")
+    kept.put(str(number), RateChange(keys, value, world.now_ms, world.cause))
+    while len(kept) > CHANGES_KEPT:
+        number_of_oldest, oldest = next(iter(kept.items()))
+        for key in oldest.keys or FIXED:
+            before.put(key, _after(oldest, before.get(key) or FIXED[key]))
+        kept.delete(number_of_oldest)
+
+
+def _after(change: RateChange, value: Decimal) -> Decimal:
+    """What a rate becomes by a change that meets it."""
+    return change.value if change.keys else rate_of(multiply(value, change.value))
+
+
+def way_of(
+    world: World, environment: str, asset_code: str, fiat_code: str
+) -> Iterator[tuple[int, Mapping[str, Decimal], Cause | None]]:
+    """The printed rates of a pair over time: since when (milliseconds), `mid`, `onramp` and `offramp`, and why.
+
+    The oldest first; that one stood before all changes that are kept, and has no cause.
+    """
+    no_spread = assumes(world, "M1", "no_spread")
+    keys = {kind: f"{'mid' if no_spread else kind}:{asset_code}:{fiat_code}" for kind in ("mid", *RAMP_TYPES)}
+    changes, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
+    first = next(iter(changes.items()), None)
+    if first is None:
+        present = {kind: _value(world, environment, key) for kind, key in keys.items()}
+        yield changed_at_ms(world, environment, "mid", asset_code, fiat_code), present, None
+        return
+    values = {kind: before.get(key) or FIXED[key] for kind, key in keys.items()}
+    yield world.started_at_ms if first[0] == "1" else first[1].at_ms, values, None
+    for change in changes.values():
+        met = [kind for kind, key in keys.items() if not change.keys or key in change.keys]
+        if met:
+            values = {kind: _after(change, value) if kind in met else value for kind, value in values.items()}
+            yield change.at_ms, values, change.cause
+
+
+def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: Decimal, type: str | None) -> None:
+    """Fix the printed rate of a pair: of both types and the mid, or of the one type that is named."""
+    kinds = ("mid", *RAMP_TYPES) if type is None else (type,)
+    keys = tuple(f"{kind}:{asset_code}:{fiat_code}" for kind in kinds)
+    _note(world, environment, keys, rate)
+    for key in keys:
+        _changed(world, environment).put(key, Rate(rate, world.now_ms))
+
+
+def pin_swap(world: World, environment: str, source: Currency, target: Currency, rate: Decimal) -> None:
+    """Fix the printed rate of one swap direction."""
+    key = _swap_key(source, target)
+    _note(world, environment, (key,), rate)
+    _changed(world, environment).put(key, Rate(rate, world.now_ms))
+
+
+def move_all(world: World, environment: str, percent: Decimal) -> None:
+    """Multiply every rate, pinned ones too, by 1 + percent/100; ValueError when one would leave the legal range."""
+    factor = add(Decimal(1), divide_down(percent, Decimal(100)))
+    moved = {key: rate_of(multiply(_value(world, environment, key), factor)) for key in FIXED}
+    for value in moved.values():
+        if not SMALLEST_RATE <= value <= LARGEST_RATE:
+            raise ValueError("every rate must stay positive and printable")
+    _note(world, environment, (), factor)
+    table = _changed(world, environment)
+    for key, value in moved.items():
+        table.put(key, Rate(value, world.now_ms))

@@ -1,0 +1,216 @@
+"""The fixed reference data as tables: currencies, countries, providers, banks, networks, the currency listing.
+
+Read once from `reference.json`. Reference chapter of the specification, decisions H8, M1, M13, R1 to R3, R7. Amounts
+there are strings: they are decimals. `per_usd` is what one US dollar costs: every fixed mid rate is the price of the
+asset in US dollars times this. `native_fee` is in the network's own asset, `height` is the latest block at the start of
+2026. In the currency listing `deposit_fees` are amounts of the asset and `slippage` is percent; its other fees are in
+`fees.json`. Banks tell how many digits an account number has there.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any
+
+from simulator.engine.records.records import Record
+from simulator.engine.text.json import loads
+from simulator.engine.text.shapes import ASSET_CODES as CODES
+from simulator.engine.text.shapes import Country, FiatCode, OneOf
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.money import Currency
+
+NETWORKS = ("stellar", "celo", "bitcoin")
+"""The canonical names of all networks."""
+
+RAMP_NETWORKS = ("stellar", "celo")
+"""The networks that network stats, rates and ramp quotes know."""
+
+METHODS = ("mobile_money", "bank_transfer")
+
+_DIGITS = re.compile(r"[0-9]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Fiat:
+    """A fiat currency with its country (ISO 3166-1 alpha-2), its price of one US dollar, its payment methods."""
+
+    code: FiatCode
+    name: str
+    country: Country
+    country_name: str
+    per_usd: Decimal
+    methods: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkFacts:
+    """What does not change about a network: `native_fee` is in `native_asset`, `height` is that of 2026-01-01."""
+
+    native_asset: str
+    native_fee: Decimal
+    block_seconds: int
+    confirmation_seconds: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencyListing:
+    """One row of the currency listing (decision R7); `network` is the canonical name.
+
+    `min_withdraw` and `max_withdraw` are the limits of sends in a fresh world, `deposit_fees` is an amount of the
+    asset, `slippage` is percent. The fees of sends, swaps and purchases are those of the fee products.
+    """
+
+    symbol: str
+    network: str
+    name: str
+    decimals: int
+    min_withdraw: Decimal
+    max_withdraw: Decimal
+    deposit_fees: Decimal
+    slippage: Decimal
+    confirmations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A mobile money provider in one country (decision R2)."""
+
+    country: str
+    code: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """A bank in one country and the number of digits its accounts have (decision R3)."""
+
+    country: str
+    code: str
+    name: str
+    min_digits: int
+    max_digits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network(Record):
+    """The status of one network in one environment; `name` is the canonical network."""
+
+    name: str
+
+    @property
+    def kind(self) -> str:
+        return "network"
+
+
+_LISTED_FIGURES = ("min_withdraw", "max_withdraw", "deposit_fees", "slippage")
+
+
+def _listing(row: dict[str, Any]) -> CurrencyListing:
+    return CurrencyListing(**row | {name: Decimal(row[name]) for name in _LISTED_FIGURES})
+
+
+_DATA: dict[str, Any] = loads(Path(__file__).with_name("reference.json").read_bytes())
+
+FIAT_FACTS = {
+    row["code"]: Fiat(**row | {"per_usd": Decimal(row["per_usd"]), "methods": tuple(row["methods"])})
+    for row in _DATA["fiats"]
+}
+FIATS = {code: Currency(code, 2) for code in FIAT_FACTS}
+"""The five fiat currencies by code."""
+
+COUNTRIES: dict[str, FiatCode] = {fact.country: code for code, fact in FIAT_FACTS.items()}
+"""Country → its fiat currency."""
+
+COUNTRY_OF = {code: fact.country for code, fact in FIAT_FACTS.items()}
+"""Fiat currency → its country."""
+
+USD_PRICES = {code: Decimal(price) for code, price in _DATA["prices"].items()}
+"""Asset code → price in US dollars when a world starts."""
+
+NETWORK_FACTS = {
+    name: NetworkFacts(**row | {"native_fee": Decimal(row["native_fee"])}) for name, row in _DATA["networks"].items()
+}
+
+LISTINGS = {(row["symbol"], row["network"]): _listing(row) for row in _DATA["currencies"]}
+"""(code, canonical network) → its row of the currency listing, in table order."""
+
+ASSETS = {(code, network): Currency(code, row.decimals, network) for (code, network), row in LISTINGS.items()}
+"""(code, canonical network) → the asset."""
+
+ASSET_CODES = tuple(USD_PRICES)
+
+NETWORK_ASSETS = {name: tuple(code for code, where in ASSETS if where == name) for name in NETWORKS}
+"""Canonical network → its asset codes, bitcoin included."""
+
+RAMP_ASSETS = {name: NETWORK_ASSETS[name] for name in RAMP_NETWORKS}
+"""Ramp network → its asset codes."""
+
+RAMP_ASSET_CODES = {code: text for code, text in CODES.items() if any(code in codes for codes in RAMP_ASSETS.values())}
+"""The assets of ramps, and what each is."""
+RampAsset = Annotated[str, OneOf(RAMP_ASSET_CODES)]
+
+PROVIDERS = {
+    country: {code: Provider(country, code, name) for code, name in _DATA["providers"].get(country, {}).items()}
+    for country in COUNTRIES
+}
+"""Country → provider code → provider; empty where there is no mobile money."""
+
+PROVIDER_CODES = {
+    code: f"Works in {', '.join(country for country in PROVIDERS if code in PROVIDERS[country])}."
+    for providers in PROVIDERS.values()
+    for code in providers
+}
+"""Every provider code known in any country, with where it works."""
+
+BANKS = {
+    country: {
+        code: Bank(country, code, name, *_DATA["banks"][country]["account_digits"])
+        for code, name in _DATA["banks"][country]["names"].items()
+    }
+    for country in COUNTRIES
+}
+"""Country → bank code → bank."""
+
+
+def asset(code: str, network: str) -> Currency | None:
+    """The asset of that code on a canonical network, None when it is not there."""
+    return ASSETS.get((code, network))
+
+
+def fiat(code: str) -> Currency | None:
+    """The fiat currency of that code, None when it is not one of the five."""
+    return FIATS.get(code)
+
+
+def currency_of(code: str, network: str | None) -> Currency:
+    """The currency that a record names: an asset on its network, or a fiat (network None); KeyError for another."""
+    return FIATS[code] if network is None else ASSETS[code, network]
+
+
+def listing(code: str, network: str) -> CurrencyListing:
+    """The listing's row of an asset on a canonical network; KeyError when there is none."""
+    return LISTINGS[code, network]
+
+
+def has_method(fiat_code: str, method: str) -> bool:
+    """Whether a fiat currency can be paid in or out by `mobile_money` or `bank_transfer` (decision R1)."""
+    facts = FIAT_FACTS.get(fiat_code)
+    return facts is not None and method in facts.methods
+
+
+def provider(country: str, code: str) -> Provider | None:
+    """The mobile money provider of that code in a country; see `PROVIDER_CODES` for those known anywhere."""
+    return PROVIDERS.get(country, {}).get(code)
+
+
+def bank(country: str, code: str) -> Bank | None:
+    """The bank of that code in a country."""
+    return BANKS.get(country, {}).get(code)
+
+
+def is_account_number(found: Bank, text: str) -> bool:
+    """Whether an account number has the shape that the bank's country uses: digits only, of the right count."""
+    return _DIGITS.fullmatch(text) is not None and found.min_digits <= len(text) <= found.max_digits

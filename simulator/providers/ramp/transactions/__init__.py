@@ -1,0 +1,108 @@
+"""What every room that moves money shares: transactions and their order numbers, quotes, credited deposits."""
+
+from __future__ import annotations
+
+from simulator.engine.rows.room import Room
+from simulator.kernel.world import TimerRow
+from simulator.providers.ramp.transactions import shapes
+from simulator.providers.ramp.transactions.actions import (
+    begin,
+    by_order_id,
+    credit_deposit,
+    fresh_memo,
+    given_amount,
+    given_tx_hash,
+    move_released,
+    pay_over_lightning,
+    payment_of,
+    transactions,
+)
+from simulator.providers.ramp.transactions.kinds import quote_kind, transaction_kind
+from simulator.providers.ramp.transactions.quotes import (
+    EXPIRY,
+    QUOTE,
+    QUOTE_MEANINGS,
+    NewQuoteFields,
+    Quote,
+    claim_quote,
+    end_ms,
+    expire_quote,
+    find_quote,
+    new_quote_fields,
+    open_quote,
+    require_usable,
+    use_quote,
+)
+from simulator.providers.ramp.transactions.records import (
+    LIGHTNING_PAYMENTS,
+    ORDERS,
+    SEARCHED,
+    TRANSACTIONS,
+    TYPES,
+    NewOrderFields,
+    PaymentInstructions,
+    Side,
+    Transaction,
+    holder,
+    new_order_fields,
+)
+from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
+
+ROOM = Room(
+    "transactions",
+    tables=(
+        ORDERS,
+        LIGHTNING_PAYMENTS,
+    ),
+    kinds=(
+        transaction_kind(
+            "deposit_transaction",
+            lambda world, record: shapes.render_deposit(world, record),
+            DEPOSIT_TRANSACTION,
+            lambda: shapes.DepositTransaction,
+            listed_as=("deposit",),
+        ),
+    ),
+    timers=(TimerRow(EXPIRY, expire_quote, "the quote passes its 30 minutes unused", ("expire",)),),
+    clauses=lambda: shapes.CLAUSES,
+)
+
+
+__all__ = [
+    "IN_FLIGHT",
+    "QUOTE",
+    "QUOTE_MEANINGS",
+    "ROOM",
+    "SEARCHED",
+    "STATUSES",
+    "TRANSACTIONS",
+    "TYPES",
+    "NewOrderFields",
+    "NewQuoteFields",
+    "PaymentInstructions",
+    "Quote",
+    "Side",
+    "Transaction",
+    "begin",
+    "by_order_id",
+    "claim_quote",
+    "credit_deposit",
+    "end_ms",
+    "find_quote",
+    "fresh_memo",
+    "given_amount",
+    "given_tx_hash",
+    "holder",
+    "move_released",
+    "new_order_fields",
+    "new_quote_fields",
+    "open_quote",
+    "pay_over_lightning",
+    "payment_of",
+    "quote_kind",
+    "require_usable",
+    "shapes",
+    "transaction_kind",
+    "transactions",
+    "use_quote",
+]

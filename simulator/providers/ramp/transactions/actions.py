@@ -1,0 +1,149 @@
+"""Finding transactions, and crediting a deposit: money into a balance, and the transaction that says so."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.engine.records.records import announce, create, find, move, tell
+from simulator.engine.rows.error import invalid
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.copying import replace
+from simulator.kernel.ledger import OUTSIDE, available
+from simulator.kernel.money import Currency
+from simulator.kernel.table import Table
+from simulator.kernel.world import World
+from simulator.providers.ramp.fees import no_fee
+from simulator.providers.ramp.incoming_transfers import LIGHTNING, receiver_at, receiver_key
+from simulator.providers.ramp.profile import release_limits
+from simulator.providers.ramp.reference import new_memo, new_tx_hash, require_tx_hash
+from simulator.providers.ramp.transactions.records import (
+    BALANCE_TYPES,
+    LIGHTNING_PAYMENTS,
+    ORDERS,
+    TRANSACTIONS,
+    Side,
+    Transaction,
+    holder,
+    new_order_fields,
+)
+
+
+def transactions(world: World, environment: str, owner: str = "") -> Table[Transaction]:
+    """The transactions of the account (or of another platform user) in one environment, oldest first."""
+    return world.store[TRANSACTIONS.of(environment, owner)]
+
+
+def by_order_id(world: World, environment: str, order_id: str) -> Transaction | None:
+    """The transaction behind a public order number of the account."""
+    transaction_id = world.store[ORDERS.of(environment)].get(order_id)
+    return None if transaction_id is None else transactions(world, environment).get(transaction_id)
+
+
+def begin(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
+    """Bring a transaction into being and enter its order number."""
+    if not transaction.owner:
+        world.store[ORDERS.of(transaction.environment)].put(transaction.order_id, transaction.id)
+    if not transaction.owner:
+        if transaction.type in BALANCE_TYPES and assumes(world, "S17", "acceptance_is_told"):
+            return _begin_told(world, transaction, on, when, "transaction.created")
+        if transaction.type == "deposit" and assumes(world, "S17", "deposits_are_told"):
+            return _begin_told(world, transaction, on, when, "transaction.completed")
+    return create(world, transaction, on, when)
+
+
+def _begin_told(world: World, transaction: Transaction, on: str, when: str, event_type: str) -> Transaction:
+    """The same with an event more, before those that the first move emits."""
+    made = create(world, transaction, on, when, announced=False)
+    tell(world, made, event_type)
+    announce(world, made, on, when)
+    return made
+
+
+def move_released(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
+    """Move a transaction that comes to nothing; the account limits get back what it was charged with."""
+    if assumes(world, "M14", "limits_are_not_given_back"):
+        return move(world, transaction, on, when)
+    release_limits(world, transaction.environment, transaction.limit_charge)
+    return move(world, replace(transaction, limit_charge=None), on, when)
+
+
+def given_amount(side: Side, text: str | None) -> Decimal:
+    """The amount that came in for a side: as given, else all of it; ApiError invalid_parameter."""
+    if text is None:
+        return side.amount
+    currency = side.currency
+    if not currency.accepts(text) or Decimal(text) == 0:
+        raise invalid("amount", f"it must be more than zero, with at most {currency.decimals} decimals")
+    return Decimal(text)
+
+
+def given_tx_hash(world: World, network: str, text: str | None) -> str:
+    """The hash of a transaction on a network: as given, else a new one; ApiError invalid_parameter."""
+    require_tx_hash(network, text)
+    return text or new_tx_hash(world, network)
+
+
+def fresh_memo(world: World, environment: str, address: str) -> str:
+    """A stellar memo under which nothing else receives at the shared address of the environment."""
+    memo = new_memo(world)
+    while receiver_at(world, environment, "stellar", address, memo) is not None:
+        memo = new_memo(world)
+    return memo
+
+
+def pay_over_lightning(world: World, transaction: Transaction) -> None:
+    """Enter which transaction pays an invoice, so that it is paid once (decision S14)."""
+    if transaction.lightning is not None:
+        key = receiver_key(LIGHTNING, transaction.lightning)
+        world.store[LIGHTNING_PAYMENTS.of(transaction.environment)].put(key, transaction.id)
+
+
+def payment_of(world: World, environment: str, invoice: str) -> Transaction | None:
+    """The last transaction of the account that pays, or paid, or failed to pay an invoice or Lightning address."""
+    transaction_id = world.store[LIGHTNING_PAYMENTS.of(environment)].get(receiver_key(LIGHTNING, invoice))
+    found = find(world, transaction_id) if transaction_id is not None else None
+    return found if isinstance(found, Transaction) else None
+
+
+def credit_deposit(
+    world: World,
+    environment: str,
+    *,
+    asset: Currency,
+    amount: Decimal,
+    tx_hash: str | None = None,
+    reference: str | None = None,
+    deposit_id: str | None = None,
+    recipient_address: str | None = None,
+    memo: str | None = None,
+    lightning: str | None = None,
+    counterparty: str | None = None,
+    owner: str = "",
+    source: str = OUTSIDE,
+) -> Transaction:
+    """Credit `amount` to a balance and make the completed transaction of type deposit (decision S12).
+
+    `source` is the ledger account it comes from: the outside world, or the sender's of an internal transfer.
+    """
+    credited = Side(asset.code, asset.network, amount)
+    transaction = Transaction(
+        **new_order_fields(world, environment, owner),
+        owner=owner,
+        type="deposit",
+        paid=credited,
+        received=credited,
+        amount=amount,
+        net_amount=amount,
+        fee=no_fee(asset),
+        reference=reference,
+        recipient_address=recipient_address,
+        memo=memo,
+        tx_hash=tx_hash,
+        deposit_id=deposit_id,
+        lightning=lightning,
+        counterparty=counterparty,
+    )
+    world.ledger.move(
+        world.now_ms, "deposit", transaction.id, asset.key, amount, source, available(holder(environment, owner))
+    )
+    return begin(world, transaction, "credit")

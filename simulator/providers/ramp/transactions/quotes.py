@@ -1,0 +1,122 @@
+"""What quotes of every kind share: they lock rate and fees for exactly 30 minutes and are used once.
+
+State table "Ramp quote" of the specification, decisions S1 and S2 (the same for swap, buy and withdraw quotes).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+from simulator.engine.records.records import NewFields, Record, create, existing, move, new_fields
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.operation import Call
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Milliseconds
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+
+QUOTE_LIFETIME_MS = 30 * MINUTE_MS
+EXPIRY = "quote.expiry"
+
+QUOTE = Machine(
+    "quote",
+    initial=(Move("create", "active"),),
+    rows={
+        "active": (Move("confirm", "confirmed"), Move("expire", "expired", ("quote.expired",))),
+        "confirmed": (),
+        "expired": (),
+    },
+)
+
+QUOTE_MEANINGS = {
+    "active": "It can be used.",
+    "confirmed": "It was used; a transaction came of it.",
+    "expired": "Its 30 minutes passed unused.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote(Record):
+    """A locked price. It can be used while now < `expires_at_ms` (decision S1)."""
+
+    expires_at_ms: Milliseconds
+
+
+Q = TypeVar("Q", bound=Quote)
+
+
+class NewQuoteFields(NewFields):
+    """The fields of `Quote` that every new one is given."""
+
+    expires_at_ms: int
+
+
+def new_quote_fields(world: World, environment: str, prefix: str) -> NewQuoteFields:
+    """The fields of a quote made now."""
+    return {
+        **new_fields(world, environment, prefix, "ids.quote"),
+        "expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS,
+    }
+
+
+def end_ms(world: World, expires_at_ms: int) -> int:
+    """The first moment at which what expires then can no longer be used or paid (decision S1)."""
+    return expires_at_ms + assumes(world, "S1", "usable_at_expires_at")
+
+
+def open_quote(world: World, quote: Q) -> Q:
+    """Bring a quote into being and plan its expiry."""
+    quote = create(world, quote, "create")
+    world.agenda.plan(end_ms(world, quote.expires_at_ms), EXPIRY, quote.id)
+    return quote
+
+
+def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str, param: str | None = None) -> Q:
+    """A quote of one kind by id; 404 quote_not_found."""
+    quote = world.store[table.of(environment)].get(quote_id)
+    if quote is None:
+        in_body = param is not None and assumes(world, "S2", "wallet_quotes_are_not_found")
+        code = "not_found" if in_body else "quote_not_found"
+        raise ApiError(code, f"There is no quote with the id {quote_id!r}.", param)
+    return quote
+
+
+def require_usable(quote: Quote, param: str | None = None) -> None:
+    """409 quote_already_used or 422 quote_expired unless the quote is active; `param` names it where a body does."""
+    if quote.status == "confirmed":
+        raise ApiError("quote_already_used", "The quote was already used; create a new one.", param)
+    if quote.status == "expired":
+        raise ApiError("quote_expired", "The quote is older than 30 minutes; create a new one.", param)
+
+
+class UsesQuote(Protocol):
+    """A body that names the quote it uses."""
+
+    @property
+    def quote_id(self) -> str: ...
+
+
+BodyT = TypeVar("BodyT", bound=UsesQuote)
+
+
+def claim_quote(call: Call[BodyT, None, Q], table: TableKey[Q]) -> None:
+    """Make the quote that a body names the call's resource; errors as `find_quote` and `require_usable`."""
+    call.resource = find_quote(call.world, call.environment, table, call.body.quote_id, "quote_id")
+    require_usable(call.resource, "quote_id")
+
+
+def use_quote(world: World, quote: Q) -> Q:
+    """Mark a quote as used; nothing expires any more."""
+    world.agenda.cancel(EXPIRY, quote.id)
+    return move(world, quote, "confirm")
+
+
+def expire_quote(world: World, timer: Timer) -> None:
+    """The timer of the 30 minutes."""
+    quote = existing(world, Quote, timer.target)
+    is_told = quote.kind == "ramp_quote" or not assumes(world, "S2", "only_ramp_quotes_are_told")
+    move(world, quote, "expire", announced=is_told)

@@ -1,0 +1,84 @@
+"""How a deposit transaction is shown: the wallet transaction shape with `deposit_id` (decision S12)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from typing_extensions import TypedDict
+
+from simulator.engine.records.records import present
+from simulator.engine.text.shapes import (
+    AmountText,
+    AssetText,
+    Assumed,
+    Clauses,
+    OneOf,
+    OrderNumber,
+    Prefix,
+    Timestamp,
+    WalletNetwork,
+)
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.world import World
+from simulator.providers.ramp.fees import AppFee, show_app_fee
+from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.transactions.records import Transaction
+from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION_MEANINGS
+
+
+class DepositTransaction(TypedDict):
+    """What a deposit to one of the account's wallets brought to the balance."""
+
+    id: Annotated[str, Prefix("txn_")]
+    """Names the transaction; read it again with `GET /transactions/{id}`."""
+    type: Literal["deposit"]
+    """Tells a deposit from other types of transaction."""
+    status: Annotated[str, OneOf(DEPOSIT_TRANSACTION_MEANINGS), Assumed("S12")]
+    """A deposit becomes a transaction when it is credited, so it is always `completed`."""
+    order_id: Annotated[OrderNumber, Assumed("L3")]
+    """The public number of its order, for `GET /orders/{order_id}`."""
+    symbol: Annotated[AssetText, Assumed("S12")]
+    """The asset that came in."""
+    network: Annotated[WalletNetwork, Assumed("S12")]
+    """The network it came in on."""
+    amount: Annotated[AmountText, Assumed("S12")]
+    """What was deposited, in the asset."""
+    fee: Annotated[AppFee, Assumed("S12")]
+    """What the deposit cost; deposits are free."""
+    net_amount: Annotated[AmountText, Assumed("S12")]
+    """What was credited to the balance, in the asset: the amount after fees."""
+    reference: Annotated[str | None, Assumed("H19", "nullable")]
+    """The reference of the wallet that received it; null where it has none."""
+    tx_hash: str | None
+    """The on-chain transaction of the deposit; null where it came over Lightning or from another user."""
+    deposit_id: Annotated[Annotated[str, Prefix("dep_")] | None, Assumed("S12")]
+    """The deposit in `GET /wallets/{id}/deposits`; null for what another user of the service sent."""
+    created_at: Timestamp
+    """When it was credited."""
+    updated_at: Timestamp
+    """When the transaction last changed."""
+
+
+def render_deposit(world: World, record: Transaction) -> DepositTransaction:
+    currency = record.fee.currency
+    return {
+        "id": record.id,
+        "type": "deposit",
+        "status": record.status,
+        "order_id": record.order_id,
+        "symbol": record.received.code,
+        "network": upper(present(record.received.network)),
+        "amount": currency.format(record.amount),
+        "fee": show_app_fee(record.fee),
+        "net_amount": currency.format(record.net_amount),
+        "reference": record.reference,
+        "tx_hash": record.tx_hash,
+        "deposit_id": record.deposit_id,
+        "created_at": format_timestamp(record.created_at_ms),
+        "updated_at": format_timestamp(record.updated_at_ms),
+    }
+
+
+CLAUSES: Clauses = {
+    "Wallet transaction": (DepositTransaction,),
+}

@@ -1,0 +1,318 @@
+"""A server in the process of the test, without any socket: calls and webhooks are handed over in memory.
+
+It lives in an event loop of its own, in a thread: so it goes on while a test waits for it, whatever kind of loop the
+test has, if any, and whatever it has done to the clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from asyncio import wrap_future
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from concurrent.futures import CancelledError, Future
+from itertools import count
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlencode
+
+import anyio.to_thread
+from yarl import URL
+
+from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.late import run_all
+from simulator.engine.server.app import Application
+from simulator.engine.server.config import Config
+from simulator.engine.server.http.messages import CUT, OPENED_AT
+from simulator.engine.webhooks import ENDPOINTS, Outcome, check_url
+from simulator.engine.webhooks.courier import transport as transports
+from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers, recorded_header
+from simulator.host import create_app
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.testing.errors import SimulatorError, error_of, is_told, missing
+from simulator.testing.links.link import content_of, query_of
+from simulator.testing.links.loop_thread import LoopThread, is_handling
+from simulator.testing.receiving.loopback import Answer, Request
+
+try:
+    import httpx
+except ImportError as error:
+    raise missing("httpx", "The test kit") from error
+
+__tracebackhide__ = is_told
+_HOST = "simulator.localhost"
+ORIGIN = f"http://{_HOST}"
+"""The URL of every server in process. Nothing listens there: names below `localhost` never leave the machine."""
+_RECEIVERS = ".receiver.localhost"
+"""Where the receivers of tests are: a URL that may receive webhooks, as all of `localhost` may (decision W3)."""
+
+Handler = Callable[[Request], "Future[Answer]"]
+
+
+class InProcessLink:
+    """A server of its own in this process. Its clients have to be those of its worlds, or use `transport()`."""
+
+    def __init__(self, config: Config | None = None) -> None:
+        self.url = ORIGIN
+        self._receivers = _Receivers()
+        self._app = create_app(config or Config(clock="manual"), transport=self._receivers)
+        self._receivers.sender_of = self._app.runtime.courier.sender_of
+        self._thread = LoopThread("rampsim in process")
+        self._thread.run(self._start())
+        self.control("GET", "/health")
+        run_all()  # what a module takes from `datetime` or `time` while a test has frozen them, it keeps
+
+    def control(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | bytes | None = None,
+        *,
+        world: str | None = None,
+        query: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Any:
+        """A control call as `Link` says. Without a time limit it takes as long as the server works."""
+        content, sent = content_of(body)
+        if world:
+            sent["X-Simulator-World"] = world
+        call = _Call(
+            method,
+            CONTROL_BASE + path,
+            urlencode(query_of(query)).encode(),
+            [(b"host", _HOST.encode())]
+            + [(name.lower().encode(), value.encode()) for name, value in {**sent, **(headers or {})}.items()],
+            content,
+        )
+        try:
+            reply = self._wait(call, timeout_seconds)
+        except _Closed:
+            raise SimulatorError("The simulator in this process has been closed.") from None
+        except TimeoutError:
+            raise SimulatorError(f"{method} {path} was not answered within {timeout_seconds:g} seconds.") from None
+        if dict(reply.headers).get("content-type", "").startswith("application/yaml"):
+            return reply.body.decode()
+        answer = json.loads(reply.body) if reply.body else None
+        if not 200 <= reply.status < 300:
+            raise error_of(reply.status, answer)
+        return answer
+
+    def transport(self) -> httpx.BaseTransport:
+        return _Transport(self)
+
+    def async_transport(self) -> httpx.AsyncBaseTransport:
+        return _AsyncTransport(self)
+
+    def deliver_to(self, world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
+        """Hand webhooks of a world to a handler; gives the URL's origin for them, and what ends it.
+
+        The first is the same in every world, and so on.
+        """
+        return self._receivers.add(self._thread.run(self._urls_of(world_id)), world_id, handler)
+
+    def close(self) -> None:
+        if self._thread.is_alive:
+            self._thread.run(self._app.runtime.close())
+            self._thread.stop()
+
+    def answer(self, request: httpx.Request, call: _Call) -> httpx.Response:
+        """Answer a call of an httpx client; its errors are those that it has over HTTP."""
+        timeout = request.extensions.get("timeout", {}).get("read")
+        try:
+            reply = self._wait(call, timeout)
+        except _Closed:
+            raise httpx.ConnectError("the simulator in this process has been closed", request=request) from None
+        except TimeoutError:
+            raise httpx.ReadTimeout("timed out", request=request) from None
+        if reply.cut:
+            raise httpx.RemoteProtocolError("Server disconnected without sending a response.", request=request)
+        return httpx.Response(
+            reply.status,
+            headers=reply.headers,
+            stream=httpx.ByteStream(reply.body),
+            extensions={"http_version": b"HTTP/1.1"},
+        )
+
+    async def _start(self) -> None:
+        self._app.runtime.start()
+
+    def _wait(self, call: _Call, timeout_seconds: float | None) -> Answer:
+        if not self._thread.is_alive:
+            raise _Closed
+        future = self._thread.submit(call.reply(self._app, calls_back=is_handling.get()))
+        try:
+            return future.result(timeout_seconds)
+        except CancelledError:
+            raise _Closed from None
+        except BaseException:
+            self.leave(call)
+            raise
+
+    def leave(self, call: _Call) -> None:
+        """Nobody waits for a call any more: whoever did is let go, and the server goes on with it."""
+        self._thread.loop.call_soon_threadsafe(call.leave)
+
+    async def _urls_of(self, world_id: str) -> set[str]:
+        """The URLs of the endpoints that a world has: a fork has those of its origin."""
+        world = self._app.runtime.simulator.worlds.get(world_id)
+        if world is None:
+            return set()
+        return {row.url for environment in ENVIRONMENTS for row in world.store[ENDPOINTS.of(environment)].values()}
+
+
+class _Closed(Exception):
+    """The server of a link has ended."""
+
+
+class _Call:
+    """One call of the server by ASGI."""
+
+    def __init__(self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+        self._scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "query_string": query,
+            "headers": headers,
+            "client": ("127.0.0.1", 0),
+            "server": (_HOST, 80),
+        }
+        self._body: bytes | None = body
+        self._gone: asyncio.Event | None = None
+        self._cut = False
+        self._status = 500
+        self._headers: tuple[tuple[str, str], ...] = ()
+        self._chunks: list[bytes] = []
+
+    async def reply(self, app: Application, *, calls_back: bool) -> Answer:
+        """The answer. `calls_back`: it comes from a handler of a webhook, which may be waiting for it to answer."""
+        self._gone = asyncio.Event()
+        opened_at = asyncio.get_running_loop().time() if calls_back else 0.0
+        self._scope["extensions"] = {CUT: self._cut_off, OPENED_AT: opened_at}
+        answering = asyncio.ensure_future(app(self._scope, self._receive, self._send))
+        gone = asyncio.ensure_future(self._gone.wait())
+        await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            answering.result()
+        self._gone.set()
+        return Answer(self._status, self._headers, b"".join(self._chunks), self._cut)
+
+    def leave(self) -> None:
+        """The client does not wait any longer."""
+        if self._gone is not None:
+            self._gone.set()
+
+    def _cut_off(self) -> None:
+        self._cut = True
+        self.leave()
+
+    async def _receive(self) -> dict[str, Any]:
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        assert self._gone is not None
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            self._headers = tuple((name.decode(), value.decode()) for name, value in message["headers"])
+        elif message["type"] == "http.response.body":
+            self._chunks.append(message.get("body", b""))
+
+
+class _Transport(httpx.BaseTransport):
+    def __init__(self, link: InProcessLink) -> None:
+        self._link = link
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self._link.answer(request, _call_of(request, request.read()))
+
+
+class _AsyncTransport(httpx.AsyncBaseTransport):
+    """For asyncio and trio: the wait for an answer is in a thread of theirs."""
+
+    def __init__(self, link: InProcessLink) -> None:
+        self._link = link
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        call = _call_of(request, await request.aread())
+        try:
+            return await anyio.to_thread.run_sync(self._link.answer, request, call, abandon_on_cancel=True)
+        except BaseException:
+            self._link.leave(call)
+            raise
+
+
+def _call_of(request: httpx.Request, content: bytes) -> _Call:
+    headers = [(name.lower(), value) for name, value in request.headers.raw]
+    return _Call(request.method, request.url.path, request.url.query, headers, content)
+
+
+class _Receivers:
+    """Carries webhooks: those of receivers of this process by hand, all others by HTTP."""
+
+    def __init__(self) -> None:
+        self._handlers: dict[tuple[str, str], Handler] = {}
+        self._http = transports.HttpTransport()
+        self.sender_of: Callable[[str], tuple[bool, World | None]] = lambda _signature: (False, None)
+
+    def add(self, taken: set[str], world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
+        hosts = {URL(url).host for url in taken} | {host for of_world, host in self._handlers if of_world == world_id}
+        host = next(name for name in _receiver_names() if name not in hosts)
+        self._handlers[world_id, host] = handler
+
+        def end() -> None:
+            self._handlers.pop((world_id, host), None)
+
+        return f"http://{host}", end
+
+    async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
+        """POST as `courier.transport.Transport` says."""
+        target = URL(url)
+        host = target.host or ""
+        if not host.endswith(_RECEIVERS) or check_url(url, policy) is not None:
+            return await self._http.post(url, headers, body, timeout_seconds, policy)
+        sent = (("Host", host), *headers, ("Content-Length", str(len(body))), ("Connection", "close"))
+        started = perf_counter()
+        try:
+            handler = self._handler(host, dict(headers).get("X-Signature", ""))
+            reply = wrap_future(handler(Request("POST", target.raw_path_qs, sent, body)))
+            # Whoever loses patience, as over HTTP, leaves the receiver alone with what it does.
+            await asyncio.wait({reply}, timeout=timeout_seconds)
+            if not reply.done():
+                raise TimeoutError
+            if reply.cancelled() or (answer := reply.result()).cut:
+                raise ConnectionClosed
+        except Exception as error:
+            why = transports.describe(error, host, timeout_seconds)
+            return Outcome(None, why, _since(started), sent)
+        received = tuple(recorded_header(name.encode(), value.encode()) for name, value in answer.headers)
+        return Outcome(answer.status, None, _since(started), sent, received, answer.body[:MAX_BODY_BYTES])
+
+    def _handler(self, host: str, signature: str) -> Handler:
+        """Who receives a request that a world has signed. That of a fork may be the receiver of its origin."""
+        _known, world = self.sender_of(signature)
+        own = self._handlers.get((world.id, host)) if world is not None else None
+        found = own or next((other for (_id, name), other in self._handlers.items() if name == host), None)
+        if found is None:
+            raise ConnectionRefusedError
+        return found
+
+    async def close(self) -> None:
+        await self._http.close()
+
+
+def _receiver_names() -> Iterator[str]:
+    return (f"{number}{_RECEIVERS}" for number in count(1))
+
+
+def _since(started: float) -> int:
+    return round((perf_counter() - started) * 1000)

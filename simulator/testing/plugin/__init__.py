@@ -1,0 +1,176 @@
+"""The pytest plugin `rampsim`: its hooks and fixtures.
+
+Every run of pytest imports this, so it imports nothing that takes time. What works behind the fixtures is `plugin_run`,
+which is imported when the first of them is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulator.testing.plugin import hooks as plugin_hooks
+from simulator.testing.plugin.options import (
+    COVERAGE,
+    COVERAGE_HELP,
+    MARKERS,
+    OPTIONS,
+    REPORTER,
+    TOLD,
+    chosen,
+    directory_of,
+)
+
+if TYPE_CHECKING:
+    from simulator.testing.plugin.run import Run
+    from simulator.testing.plugin.summary import Summary, Told
+    from simulator.testing.receiving.receivers import Receiver
+    from simulator.testing.servers.server import Server
+    from simulator.testing.worlds import World
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(plugin_hooks)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the command line and pyproject.toml may say, under one heading of `pytest --help`."""
+    group = parser.getgroup("rampsim", "rampsim: a simulator of the ramp service for your tests")
+    for option in OPTIONS:
+        given = {"choices": option.choices} if option.choices else {"metavar": option.metavar}
+        group.addoption(option.flag, help=f"{option.help} In pyproject.toml: {option.name}.", default=None, **given)
+        parser.addini(option.name, option.help, default=option.default)
+    group.addoption("--simulator-coverage", action="store_true", help=f"{COVERAGE_HELP} In pyproject.toml: {COVERAGE}.")
+    parser.addini(COVERAGE, COVERAGE_HELP, type="bool", default=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    for option in OPTIONS:
+        value = config.getini(option.name)
+        if option.choices and value not in (*option.choices, option.default):
+            raise pytest.UsageError(f"{option.name} is {value!r}; it is one of {', '.join(option.choices)}")
+    if config.getoption("simulator_url") and config.getoption("simulator") == "inprocess":
+        raise pytest.UsageError(
+            "--simulator-url names a server that runs, and --simulator=inprocess needs none: say one of the two"
+        )
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Reporter(config), REPORTER)
+
+
+RUN: pytest.StashKey[Run] = pytest.StashKey()
+
+
+def _run_of(request: pytest.FixtureRequest) -> Run:
+    """What works behind the fixtures of a run, from the first time that one is asked for."""
+    config = request.config
+    if RUN not in config.stash:
+        try:
+            run = import_module("simulator.testing.plugin.run").Run(config)
+        except ImportError as error:  # the extra is not installed
+            raise pytest.fail.Exception(f"The fixture {request.fixturename}: {error}", pytrace=False) from None
+        config.stash[RUN] = run
+        config.pluginmanager.register(run, "rampsim-run")
+    return config.stash[RUN]
+
+
+class _Reporter:
+    """In the process that reports the run: the only one, or the controller of pytest-xdist."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._run_id = ""
+        """The id that the workers of pytest-xdist have in common."""
+        # Where something was asked for that is told at the end, the end says so even when no test had a world.
+        self._has_summary = bool(
+            config.getoption(COVERAGE) or config.getini(COVERAGE) or chosen(config, "simulator_fail_on_advice")
+        )
+
+    @cached_property
+    def _summary(self) -> Summary:
+        summary: Summary = import_module("simulator.testing.plugin.summary").Summary(self._config)
+        return summary
+
+    def add(self, told: Told) -> None:
+        """Take in what a process tells."""
+        self._has_summary = True
+        self._summary.add(told)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if hasattr(report, TOLD):
+            self.add(getattr(report, TOLD))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        self._run_id = node.workerinput["testrunuid"]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        told = getattr(node, "workeroutput", {}).get(TOLD)
+        if told:
+            self.add(told)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, report: pytest.TestReport) -> None:
+        with contextlib.suppress(ImportError):  # without the extra there are no worlds
+            run = import_module("simulator.testing.plugin.run")
+            run.show_crashed(self._config, self._run_id, report.node.gateway.id, report)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self._has_summary and self._summary.fails and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._has_summary:
+            self._summary.write(terminalreporter)
+
+    def pytest_unconfigure(self) -> None:
+        """The workers are gone, and so is their server a moment later: a run leaves nothing behind."""
+        directory = directory_of(self._run_id)
+        if self._run_id and directory.exists():
+            import_module("simulator.testing.servers.run_server").RunServer(directory).wait_for_end()
+
+
+@pytest.fixture(scope="session")
+def simulator(request: pytest.FixtureRequest) -> Server:
+    """The simulator of this run, one for all its workers: `.url`, `.control_url`, `.new_world(**body)`, `.stop()`."""
+    return _run_of(request).server()
+
+
+@pytest.fixture
+def world(request: pytest.FixtureRequest, simulator: Server) -> World:
+    """A fresh world for this test: signed-in clients, clock, actions, faults, events, deliveries, books.
+
+    Markers say what it begins with: `scenario`, `clock`, `seed`, `world`. It ends with the test, and is kept when the
+    test fails.
+    """
+    return _run_of(request).new_world(request.node, simulator)
+
+
+@pytest.fixture
+def world_in_process(request: pytest.FixtureRequest) -> World:
+    """The same as `world` in the process of the test, without any socket."""
+    run = _run_of(request)
+    return run.new_world(request.node, run.server_in_process())
+
+
+@pytest.fixture
+def webhooks(request: pytest.FixtureRequest) -> Iterator[Receiver]:
+    """A receiver of the webhooks of `world`, in the process of the test: it is registered from when a test asks for it.
+
+    In a test that has `world_in_process`, and not `world`, it is that world's.
+    """
+    in_process = "world_in_process" in request.fixturenames and "world" not in request.fixturenames
+    world: World = request.getfixturevalue("world_in_process" if in_process else "world")
+    with import_module("simulator.testing").receiver(world) as receiver:
+        yield receiver
+        if request.node.stash.get(import_module("simulator.testing.plugin.run").FAILED, False):
+            with contextlib.suppress(AssertionError):  # what the application raised often is why, and is told once
+                receiver.close()

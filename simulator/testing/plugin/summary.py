@@ -1,0 +1,252 @@
+"""What is told at the end of a run, over all worlds of all its workers: coverage, advice, kept worlds.
+
+Each process notes what its worlds had when they end (`Notes`), and hands it on with the report of a test, so nothing
+is lost with a worker that is killed later, or with the server. Whoever reports the run adds it up (`Summary`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NotRequired, TypeAlias
+
+import pytest
+from typing_extensions import TypedDict
+
+from simulator.testing.errors import SimulatorError
+from simulator.testing.plugin.options import COVERAGE, REPORTER, TOLD, chosen
+from simulator.testing.plugin.report import directory
+
+if TYPE_CHECKING:
+    from simulator.engine.insight.shapes import Finding
+    from simulator.testing.worlds import World
+
+Covered: TypeAlias = Mapping[str, list[str]]
+"""The items that were exercised, by dimension."""
+
+_SEVERITIES = ("info", "warning", "error")
+_NAMED = 8
+"""So many items are named of those that were exercised, and of those that were not."""
+
+
+class Dimension(TypedDict):
+    """What there is to exercise of one sort: its title, and every item."""
+
+    title: str
+    items: list[str]
+
+
+class Kept(TypedDict):
+    """A world that was kept although its test passed, and how to look at it."""
+
+    test: str
+    look: str
+
+
+class Advice(TypedDict):
+    """A finding, and the test in whose world it was made."""
+
+    test: str
+    severity: str
+    kind: str
+    count: int
+    message: str
+    why: str
+    what_to_do: str
+
+
+class Told(TypedDict):
+    """What a process tells of the worlds that have ended since it told last."""
+
+    kept: NotRequired[list[Kept]]
+    advice: NotRequired[list[Advice]]
+    covered: NotRequired[Covered]
+    catalogue: NotRequired[Mapping[str, Dimension]]
+
+
+def wants_advice(config: pytest.Config) -> str:
+    """The severity from which on advice fails the run, "" when none does."""
+    return chosen(config, "simulator_fail_on_advice")
+
+
+def wants_coverage(config: pytest.Config) -> bool:
+    return bool(config.getoption(COVERAGE) or config.getini(COVERAGE))
+
+
+class Notes:
+    """What a process has to tell."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._from = _severities_from(wants_advice(config))
+        self._wants_coverage = wants_coverage(config)
+        self._has_told_catalogue = False
+        self._told: Told = {}
+
+    def keep(self, test: str, look: str) -> None:
+        """A world of a test that passed is kept."""
+        self._told.setdefault("kept", []).append({"test": test, "look": look})
+
+    def take(self, test: str, world: World) -> None:
+        """Note what a world has before it ends, or begins anew. What cannot be asked any more has nothing to tell."""
+        with contextlib.suppress(SimulatorError):
+            self._take_advice(test, world)
+            if self._wants_coverage:
+                self._cover(world.control("GET", "/coverage")["dimensions"])
+
+    def _take_advice(self, test: str, world: World) -> None:
+        if self._from:
+            found: list[Finding] = world.advice()
+            self._told.setdefault("advice", []).extend(
+                {
+                    "test": test,
+                    "severity": row["severity"],
+                    "kind": row["kind"],
+                    "count": row["count"],
+                    "message": row["message"],
+                    "why": row.get("why", ""),
+                    "what_to_do": row["what_to_do"],
+                }
+                for row in found
+                if row["severity"] in self._from
+            )
+
+    def _cover(self, dimensions: Mapping[str, Mapping[str, object]]) -> None:
+        covered = dict(self._told.get("covered", {}))
+        catalogue: dict[str, Dimension] = {}
+        for name, part in dimensions.items():
+            items: list[Mapping[str, object]] = part["items"]  # type: ignore[assignment]  # a list, as coverage shows it
+            seen = {*covered.get(name, ()), *(_name(item) for item in items if item["covered"])}
+            covered[name] = sorted(seen)
+            catalogue[name] = {"title": str(part["title"]), "items": [_name(item) for item in items]}
+        self._told["covered"] = covered
+        if not self._has_told_catalogue:
+            self._told["catalogue"] = catalogue
+            self._has_told_catalogue = True
+
+    def tell(self) -> Told:
+        """What is to be told; it is told once."""
+        told, self._told = self._told, {}
+        return told
+
+
+def hand_on(bearer: pytest.TestReport | pytest.Session, told: Told) -> None:
+    """Let what is told go to the process that reports the run: with the report of a test, or at the end."""
+    if not told:
+        return
+    if isinstance(bearer, pytest.TestReport):
+        setattr(bearer, TOLD, told)
+    elif hasattr(bearer.config, "workeroutput"):
+        bearer.config.workeroutput[TOLD] = told
+    elif (reporter := bearer.config.pluginmanager.get_plugin(REPORTER)) is not None:
+        reporter.add(told)
+
+
+class Summary:
+    """What was told by all processes of a run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._fails_from = wants_advice(config)
+        self._wants_coverage = wants_coverage(config)
+        self._kept: list[Kept] = []
+        self._advice: list[Advice] = []
+        self._covered: dict[str, set[str]] = {}
+        self._catalogue: Mapping[str, Dimension] = {}
+
+    def add(self, told: Told) -> None:
+        self._kept += told.get("kept", ())
+        self._advice += told.get("advice", ())
+        self._catalogue = told.get("catalogue", self._catalogue)
+        for name, items in told.get("covered", {}).items():
+            self._covered.setdefault(name, set()).update(items)
+
+    @property
+    def fails(self) -> bool:
+        """Whether there is advice for which the run fails."""
+        return bool(self._advice)
+
+    def write(self, terminal: pytest.TerminalReporter) -> None:
+        if self._kept:
+            terminal.section("rampsim: kept worlds")
+            for kept in self._kept:
+                terminal.line(f"{kept['test']}: {kept['look']}")
+        if self._wants_coverage:
+            terminal.section("rampsim: what the tests have exercised")
+            for line in self._coverage():
+                terminal.line(line)
+        if self._fails_from:
+            terminal.section(f"rampsim: advice of severity {self._fails_from} and above", red=self.fails)
+            for line in self._advice_lines():
+                terminal.line(line)
+
+    def _coverage(self) -> Iterator[str]:
+        if not self._catalogue:
+            yield "Nothing: no test had a world of the simulator."
+            return
+        width = max(len(part["title"]) for part in self._catalogue.values())
+        for name, part in self._catalogue.items():
+            yes, no = self._split(name, part)
+            yield f"{part['title']:{width}}  {_share(len(yes), len(part['items']))}"
+            for word, items in (("yes", yes), ("no", no)):
+                if items:
+                    yield f"  {word + ':':4} {_few(items)}"
+        path = directory(self._config) / "coverage.txt"
+        try:
+            path.write_text("".join(f"{line}\n" for line in self._whole_coverage()), "utf-8")
+        except OSError as error:
+            yield f"The whole list cannot be written: {error}"
+        else:
+            yield f"The whole list: {os.path.relpath(path, self._config.invocation_params.dir)}"
+
+    def _whole_coverage(self) -> Iterator[str]:
+        for name, part in self._catalogue.items():
+            yes, no = self._split(name, part)
+            yield f"{part['title']}: {_share(len(yes), len(part['items'])).strip()}"
+            yield from (f"  yes  {item}" for item in yes)
+            yield from (f"  no   {item}" for item in no)
+
+    def _split(self, name: str, part: Dimension) -> tuple[list[str], list[str]]:
+        """The items of a dimension that were exercised, and those that were not."""
+        covered = self._covered.get(name, ())
+        return [item for item in part["items"] if item in covered], [
+            item for item in part["items"] if item not in covered
+        ]
+
+    def _advice_lines(self) -> Iterator[str]:
+        if not self._advice:
+            yield "None."
+        groups: dict[tuple[str, ...], list[Advice]] = {}
+        for row in sorted(self._advice, key=lambda row: -_SEVERITIES.index(row["severity"])):
+            said = (row["severity"], row["kind"], row["message"], row["why"], row["what_to_do"])
+            groups.setdefault(said, []).append(row)
+        for (severity, kind, message, why, what_to_do), rows in groups.items():
+            count = sum(row["count"] for row in rows)
+            yield f"{severity}  {kind} ({f'{count} times' if count > 1 else 'once'})"
+            yield f"  {message}"
+            if why:
+                yield f"  Why it hurts: {why}"
+            yield f"  What to do: {what_to_do}"
+            yield f"  In: {_few(list(dict.fromkeys(row['test'] for row in rows)), of=3)}"
+        if self._advice:
+            yield f"The run has failed for this advice (--simulator-fail-on-advice={self._fails_from})."
+
+
+def _name(item: Mapping[str, object]) -> str:
+    """An error that any operation may answer counts once, under this name."""
+    return str(item["item"]).replace("* ", "any operation ", 1)
+
+
+def _severities_from(least: str) -> tuple[str, ...]:
+    return _SEVERITIES[_SEVERITIES.index(least) :] if least else ()
+
+
+def _share(part: int, whole: int) -> str:
+    """`percent` is rounded down, so that 100 means everything."""
+    return f"{part:4} of {whole:4}  {part * 1000 // whole / 10 if whole else 100.0:5} %"
+
+
+def _few(items: Iterable[str], of: int = _NAMED) -> str:
+    items = list(items)
+    more = f" and {len(items) - of} more" if len(items) > of else ""
+    return ", ".join(items[:of]) + more

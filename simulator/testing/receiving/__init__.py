@@ -1,0 +1,1 @@
+"""Webhook receivers in the process of the test."""

@@ -1,0 +1,349 @@
+"""Who answers the deliveries of a receiver: a fixed status, a function of the test, or an application."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import io
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
+
+from simulator.kernel.dataclass import dataclass
+from simulator.testing.errors import SimulatorError
+from simulator.testing.links.loop_thread import LoopThread, in_thread
+from simulator.testing.receiving.loopback import Answer, HeaderPairs, Request
+
+if TYPE_CHECKING:
+    from simulator.testing.receiving.deliveries import Delivery
+
+Reply: TypeAlias = "int | tuple[int, Mapping[str, str], bytes | str] | None"
+Message = MutableMapping[str, Any]
+Interface = Literal["asgi", "wsgi"]
+_BY_ARGUMENTS: Mapping[int, Interface] = {3: "asgi", 2: "wsgi"}
+_LIFESPAN_SECONDS = 30.0
+"""How long the start-up of an application may take."""
+
+
+class Answerer(Protocol):
+    """Answers deliveries; called in the event loop of the receiver.
+
+    `handles`: an application or a function sees the delivery, so a test waits until it has been answered.
+    """
+
+    handles: bool
+
+    async def answer(self, delivery: Delivery, request: Request) -> Answer: ...
+
+    def close(self) -> None:
+        """Let go of what it has opened; from any thread but that of the receiver."""
+
+
+@dataclass
+class Fixed:
+    """Answers `status` after `delay_seconds`, `times` times or for good."""
+
+    status: int = 200
+    delay_seconds: float = 0.0
+    times: int | None = None
+    handles = False
+
+    async def answer(self, delivery: Delivery, request: Request) -> Answer:
+        if self.delay_seconds:
+            await asyncio.sleep(self.delay_seconds)
+        return Answer(self.status)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Function:
+    """Answers what a function of the test says, called in a thread; one that is `async` in the receiver's loop."""
+
+    handles = True
+
+    def __init__(self, function: Callable[[Delivery], Reply | Awaitable[Reply]]) -> None:
+        self._function = function
+
+    async def answer(self, delivery: Delivery, request: Request) -> Answer:
+        function = self._function
+        if _is_async(function):
+            return _answer_of(await cast("Callable[[Delivery], Awaitable[Reply]]", function)(delivery))
+        reply = await in_thread(lambda: function(delivery))
+        return _answer_of(await reply if inspect.isawaitable(reply) else reply)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _answer_of(reply: object) -> Answer:
+    match reply:
+        case None:
+            return Answer(200)
+        case bool():
+            pass
+        case int():
+            return Answer(reply)
+        case (int() as status, Mapping() as headers, str() | bytes() as body):
+            return Answer(status, tuple(headers.items()), body.encode() if isinstance(body, str) else body)
+    raise TypeError(
+        f"respond_with: the function returned {reply!r}; it returns a status, (status, headers, body), or None for 200"
+    )
+
+
+class AsgiApp:
+    """Hands deliveries to an ASGI application, in the event loop of the receiver, after its start-up."""
+
+    handles = True
+
+    def __init__(self, app: Callable[..., Awaitable[None]], path: str, thread: LoopThread) -> None:
+        self._app = app
+        self._path = path
+        self._thread = thread
+        self._state: dict[str, Any] = {}
+        self._lifespan = _Lifespan(app, self._state)
+        thread.run(self._lifespan.start())
+
+    async def answer(self, delivery: Delivery, request: Request) -> Answer:
+        query = request.target.partition("?")[2]
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": "http",
+            "path": self._path,
+            "raw_path": self._path.encode(),
+            "root_path": "",
+            "query_string": query.encode("latin-1"),
+            "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in request.headers],
+            "client": ("127.0.0.1", 0),
+            "server": ("127.0.0.1", 80),
+            "state": self._state.copy(),
+        }
+        conversation = _Conversation(request.body)
+        try:
+            await self._app(scope, conversation.receive, conversation.send)
+        except Exception as error:
+            # Frameworks answer 500 and raise again: that answer counts, and the test is told all the same.
+            delivery.error = error
+            return conversation.answer() if conversation.is_complete else Answer(500)
+        if conversation.status is None:
+            delivery.error = RuntimeError("the application returned without an answer")
+            return Answer(500)
+        return conversation.answer()
+
+    def close(self) -> None:
+        with suppress(RuntimeError):  # its loop has ended already, and the application with it
+            self._thread.run(self._lifespan.stop())
+
+
+class _Conversation:
+    """One request and its answer as ASGI messages."""
+
+    def __init__(self, body: bytes) -> None:
+        self._incoming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        self._chunks: list[bytes] = []
+        self._complete = asyncio.Event()
+        self.status: int | None = None
+        self._headers: HeaderPairs = ()
+
+    @property
+    def is_complete(self) -> bool:
+        return self._complete.is_set()
+
+    async def receive(self) -> Message:
+        if self._incoming:
+            return self._incoming.pop()
+        await self._complete.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers: Iterable[tuple[bytes, bytes]] = message.get("headers", ())
+            self._headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+        elif message["type"] == "http.response.body":
+            self._chunks.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                self._complete.set()
+
+    def answer(self) -> Answer:
+        return Answer(self.status or 500, self._headers, b"".join(self._chunks))
+
+
+class _Lifespan:
+    """The start-up and the end of an ASGI application, which may know neither."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]], state: dict[str, Any]) -> None:
+        self._app = app
+        self._state = state
+        self._task: asyncio.Task[None] | None = None
+        self._error: BaseException | None = None
+
+    async def start(self) -> None:
+        """Run its start-up; SimulatorError when it fails or takes too long."""
+        loop = asyncio.get_running_loop()
+        self._asked = asyncio.Queue[Message]()
+        self._told: asyncio.Future[Message] = loop.create_future()
+        self._asked.put_nowait({"type": "lifespan.startup"})
+        self._task = task = loop.create_task(self._live())
+        told = self._told
+        first: set[asyncio.Future[Any]] = {task, told}
+        await asyncio.wait(first, timeout=_LIFESPAN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if told.done() and told.result()["type"] == "lifespan.startup.failed":
+            why = told.result().get("message") or "it says no more"
+            raise SimulatorError(f"The start-up of the application failed: {why}") from self._error
+        if not told.done() and not task.done():
+            task.cancel()
+            raise SimulatorError(f"The start-up of the application took longer than {_LIFESPAN_SECONDS:g} seconds.")
+
+    async def stop(self) -> None:
+        """Run its end, where its start-up was run."""
+        if self._task is None or self._task.done():
+            return
+        self._asked.put_nowait({"type": "lifespan.shutdown"})
+        await asyncio.wait({self._task}, timeout=_LIFESPAN_SECONDS)
+
+    async def _live(self) -> None:
+        scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self._state}
+        try:
+            await self._app(scope, self._asked.get, self._tell)
+        except Exception as error:
+            # An application that knows nothing of lifespans raises at the first one; it is then used without.
+            self._error = error
+
+    async def _tell(self, message: Message) -> None:
+        if not self._told.done():
+            self._told.set_result(message)
+
+
+class WsgiApp:
+    """Hands deliveries to a WSGI application, each in a thread of its own."""
+
+    handles = True
+
+    def __init__(self, app: Callable[..., Iterable[bytes]], path: str) -> None:
+        self._app = app
+        self._path = path
+
+    async def answer(self, delivery: Delivery, request: Request) -> Answer:
+        return await in_thread(lambda: self._call(request))
+
+    def _call(self, request: Request) -> Answer:
+        answered: dict[str, Any] = {}
+        chunks: list[bytes] = []
+
+        def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], Any]:
+            answered.update(status=int(status.split()[0]), headers=tuple(headers))
+            return chunks.append
+
+        parts = self._app(self._environ(request), start_response)
+        try:
+            chunks.extend(parts)
+        finally:
+            if callable(close := getattr(parts, "close", None)):
+                close()
+        if not answered:
+            raise RuntimeError("the application returned without an answer")
+        return Answer(answered["status"], answered["headers"], b"".join(chunks))
+
+    def _environ(self, request: Request) -> dict[str, Any]:
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": request.method,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": self._path,
+            "QUERY_STRING": request.target.partition("?")[2],
+            "SERVER_NAME": "127.0.0.1",
+            "SERVER_PORT": "80",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "REMOTE_ADDR": "127.0.0.1",
+            "CONTENT_LENGTH": str(len(request.body)),
+            "wsgi.version": (1, 0),
+            "wsgi.url_scheme": "http",
+            "wsgi.input": io.BytesIO(request.body),
+            "wsgi.errors": sys.stderr,
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": False,
+            "wsgi.run_once": False,
+        }
+        for name, value in request.headers:
+            key = name.upper().replace("-", "_")
+            if key not in ("CONTENT_LENGTH", "TRANSFER_ENCODING"):
+                environ["CONTENT_TYPE" if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
+        return environ
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Address:
+    """Sends deliveries on to a URL, with the same headers and bytes, and answers what came back."""
+
+    handles = True
+
+    def __init__(self, url: str) -> None:
+        import httpx
+
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"forward_to: {url!r} is no URL; it begins with http://")
+        self._failure = httpx.TransportError
+        self._url = url
+        self._client = httpx.Client(trust_env=False, timeout=30.0)
+
+    async def answer(self, delivery: Delivery, request: Request) -> Answer:
+        headers = [pair for pair in request.headers if pair[0].lower() not in ("host", "connection", "content-length")]
+        try:
+            response = await in_thread(lambda: self._client.post(self._url, content=request.body, headers=headers))
+        except self._failure as error:
+            why = str(error) or type(error).__name__
+            raise SimulatorError(f"{self._url} did not answer ({why}). Does the application run there?") from None
+        # What came is passed on as it was read, no longer compressed.
+        kept = [pair for pair in response.headers.multi_items() if pair[0] != "content-encoding"]
+        return Answer(response.status_code, tuple(kept), response.content)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def _is_async(function: object) -> bool:
+    call = getattr(function, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(inspect.unwrap(cast("Any", function))) or inspect.iscoroutinefunction(call)
+
+
+def answerer_of(target: object, path: str, thread: LoopThread, interface: Interface | None = None) -> Answerer:
+    """Who answers for an application or a URL; TypeError for what is neither."""
+    if isinstance(target, str):
+        return Address(target)
+    if not path.startswith("/"):
+        raise ValueError(f"forward_to: the path begins with a slash; {path!r} does not")
+    kind = interface or _interface_of(target)
+    if callable(target) and kind == "asgi":
+        return AsgiApp(target, path, thread)
+    if callable(target) and kind == "wsgi":
+        return WsgiApp(target, path)
+    raise TypeError(
+        f"forward_to takes an ASGI application (scope, receive, send), a WSGI application (environ, start_response) "
+        f'or a URL; {target!r} is none of these, as far as one can see (interface="asgi" or "wsgi" says which it is)'
+    )
+
+
+def _interface_of(target: object) -> Interface | None:
+    """What an application looks like: it is a coroutine function or takes three arguments, or it takes two, or any."""
+    if not callable(target):
+        return None
+    if _is_async(target):
+        return "asgi"
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return "wsgi"
+    required = [
+        parameter
+        for parameter in parameters
+        if parameter.kind is not parameter.VAR_KEYWORD and parameter.default is parameter.empty
+    ]
+    return _BY_ARGUMENTS.get(len(required))

@@ -1,0 +1,122 @@
+"""Deliveries of webhooks as a receiver takes them, and whether they are genuine."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import time
+from datetime import datetime
+from pathlib import Path
+from threading import Event
+from traceback import extract_tb
+from typing import TYPE_CHECKING, Any
+
+from simulator.testing.errors import missing
+from simulator.testing.links.loop_thread import in_thread
+
+if TYPE_CHECKING:
+    from simulator.testing.worlds import World
+
+try:
+    import httpx
+except ImportError as error:
+    raise missing("httpx", "The test kit") from error
+
+TOLERANCE_MS = 300_000
+"""How far a timestamp may be from the receiver's clock (chapter "Webhooks")."""
+
+
+class Delivery(dict[str, Any]):
+    """One webhook request that came in. It reads as its event: `delivery["data"]["object"]`.
+
+    `event` is the envelope, {} where the body is none; `headers` know no case; `body` are the bytes as they came.
+    `genuine`: the signature is the world's own, and the timestamp at most five minutes from the clock that the world
+    stamps by. `status` is what was answered, None until then or when the connection was cut; `error` is what the
+    application or the function that handled it has raised.
+    """
+
+    def __init__(self, headers: httpx.Headers, body: bytes, *, genuine: bool) -> None:
+        super().__init__(envelope_of(body))
+        self.headers = headers
+        self.body = body
+        self.genuine = genuine
+        self.status: int | None = None
+        self.error: BaseException | None = None
+        self.handled = Event()
+
+    @property
+    def event(self) -> dict[str, Any]:
+        return dict(self)
+
+    def fits(self, type: str | None, object_id: str | None) -> bool:
+        """Whether it is of this type and about this object; None for any."""
+        return (type is None or self.get("type") == type) and (object_id is None or _object_id(self) == object_id)
+
+    def __str__(self) -> str:
+        answer = "not answered yet" if self.status is None else f"answered {self.status}"
+        if self.status is None and self.handled.is_set():
+            answer = "cut off"
+        if self.error is not None:
+            answer += f" ({type(self.error).__name__}: {self.error})"
+        about = f" of {_object_id(self)}" if _object_id(self) else ""
+        return f"{self.get('type', 'no event')}{about}, {answer}{'' if self.genuine else ', not genuine'}"
+
+
+class Judge:
+    """Tells whether a request is the world's: by its webhook key and by the clock that it stamps by.
+
+    Both are asked of the simulator when what is known does not fit: a key may have been rotated, a setting changed.
+    """
+
+    def __init__(self, world: World, environment: str) -> None:
+        self._world = world
+        self._environment = environment
+        self._key = ""
+        self._is_simulated = False
+        self._now_ms = 0
+
+    async def is_genuine(self, headers: httpx.Headers, body: bytes) -> bool:
+        if self._key and not self._is_simulated and self._holds(headers, body):
+            return True
+        await in_thread(self._ask)
+        return self._holds(headers, body)
+
+    def _ask(self) -> None:
+        info = self._world.link.control("GET", f"/worlds/{self._world.id}")
+        self._key = info["credentials"][self._environment]["webhook_key"]
+        self._is_simulated = info["settings"]["webhook_timestamp"] == "simulated"
+        self._now_ms = round(datetime.fromisoformat(info["clock"]["now"]).timestamp() * 1000)
+
+    def _holds(self, headers: httpx.Headers, body: bytes) -> bool:
+        stamp = headers.get("X-Timestamp", "")
+        signature = headers.get("X-Signature", "")
+        if not (re.fullmatch("[0-9]{1,15}", stamp) and signature.isascii()):
+            return False
+        wanted = hmac.digest(self._key.encode(), stamp.encode() + b"." + body, "sha256").hex()
+        now_ms = self._now_ms if self._is_simulated else time.time_ns() // 1_000_000
+        return hmac.compare_digest(wanted, signature) and abs(now_ms - int(stamp)) <= TOLERANCE_MS
+
+
+def envelope_of(body: bytes) -> dict[str, Any]:
+    try:
+        envelope = json.loads(body)
+    except ValueError:
+        return {}
+    return envelope if isinstance(envelope, dict) else {}
+
+
+def what_raised(error: BaseException) -> str:
+    """An error of whatever handled a delivery, with the last line of code that is not a library's."""
+    frames = extract_tb(error.__traceback__)
+    own = [one for one in frames if "site-packages" not in one.filename] or frames
+    place = "".join(f" ({Path(one.filename).name}:{one.lineno}, in {one.name})" for one in own[-1:])
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _object_id(envelope: dict[str, Any]) -> str | None:
+    try:
+        found = envelope["data"]["object"]["id"]
+    except (KeyError, TypeError):
+        return None
+    return found if isinstance(found, str) else None

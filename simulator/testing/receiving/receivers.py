@@ -1,0 +1,408 @@
+"""A receiver of webhooks in the process of the test: it verifies what comes, keeps it, and answers what it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from simulator.engine.text.tool_mark import marked
+from simulator.kernel.clock import parse_duration
+from simulator.testing import explored
+from simulator.testing.absence import absence
+from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.given import Target, id_of
+from simulator.testing.links.loop_thread import LoopThread, in_thread, is_handling
+from simulator.testing.receiving.answerers import Answerer, Fixed, Function, Interface, Reply, answerer_of
+from simulator.testing.receiving.deliveries import Delivery, Judge, envelope_of, what_raised
+from simulator.testing.receiving.loopback import Answer, Listener, Request
+
+if TYPE_CHECKING:
+    from simulator.testing.worlds import World
+
+try:
+    import httpx
+except ImportError as error:
+    raise missing("httpx", "The test kit") from error
+
+__tracebackhide__ = is_told
+
+HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
+"""By this name a simulator on another machine, or in another container, reaches receivers in this process."""
+_REGISTRATION = "webhook.test"
+_MOST_ERRORS = 5
+_DETACH_SECONDS = 10.0
+"""An attempt has failed after ten seconds, so every delivery under way is answered or given up by then."""
+_made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
+"""How many receivers each world has had."""
+
+
+class Receiver:
+    """A webhook endpoint of a world. Registers itself for `events` when it is made; answers 200 unless told otherwise.
+
+    `events` None: the test, or the application that it forwards to, registers `url` itself.
+
+    Over HTTP it listens on a free port of loopback, in a thread of its own, or of the name that the variable
+    SIMULATOR_RECEIVER_HOST gives this machine for a simulator elsewhere; in process nothing listens, and its URL is the
+    same in every run. Several deliveries may come at once, and a handler may call the simulator back. The test request
+    of its registration it answers itself; `received` does not show it.
+    """
+
+    refuses_forged = False
+    """Whether it answers 401 by itself where it stands in for an application and what came is not genuine: who tests
+    with a stand-in has not said what the application does. So it is in a run of `rampsim explore`."""
+    patience_seconds = 2.0
+    """How long `received` and `close` wait for what is on its way."""
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        events: Sequence[str] | None = ("*",),
+        environment: str = "sandbox",
+        path: str = "/webhooks",
+    ) -> None:
+        self._received: list[Delivery] = []
+        self.environment = environment
+        self._world = world
+        self._judge = Judge(world, environment)
+        self._answerers: list[Answerer] = [Fixed()]
+        """Who answers: the last one. Those before it answer again when the later ones have been detached."""
+        self._next: list[Fixed] = []
+        self._raises = True
+        self._told: set[int] = set()
+        self._lock = Lock()
+        self._waiting: list[_Waiting] = []
+        self._is_open = False
+        self._stop_delivering: Callable[[], object] = lambda: None
+        self._thread = LoopThread(f"webhooks of {world.id}")
+        try:
+            self.url = f"{self._open()}{path}"
+            self.endpoint_id = None if events is None else self._register(events)
+        except BaseException:
+            self._thread.stop()
+            raise
+        self._is_open = True
+        world.receivers.append(self)
+
+    def __repr__(self) -> str:
+        return f"<Receiver of {self._world.id} at {self.url}>"
+
+    # What came
+
+    @property
+    def received(self) -> list[Delivery]:
+        """All that came, in its order. What is still on its way is waited for, two seconds at most."""
+        self._settle()
+        return self._received
+
+    def events(self, type: str | None = None, object_id: Target | None = None) -> list[dict[str, Any]]:
+        """The envelopes that came, in their order, each as often as it came; of a type, about a resource."""
+        about = None if object_id is None else id_of(object_id)
+        return [delivery.event for delivery in list(self.received) if delivery.fits(type, about)]
+
+    def wait_for(self, type: str, object_id: Target | None = None, timeout: float = 5.0) -> Delivery:
+        """The first delivery of this type (about this resource); one that came already counts.
+
+        Waits `timeout` real seconds, until what handles it has answered. AssertionError when it does not come, which
+        tells what came instead, and when the application that handled it raised.
+        """
+        about = None if object_id is None else id_of(object_id)
+        waiting = _Waiting(type, about)
+        with self._lock:
+            delivery = next((one for one in self._received if waiting.fits(one)), None)
+            if delivery is None:
+                self._waiting.append(waiting)
+        if delivery is None:
+            # One wait, which asks no clock: a frozen one would make it endless.
+            waiting.came.wait(timeout)
+            delivery = waiting.delivery
+            with self._lock:
+                self._waiting.remove(waiting)
+        if delivery is None:
+            raise AssertionError(absence(self._world, self, type, about, timeout))
+        if not delivery.handled.wait(timeout):
+            raise AssertionError(f"{type} came, but what handles it has not answered it within {timeout:g} seconds.")
+        self._tell_error(delivery)
+        return delivery
+
+    # What to answer
+
+    def respond(self, status: int, times: int | None = None, delay: float | str | None = None) -> None:
+        """Answer this status after `delay` (real seconds, or text: "200ms").
+
+        With `times` that often, after what was told so before; then as it stood. Without it from now on always.
+        """
+        seconds = 0.0 if delay is None else parse_duration(delay) / 1000
+        if not isinstance(status, int) or not 200 <= status <= 599:
+            raise ValueError(f"respond: a status is a number from 200 to 599, not {status!r}")
+        if times is not None and times < 1:
+            raise ValueError(f"respond: times is a number from 1, not {times!r}")
+        with self._lock:
+            if times is None:
+                self._next.clear()
+                kept = [one for one in self._answerers if not isinstance(one, Fixed)]
+                self._answerers = [*kept, Fixed(status, seconds)]
+            else:
+                self._next.append(Fixed(status, seconds, times))
+
+    def respond_with(self, function: Callable[[Delivery], Reply | Awaitable[Reply]]) -> None:
+        """Answer what a function of the delivery returns: a status, (status, headers, body), or None for 200.
+
+        It is called in a thread, or, where it is `async`, in the event loop of the receiver. When it raises, the answer
+        is 500, and the test is told as by `forward_to`.
+        """
+        self._answer_by(Function(function), raises=True)
+
+    def forward_to(
+        self, app: object, path: str = "/webhooks", *, interface: Interface | None = None, raises: bool = True
+    ) -> Forwarding:
+        """Hand deliveries to an ASGI or a WSGI application, in process, at this path; or to a URL, by HTTP.
+
+        `interface` says which it is where that cannot be seen. As a context manager it ends with the block: deliveries
+        under way are answered, then the application is detached. For a world of the fixtures of pytest it also ends
+        with the test, before the fixtures that the application uses.
+
+        What it answers is the answer of the delivery. An ASGI application is started first (lifespan), and runs in the
+        event loop of the receiver, in a thread of its own: what belongs to another loop cannot be used there. A WSGI
+        application gets a thread for each delivery. When the application raises, the answer is 500, or a cut
+        connection when it exits (SystemExit); the error stands in `delivery.error`, and `wait_for` or the end of the
+        receiver raises it, unless `raises` is False.
+        """
+        return self._answer_by(answerer_of(app, path, self._thread, interface), raises=raises)
+
+    def _answer_by(self, answerer: Answerer, *, raises: bool) -> Forwarding:
+        with self._lock:
+            self._answerers.append(answerer)
+            self._raises = raises
+        return Forwarding(lambda: self._detach([answerer]))
+
+    def detach(self) -> None:
+        """Detach the applications and functions that handle deliveries, once deliveries under way are answered.
+
+        From then on the receiver answers by itself: 200, or what `respond` said.
+        """
+        self._detach([one for one in self._answerers if one.handles])
+
+    def _detach(self, answerers: Sequence[Answerer]) -> None:
+        if any(one in self._answerers for one in answerers):
+            self._settle(_DETACH_SECONDS)
+            self._let_go(answerers)
+
+    def _let_go(self, answerers: Sequence[Answerer]) -> None:
+        with self._lock:
+            ended = [one for one in self._answerers if one in answerers]
+            kept = [one for one in self._answerers if one not in answerers]
+            self._answerers = kept or [Fixed()]
+        for one in ended:
+            one.close()
+
+    # Its life
+
+    def close(self, *, keep_endpoint: bool = False) -> None:
+        """Stop receiving, and remove the endpoint from the world unless told to keep it.
+
+        What is on its way is answered first, within two seconds: an attempt that is cut off would count against the
+        application in the advice. An error of an application that no `wait_for` has told is raised here.
+        """
+        if not self._is_open:
+            return
+        with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
+            if self.endpoint_id is not None and not keep_endpoint:
+                self._client().delete(f"/webhooks/{self.endpoint_id}", headers=marked("kit"))
+            self._settle()
+        self._is_open = False
+        self._stop_delivering()
+        self._world.receivers.remove(self)
+        try:
+            self._let_go([one for one in self._answerers if one.handles])
+        finally:
+            self._thread.stop()
+        for delivery in list(self._received):
+            self._tell_error(delivery)
+
+    def __enter__(self) -> Receiver:
+        return self
+
+    def __exit__(self, error_type: object, error: object, _traceback: object) -> None:
+        try:
+            self.close()
+        except AssertionError:
+            if error is None:
+                raise
+
+    def _open(self) -> str:
+        """Begin to receive; gives the URL without a path."""
+        deliver_to = getattr(self._world.link, "deliver_to", None)
+        if deliver_to is not None:
+            origin: str
+            origin, self._stop_delivering = deliver_to(
+                self._world.id, lambda request: self._thread.submit(self._take(request))
+            )
+            return origin
+        host = os.environ.get(HOST_VARIABLE) or "127.0.0.1"
+        listener = Listener(self._take, host)
+        self._thread.at_end.append(listener.close)
+        return f"http://{host}:{self._thread.run(listener.open())}"
+
+    def _register(self, events: Sequence[str]) -> str:
+        number = _made[self._world] = _made.get(self._world, 0) + 1
+        # A fork knows the keys of its origin.
+        response = self._client().post(
+            "/webhooks",
+            json={"url": self.url, "events": list(events)},
+            headers={"Idempotency-Key": f"receiver-{number}-of-{self._world.id}", **marked("kit")},
+        )
+        if not response.is_success:
+            raise self._refusal(response)
+        endpoint_id: str = response.json()["id"]
+        return endpoint_id
+
+    def _refusal(self, response: httpx.Response) -> SimulatorError:
+        error: dict[str, Any] = {}
+        with suppress(ValueError, KeyError):
+            error = response.json()["error"]
+        why = error.get("message", f"POST /webhooks was answered {response.status_code}.")
+        if error.get("code") == "invalid_webhook_url":
+            why += f" It receives at {self.url} on the machine of the test; can the simulator reach that?"
+        elif response.status_code == 429 or response.status_code >= 500:
+            why += " Is a fault of the world in force for it? Then make the receiver first."
+        return SimulatorError(
+            f"The receiver could not register itself: {why}", status=response.status_code, error=error
+        )
+
+    def _client(self) -> httpx.Client:
+        return self._world.production if self.environment == "production" else self._world.client
+
+    # One delivery, in the event loop
+
+    async def _take(self, request: Request) -> Answer:
+        if request.method != "POST":
+            return Answer(405, (("Allow", "POST"),), b"This receives webhooks, which are posted.\n")
+        is_handling.set(True)
+        headers = httpx.Headers(list(request.headers))
+        if not self._is_open and envelope_of(request.body).get("type") == _REGISTRATION:
+            return Answer(200)
+        delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
+        if self._world.on_delivery:
+            await in_thread(self._tell_moment)
+        with self._lock:
+            answerer = self._choose()
+            if (self.refuses_forged or explored.run()) and not delivery.genuine and not answerer.handles:
+                answerer = Fixed(401)
+            self._received.append(delivery)
+            waiting = [one for one in self._waiting if one.delivery is None and one.fits(delivery)]
+        if not answerer.handles:
+            self._finish(delivery, Answer(answerer.status) if isinstance(answerer, Fixed) else None)
+        for one in waiting:
+            one.delivery = delivery
+            one.came.set()
+        try:
+            answer = await answerer.answer(delivery, request)
+        except Exception as error:
+            delivery.error = error
+            answer = Answer(500)
+        except BaseException as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # the receiver is closed meanwhile
+                raise
+            delivery.error = error
+            answer = Answer(0, cut=True)
+        self._finish(delivery, None if answer.cut else answer)
+        return answer
+
+    def _tell_moment(self) -> None:
+        """Report the moment of a delivery: the clock stops there until its attempts are answered."""
+        with suppress(SimulatorError):  # the world has ended
+            now = self._world.now
+            for hear in list(self._world.on_delivery):
+                hear(now)
+
+    def _choose(self) -> Answerer:
+        if not self._next:
+            return self._answerers[-1]
+        fixed = self._next[0]
+        assert fixed.times is not None
+        fixed.times -= 1
+        if not fixed.times:
+            self._next.pop(0)
+        return fixed
+
+    def _finish(self, delivery: Delivery, answer: Answer | None) -> None:
+        delivery.status = None if answer is None else answer.status
+        delivery.handled.set()
+
+    def _settle(self, patience_seconds: float | None = None) -> None:
+        """Wait for what the test has caused by now. Not where that would wait for the one who asks."""
+        if not is_handling.get() and self._is_open:
+            seconds = self.patience_seconds if patience_seconds is None else patience_seconds
+            with suppress(SimulatorError):  # the world has ended, or whoever handles a delivery waits for the test
+                self._world.link.control("POST", "/settle", {}, world=self._world.id, timeout_seconds=seconds)
+
+    # What is told to the test
+
+    def untold_errors(self) -> list[str]:
+        """What handled the deliveries and raised, a line for each error; nothing once an error was raised on."""
+        if not self._raises or self._told:
+            return []
+        counts = Counter(what_raised(one.error) for one in list(self._received) if one.error is not None)
+        lines = [what if n == 1 else f"{what} ({n} times)" for what, n in counts.items()]
+        left = len(lines) - _MOST_ERRORS
+        return lines[:_MOST_ERRORS] + ([f"… {left} more"] if left > 0 else [])
+
+    def _tell_error(self, delivery: Delivery) -> None:
+        """Raise the error of whatever handled a delivery, once."""
+        if delivery.error is None or not self._raises or id(delivery) in self._told:
+            return
+        self._told.add(id(delivery))
+        what = f"{type(delivery.error).__name__}: {delivery.error}"
+        raise AssertionError(
+            f"What handles the webhooks raised while it had {delivery.get('type', 'a request')}: {what}"
+        ) from delivery.error
+
+
+class Forwarding:
+    """Deliveries of a receiver go to an application until `detach`, or until the end of the block."""
+
+    def __init__(self, detach: Callable[[], None]) -> None:
+        self._detach = detach
+
+    def detach(self) -> None:
+        """Wait until deliveries under way are answered, then end the application. Nothing when it has ended.
+
+        Deliveries go where they went before.
+        """
+        self._detach()
+
+    def __enter__(self) -> Forwarding:
+        return self
+
+    def __exit__(self, error_type: object, error: object, traceback: object) -> None:
+        self.detach()
+
+
+class _Waiting:
+    """A test that waits for a delivery."""
+
+    def __init__(self, type: str, object_id: str | None) -> None:
+        self._type = type
+        self._object_id = object_id
+        self.came = Event()
+        self.delivery: Delivery | None = None
+
+    def fits(self, delivery: Delivery) -> bool:
+        return delivery.fits(self._type, self._object_id)
+
+
+@contextmanager
+def receiver(
+    world: World, *, events: Sequence[str] | None = ("*",), environment: str = "sandbox", path: str = "/webhooks"
+) -> Iterator[Receiver]:
+    """A `Receiver` of a world for the length of a block."""
+    with Receiver(world, events=events, environment=environment, path=path) as made:
+        yield made

@@ -1,0 +1,32 @@
+"""The journal of control calls: numbers that are never given twice, and what is kept."""
+
+from __future__ import annotations
+
+from simulator.engine.control.history.journal import ControlJournal
+from simulator.engine.control.rows import control_rows
+from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.kernel.world import World
+
+ROWS = {row.name: row for row in control_rows()}
+
+
+def world() -> World:
+    return Simulator().create_world(Blueprint("default", 1))
+
+
+def test_calls_under_way_at_once_get_numbers_of_their_own() -> None:
+    journal, here = ControlJournal(), world()
+    first, second = (journal.begin(here, ROWS["perform"]) for _ in range(2))
+    assert (first, second) == ("ctl_000001", "ctl_000002")
+
+
+def test_a_number_that_was_not_used_is_given_again() -> None:
+    journal, here = ControlJournal(), world()
+    journal.end(here, journal.begin(here, ROWS["perform"]))
+    assert journal.begin(here, ROWS["perform"]) == "ctl_000001"
+
+
+def test_calls_that_change_nothing_in_a_world_have_no_number() -> None:
+    journal, here = ControlJournal(), world()
+    assert [journal.begin(here, ROWS[name]) for name in ("get_clock", "reset", "settle", "create_world")] == [""] * 4
+    assert journal.begin(None, ROWS["perform"]) == ""

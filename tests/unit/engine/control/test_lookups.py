@@ -1,0 +1,115 @@
+"""The index of a table's rows by what they are about: it reads what was added, and anew after an undo."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, strategies
+
+from simulator.engine.control.history.lookups import Lookups, _Index, _Requests
+from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.kernel.journal import JournalEntry
+from simulator.kernel.store import Store, TableKey
+from simulator.kernel.world import World
+
+ROWS = TableKey("rows", str)
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+@pytest.fixture
+def index(store: Store) -> _Index[str]:
+    return _Index(store[ROWS], lambda key, row: tuple(row.split()))
+
+
+def add(store: Store, **rows: str) -> None:
+    with store.change():
+        for key, row in rows.items():
+            store[ROWS].put(key, row)
+
+
+def test_rows_are_found_by_what_they_are_about_in_their_order(store: Store, index: _Index[str]) -> None:
+    assert index.of("x") == []
+    add(store, a="x", b="y", c="x y")
+    assert (index.of("x"), index.of("y"), index.of("z")) == (["a", "c"], ["b", "c"], [])
+
+
+def test_rows_that_are_added_later_are_found_too(store: Store, index: _Index[str]) -> None:
+    add(store, a="x")
+    assert index.of("x") == ["a"]
+    add(store, b="x", c="x")
+    assert index.of("x") == ["a", "b", "c"]
+    assert index.of("x") == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("later", [{}, {"d": "x"}, {"d": "x", "e": "y"}, {"d": "x", "e": "y", "f": "x"}])
+def test_rows_of_an_undone_change_are_forgotten_whatever_came_since(
+    store: Store, index: _Index[str], later: dict[str, str]
+) -> None:
+    add(store, a="x")
+    with suppress(ZeroDivisionError), store.change():
+        store[ROWS].put("b", "x")
+        store[ROWS].put("c", "x")
+        assert index.of("x") == ["a", "b", "c"]
+        raise ZeroDivisionError
+    add(store, **later)
+    assert index.of("x") == ["a", *(key for key, row in later.items() if row == "x")]
+
+
+def test_only_what_was_added_is_read(store: Store) -> None:
+    read: list[str] = []
+
+    def about(key: str, row: str) -> tuple[str, ...]:
+        read.append(key)
+        return (row,)
+
+    index = _Index(store[ROWS], about)
+    add(store, a="x", b="x")
+    index.of("x")
+    add(store, c="x")
+    index.of("x")
+    index.of("x")
+    assert read == ["a", "b", "c"]
+
+
+@given(strategies.lists(strategies.sampled_from(["enter", "again", "shorten", "lengthen", "ask"]), max_size=60))
+def test_a_call_is_found_by_its_id_as_long_as_the_journal_has_it(doings: list[str]) -> None:
+    """With several of one id (replays share it) the oldest that is left is found."""
+    world = a_world()
+    lookups, journal, asked = Lookups(), world.journal, ["req_0"]
+    journal.keep(5)
+    for number, doing in enumerate(doings):
+        if doing in ("enter", "again"):
+            asked.append(f"req_{number}" if doing == "enter" else asked[-1])
+            journal.enter(call(asked[-1], wall_ms=number))
+        elif doing == "ask":
+            for wanted in asked:
+                oldest = next((row for row in journal.requests if row.id == wanted), None)
+                assert lookups.request(world, wanted) is oldest
+        else:
+            journal.keep(3 if doing == "shorten" else 7)
+    assert [lookups.request(world, row.id) for row in journal.requests] == [
+        next(other for other in journal.requests if other.id == row.id) for row in journal.requests
+    ]
+
+
+def test_calls_that_the_journal_has_dropped_are_forgotten_one_day() -> None:
+    world, requests = a_world(), _Requests()
+    world.journal.keep(2)
+    for number in range(2_000):
+        world.journal.enter(call(f"req_{number}"))
+        assert requests.oldest(world.journal, f"req_{number}") is not None
+    assert len(requests._numbers) < 1_100
+
+
+def call(request_id: str, wall_ms: float = 0.0) -> JournalEntry:
+    return JournalEntry(request_id, 0, "sandbox", None, "GET", "/v1/x", (), b"", 200, b"", 0.0, wall_ms=wall_ms)
+
+
+def a_world() -> World:
+    simulator = Simulator()
+    return simulator.create_world(Blueprint("default", 1))

@@ -1,0 +1,63 @@
+"""Rows of the control interface: what their handlers are annotated to return is the shape of their answer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+from typing_extensions import TypedDict
+
+from simulator.engine.control.operation import TAGS, ControlCall, ControlOperation, Handler, Raw
+from simulator.engine.control.rows import control_rows
+from simulator.engine.text.json import JsonObject
+
+
+class Thing(TypedDict):
+    id: str
+
+
+async def made(call: ControlCall) -> Thing:
+    return {"id": "1"}
+
+
+async def ready(call: ControlCall) -> Raw[Thing]:
+    return Raw(b'{"id": "1"}')
+
+
+async def text(call: ControlCall) -> Raw[str]:
+    return Raw(b"hello")
+
+
+async def stored(call: ControlCall) -> Annotated[JsonObject, Thing]:
+    return {"id": "1"}
+
+
+async def nothing(call: ControlCall) -> None: ...
+
+
+def row(handler: Handler, name: str = "it") -> ControlOperation:
+    return ControlOperation("GET", f"/{name}", name, "Worlds", "It", handler)
+
+
+@pytest.mark.parametrize(
+    ("handler", "shape"), [(made, Thing), (ready, Thing), (stored, Thing), (text, str), (nothing, None)]
+)
+def test_the_answer_of_a_row_is_what_its_handler_returns(handler: Handler, shape: object) -> None:
+    assert row(handler).answer is shape
+
+
+def test_two_rows_of_one_name_are_refused() -> None:
+    assert control_rows((row(made, "one"), row(made, "other")))
+    with pytest.raises(ValueError, match="clock"):
+        control_rows((row(made, "get_clock"),))
+
+
+def test_every_group_of_calls_is_described_and_has_calls() -> None:
+    assert {one.tag for one in control_rows((row(made),))} | {"Contract"} == TAGS.keys()
+
+
+def test_a_call_is_either_recorded_or_changes_nothing_that_a_recording_could_repeat() -> None:
+    whole_worlds = ("/worlds", "/prune", "/reset", "/snapshots", "/state", "/settle", "/inbox")
+    for one in control_rows():
+        is_kept = one.method != "GET" and not one.path.startswith(whole_worlds)
+        assert (one.recorded_as is not None) is is_kept, one.name

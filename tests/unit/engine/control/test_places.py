@@ -1,0 +1,84 @@
+"""What has to be touched for a new control call: one row, beside its handler; all else is made from it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from contracts.generator import control
+from simulator.engine.control.app import ControlInterface
+from simulator.engine.control.operation import ControlCall, ControlOperation, any_text
+from simulator.engine.control.rows import control_rows
+from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.server.app import Application
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.fields import Body
+from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator
+
+
+class Greeting(TypedDict):
+    greeting: str
+    world: str
+
+
+class Wish(Body):
+    greeting: str
+
+
+async def greet(call: ControlCall) -> Greeting:
+    """Say a greeting in the name of the world."""
+    return {"greeting": call.body.greeting, "world": call.world.id}
+
+
+GREET = ControlOperation(
+    "POST",
+    "/greetings/{name}",
+    "greet",
+    "Worlds",
+    "Greet a world",
+    greet,
+    201,
+    Wish,
+    query={"tone": any_text("How to say it.")},
+    recorded_as="call",
+)
+
+
+def test_a_row_alone_brings_a_call_into_the_contract() -> None:
+    document = control.build(control_rows((GREET,)), Simulator(ROOMS).actions)
+    shown = document["paths"]["/_simulator/greetings/{name}"]["post"]
+    assert (shown["operationId"], shown["summary"], shown["tags"]) == ("greet", "Greet a world", ["Worlds"])
+    answer = shown["responses"]["201"]["content"]["application/json"]["schema"]
+    assert answer == {"$ref": "#/components/schemas/Greeting"}
+    assert document["components"]["schemas"]["Greeting"]["required"] == ["greeting", "world"]
+    assert document["components"]["schemas"]["Greeting"]["additionalProperties"] is False
+    assert shown["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Wish"}
+    named = [parameter.get("name", parameter.get("$ref", "").rpartition("/")[2]) for parameter in shown["parameters"]]
+    assert named == ["name", "tone", "World"]
+
+
+def test_a_row_alone_brings_a_call_into_the_server_and_into_its_journal() -> None:
+    async def go() -> list[Any]:
+        simulator = Simulator(ROOMS)
+        simulator.create_world(Blueprint("default", 1))
+        runtime = Runtime(simulator)
+        application = Application(runtime, steering=ControlInterface(runtime, control_rows((GREET,))))
+        client = AsgiClient(application)
+        answers = [
+            await client.request("POST", "/_simulator/greetings/x?tone=soft", {"greeting": "hello"}),
+            await client.request("POST", "/_simulator/greetings/x", {"greting": "hello"}),
+            await client.request("POST", "/_simulator/greetings/x?ton=soft", {"greeting": "hello"}),
+            await client.request("GET", "/_simulator/controls"),
+            await client.request("GET", "/_simulator/recording"),
+        ]
+        await application.runtime.close()
+        return answers
+
+    made, member, parameter, journal, recording = asyncio.run(go())
+    assert (made.status, made.body) == (201, {"greeting": "hello", "world": "default"})
+    assert [(one.status, one.body["error"]["param"]) for one in (member, parameter)] == [(400, "greting"), (400, "ton")]
+    (row,) = journal.body["data"]
+    assert (row["name"], row["path"], row["body"]) == ("greet", "/greetings/x", {"greeting": "hello"})
+    assert b"post: /_simulator/greetings/x" in recording.raw

@@ -1,0 +1,78 @@
+"""Files of control tokens: what is read of them, and that what is wrong with one is said with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from simulator.engine.control.token_files import BadTokens, tokens_of
+from simulator.engine.server.config import Config, ConfigError
+from simulator.host import create_app
+
+LONG = "0123456789abcdef"
+GOOD = f"tokens:\n  - {{name: ci, token: {LONG}, worlds: ci-}}\n"
+
+
+def problems(path: Path, text: str) -> list[str]:
+    path.write_text(text)
+    with pytest.raises(BadTokens) as caught:
+        tokens_of(None, path)
+    return [problem.removeprefix(f"{path}: ") for problem in caught.value.problems]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "tokens.yaml"
+
+
+def test_a_token_reaches_the_worlds_of_its_prefix(path: Path) -> None:
+    path.write_text(GOOD + "  - {name: ops, token: ops-0123456789abcdef, worlds: '*'}\n")
+    tokens, known = tokens_of("flag", path)
+    assert tokens is not None
+    assert known == ["flag", LONG, "ops-0123456789abcdef"]
+    reached = {
+        text: [world for world in ("ci-1", "ci", "cia-1", "default") if access.reaches(world)]
+        for text in known
+        if (access := tokens.access_of(text)) is not None
+    }
+    everything = ["ci-1", "ci", "cia-1", "default"]
+    assert reached == {"flag": everything, LONG: ["ci-1"], "ops-0123456789abcdef": everything}
+    assert tokens.access_of("") is tokens.access_of(LONG[:-1]) is None
+
+
+def test_without_a_token_none_is_asked_for() -> None:
+    assert tokens_of(None, None) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", ["the file: it must be an object"]),
+        ("tokens: [", ["it is neither YAML nor JSON"]),
+        ("tokens: []", ["tokens: it must not be empty"]),
+        (GOOD.replace("ci-}", "ci}"), ["tokens[0].worlds: it is '*' for all worlds, or how their ids begin, with a"]),
+        (GOOD.replace(LONG, "short"), ["tokens[0].token: it has at least 16 printable characters and no blank"]),
+        (GOOD.replace(f"token: {LONG}", "sha256: abc"), ["tokens[0].sha256: it is a SHA-256 as 64 small hexadecimal"]),
+        (GOOD.replace("ci-}", "ci-, most_worlds: 0}"), ["tokens[0].most_worlds: "]),
+        (GOOD.replace(f"token: {LONG}, ", ""), ["tokens[0]: it has either a `token` or the `sha256` of one"]),
+        (GOOD.replace("worlds", "world"), ["tokens[0].worlds: ", "tokens[0].world: "]),
+        (GOOD + GOOD.removeprefix("tokens:\n").replace(LONG, LONG * 2), ["two tokens have the name 'ci'"]),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(path: Path, text: str, said: list[str]) -> None:
+    found = problems(path, text)
+    assert len(found) == len(said)
+    for problem, beginning in zip(found, said, strict=True):
+        assert problem.startswith(beginning)
+        assert LONG not in problem
+
+
+def test_one_token_for_two_is_refused(path: Path) -> None:
+    (problem,) = problems(path, GOOD + GOOD.removeprefix("tokens:\n").replace("name: ci", "name: other"))
+    assert problem == "two of the control tokens are the same, so nobody can tell what it is for"
+
+
+def test_a_file_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--control-tokens: .*nowhere.* cannot be read: No such file"):
+        create_app(Config(clock="manual", control_tokens=tmp_path / "nowhere"))

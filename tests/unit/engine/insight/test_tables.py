@@ -1,0 +1,119 @@
+"""The denominators of coverage are the tables themselves: nothing is missing, nothing counts twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from simulator.engine.insight.coverage import COMMON_CODES, Count, Counts, catalogue, count_world, coverage_of, merged
+from simulator.engine.insight.histories import NOTHING, OF_THE_START, cells, moves_of
+from simulator.engine.insight.page import render_page
+from simulator.engine.records.listing import Listing
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.kernel.journal import Cause
+from tests.support import invoke
+
+# Codes that name a failed transaction; no operation answers them unless a fault or a scenario says so.
+FAILURE_CODES = {"payout_failed", "insufficient_deposit"}
+
+
+@pytest.fixture
+def simulator() -> Simulator:
+    made = Simulator()
+    made.create_world(Blueprint("default", 1))
+    return made
+
+
+def test_every_dimension_has_every_row_of_its_table_once(simulator: Simulator) -> None:
+    table_cells = list(cells(simulator.default))
+    items = catalogue(simulator.operations, table_cells)
+    for dimension, rows in items.items():
+        assert [name for name, times in Counter(row.name for row in rows).items() if times > 1] == [], dimension
+    assert [row.name for row in items["operations"]] == [row.name for row in simulator.operations]
+    assert [row.name for row in items["events"]] == list(EVENT_TYPES)
+    assert len(items["lists"]) == sum(isinstance(row.query, Listing) for row in simulator.operations)
+    declared = {f"{row.name} {code}" for row in simulator.operations for code in row.errors}
+    assert {row.name for row in items["errors"]} == declared | {f"* {code}" for code in COMMON_CODES}
+
+
+def test_every_code_of_the_catalogue_can_be_covered(simulator: Simulator) -> None:
+    declared = {code for row in simulator.operations for code in row.errors}
+    assert set(CATALOGUE) - declared - set(COMMON_CODES) == FAILURE_CODES
+
+
+def test_every_state_that_anything_leads_to_can_be_covered(simulator: Simulator) -> None:
+    table_cells = set(cells(simulator.default))
+    for kind, machine in ((name, row.machine) for name, row in simulator.wiring.kinds.items()):
+        for state, row in machine.rows.items():
+            for move in row:
+                assert (kind, state, move.on, move.target) in table_cells
+        begun = {cell.on for cell in table_cells if cell.kind == kind and cell.source == NOTHING}
+        assert begun == {move.on for move in machine.initial} - set(OF_THE_START), kind
+
+
+def test_what_a_world_is_made_with_is_nobodys_traffic(simulator: Simulator) -> None:
+    assert list(moves_of(simulator.default)) == []
+    assert count_world(simulator.default) == {}
+
+
+def test_every_move_of_a_history_is_a_cell_of_its_table(simulator: Simulator) -> None:
+    world, known = simulator.default, set(cells(simulator.default))
+    acts: tuple[tuple[str, str | None, dict[str, str]], ...] = (
+        ("set_network", None, {"network": "celo", "status": "down"}),
+        ("set_network", None, {"network": "celo", "status": "degraded"}),
+        ("create_key", None, {}),
+        ("set_kyc", None, {"status": "rejected"}),
+        ("set_kyc", None, {"status": "approved"}),
+        ("set_profile", None, {"status": "closed"}),
+        ("set_fee_product", next(iter(_fee_products(simulator))), {"status": "inactive"}),
+    )
+    for action, target, parameters in acts:
+        simulator.actions.perform(world, action, target, parameters, "sandbox", Cause("action", action))
+    moves = [cell for _, cell in moves_of(world)]
+    assert len(moves) == len(acts)
+    assert set(moves) <= known
+
+
+def _fee_products(simulator: Simulator) -> list[str]:
+    operation = next(row for row in simulator.operations if row.name == "list_fees")
+    return [row["id"] for row in invoke(simulator.default, operation)["data"]]
+
+
+def test_a_percentage_is_rounded_down(simulator: Simulator) -> None:
+    report = coverage_of({}, simulator.operations, simulator.default, "default")
+    assert (report["percent"], report["covered"]) == (0.0, 0)
+    counts = count_world(simulator.default)
+    for dimension, part in report["dimensions"].items():
+        for row in part["items"][1:]:
+            number = next(reversed([name for name in row if isinstance(row[name], int) and name != "covered"]))
+            counts |= {(dimension, tuple(row["item"].split())): _counted(number)}
+    report = coverage_of(counts, simulator.operations, simulator.default, "default")
+    assert report["covered"] == report["total"] - len(report["dimensions"])
+    for part in report["dimensions"].values():
+        assert part["percent"] == pytest.approx(100 * part["covered"] / part["total"], abs=0.1)
+        assert part["percent"] <= 100 * part["covered"] / part["total"] < 100
+
+
+def _counted(number: str) -> Count:
+    return Count({number: 1}, ("default", "x_1"))
+
+
+def test_counts_add_up_and_the_first_evidence_stays(simulator: Simulator) -> None:
+    one: Counts = {("errors", ("a", "b")): _counted("hits")}
+    two: Counts = {("errors", ("a", "b")): _counted("hits"), ("events", ("c",)): _counted("emitted")}
+    total = merged((one, two))
+    assert total["errors", ("a", "b")].numbers == {"hits": 2}
+    assert total["events", ("c",)].first == ("default", "x_1")
+    assert one["errors", ("a", "b")].numbers == {"hits": 1}
+
+
+def test_the_page_escapes_what_it_shows(simulator: Simulator) -> None:
+    report = coverage_of({}, simulator.operations, simulator.default, "<script>alert(1)</script>")
+    report["undeclared"] = [{"item": "x <b>y</b>", "hits": 3}]
+    page = render_page(report)
+    assert "<script>" not in page
+    assert "<b>y" not in page
+    assert "&lt;b&gt;y" in page

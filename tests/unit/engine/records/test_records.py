@@ -1,0 +1,272 @@
+"""The life of a resource: created, moved, saved, removed and found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from simulator.engine.records import records
+from simulator.engine.records.records import (
+    Record,
+    create,
+    find,
+    ids_newest_first,
+    is_deleted,
+    kind_of,
+    move,
+    new_fields,
+    origin_of,
+    remove,
+    render,
+    save,
+)
+from simulator.engine.text.texts import json_text
+from simulator.kernel.journal import Cause, HistoryEntry
+from simulator.kernel.machine import IllegalMove
+from simulator.kernel.world import NO_ORIGIN, Origin, World
+from tests.unit.engine.rows.toy import (
+    CAUSE,
+    LAMP_ROWS,
+    LAMPS,
+    Heard,
+    Lamp,
+    make,
+    mount,
+    show,
+)
+
+
+def events(world: World) -> list[tuple[str, Any]]:
+    """Type and object of every event emitted."""
+    return [(event.type, json.loads(event.raw)["data"]["object"]) for event in world.journal.events()]
+
+
+def test_a_record_is_born_with_an_id_a_sequence_and_the_present_time() -> None:
+    world = make()
+    with world.change(CAUSE):
+        first, second = (
+            new_fields(world, "production", "lamp_", "ids.lamp"),
+            new_fields(world, "sandbox", "lamp_", "ids.lamp"),
+        )
+    assert first["id"].startswith("lamp_")
+    assert first["id"] != second["id"]
+    assert (first["environment"], first["sequence"], second["sequence"]) == ("production", 1, 2)
+    assert first["created_at_ms"] == first["updated_at_ms"] == world.now_ms
+
+
+def test_creating_writes_the_row_its_history_its_place_in_the_index_and_its_events() -> None:
+    world = make()
+    lamp = mount(world, colour="red")
+    assert lamp.status == "off"
+    assert list(world.store[LAMP_ROWS.of("sandbox")].values()) == [lamp]
+    assert find(world, lamp.id) == lamp
+    assert world.journal.history(lamp.id) == (HistoryEntry("off", world.now_ms, "mount", CAUSE),)
+    assert events(world) == [("wallet.created", show(world, lamp))]
+    assert next(world.journal.events()).object_id == lamp.id
+
+
+def test_what_is_created_without_an_event_is_told_to_those_who_wait_for_creations() -> None:
+    heard = Heard()
+    world = make(heard)
+    lamp = mount(world, "quietly", "production")
+    assert events(world) == []
+    assert heard.created == [("production", show(world, lamp), lamp.id)]
+    mount(world)
+    assert len(heard.created) == 1
+    assert [kind for kind, _ in heard.events] == ["wallet.created"]
+
+
+@pytest.mark.parametrize("when", ["", "quietly"])
+def test_what_belongs_to_another_user_makes_no_noise_and_lies_apart(when: str) -> None:
+    heard = Heard()
+    world = make(heard)
+    lamp = mount(world, when, owner="user_1")
+    assert (heard.created, heard.events) == ([], [])
+    assert len(world.store[LAMP_ROWS.of("sandbox")]) == 0
+    assert list(world.store[LAMP_ROWS.of("sandbox", "user_1")].values()) == [lamp]
+    assert len(world.store[LAMP_ROWS.of("sandbox", "user_2")]) == 0
+    assert find(world, lamp.id) == lamp
+    with world.change(CAUSE):
+        move(world, lamp, "switch")
+    assert heard.events == []
+    assert len(world.journal.history(lamp.id)) == 2
+
+
+def test_the_environments_never_mix() -> None:
+    world = make()
+    there = mount(world, environment="production")
+    assert len(world.store[LAMP_ROWS.of("sandbox")]) == 0
+    assert list(world.store[LAMP_ROWS.of("production")].values()) == [there]
+    assert next(world.journal.events()).environment == "production"
+
+
+def test_a_record_is_not_created_by_a_move_that_is_not_initial() -> None:
+    world = make()
+    lamp = Lamp(id="lamp_1", environment="sandbox", sequence=1, created_at_ms=0, updated_at_ms=0)
+    with world.change(CAUSE), pytest.raises(IllegalMove):
+        create(world, lamp, "switch")
+    assert world.store.tables() == {}
+
+
+def test_a_move_writes_row_history_and_events_in_one_go() -> None:
+    world = make()
+    lamp = mount(world)
+    world.clock.move_to(world.now_ms + 5)
+    by_action = Cause("action", "switch")
+    with world.change(by_action):
+        lit = move(world, replace(lamp, colour="blue"), "switch", extra={"run": 7})
+    assert (lit.status, lit.colour, lit.updated_at_ms, lit.created_at_ms) == (
+        "on",
+        "blue",
+        world.now_ms,
+        lamp.created_at_ms,
+    )
+    assert find(world, lamp.id) == lit
+    assert world.journal.history(lamp.id)[1:] == (HistoryEntry("on", world.now_ms, "switch", by_action),)
+    shown = show(world, lit) | {"run": 7}
+    assert events(world)[1:] == [("deposit.detected", shown), ("deposit.confirmed", shown)]
+
+
+def test_a_move_without_events_is_quiet_but_remembered() -> None:
+    world = make()
+    lamp = mount(world)
+    with world.change(CAUSE):
+        dark = move(world, move(world, lamp, "switch"), "switch")
+    assert dark.status == "off"
+    assert len(events(world)) == 3
+    assert [step.state for step in world.journal.history(lamp.id)] == ["off", "on", "off"]
+
+
+@pytest.mark.parametrize(("trigger", "when"), [("burn_out", ""), ("switch", "gently"), ("mount", "")])
+def test_an_illegal_move_raises_and_changes_nothing(trigger: str, when: str) -> None:
+    world = make()
+    lamp = mount(world)
+    before = world.store.tables()
+    with world.change(CAUSE), pytest.raises(IllegalMove):
+        move(world, replace(lamp, colour="blue"), trigger, when)
+    assert world.store.tables() == before
+
+
+def test_saving_changes_other_fields_and_the_time_and_makes_neither_history_nor_event() -> None:
+    world = make()
+    lamp = mount(world)
+    world.clock.move_to(world.now_ms + 5)
+    with world.change(CAUSE):
+        painted = save(world, replace(lamp, colour="green"))
+    assert (painted.colour, painted.status, painted.updated_at_ms) == ("green", "off", world.now_ms)
+    assert find(world, lamp.id) == painted
+    assert len(world.journal.history(lamp.id)) == len(events(world)) == 1
+
+
+def test_saving_never_changes_a_status() -> None:
+    world = make()
+    lamp = mount(world)
+    with world.change(CAUSE), pytest.raises(ValueError, match="only a move"):
+        save(world, replace(lamp, status="on"))
+    assert find(world, lamp.id) == lamp
+
+
+def test_a_removed_record_leaves_its_list_but_is_still_found_in_its_last_state() -> None:
+    world = make()
+    lamp, other = mount(world), mount(world)
+    with world.change(CAUSE):
+        gone = remove(world, lamp, "take_down")
+    assert gone.status == "gone"
+    assert list(world.store[LAMP_ROWS.of("sandbox")].values()) == [other]
+    assert find(world, lamp.id) == gone
+    assert (is_deleted(world, lamp.id), is_deleted(world, other.id), is_deleted(world, "x")) == (True, False, False)
+    assert events(world)[-1] == ("beneficiary.deleted", show(world, gone))
+    assert [step.state for step in world.journal.history(lamp.id)] == ["off", "gone"]
+
+
+def test_another_user_s_record_is_removed_from_that_user_s_list() -> None:
+    world = make()
+    lamp = mount(world, owner="user_1")
+    with world.change(CAUSE):
+        remove(world, lamp, "take_down")
+    assert len(world.store[LAMP_ROWS.of("sandbox", "user_1")]) == 0
+    assert is_deleted(world, lamp.id)
+
+
+def test_an_illegal_removal_changes_nothing() -> None:
+    world = make()
+    lamp = mount(world)
+    with world.change(CAUSE):
+        lit = move(world, lamp, "switch")
+    before = world.store.tables()
+    with world.change(CAUSE), pytest.raises(IllegalMove):
+        remove(world, lit, "take_down")
+    assert world.store.tables() == before
+
+
+def test_a_change_that_fails_takes_the_record_with_it() -> None:
+    world = make()
+    lamp = mount(world)
+    before = world.store.tables()
+
+    def remove_and_fail() -> None:
+        with world.change(CAUSE):
+            mount(world)
+            remove(world, lamp, "take_down")
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        remove_and_fail()
+    assert world.store.tables() == before
+    assert not is_deleted(world, lamp.id)
+
+
+def test_what_every_world_has_is_found_without_being_stored() -> None:
+    world = make()
+    sun = find(world, "lamp_sun")
+    assert sun is not None
+    assert sun.id == "lamp_sun"
+    assert find(world, "lamp_moon") is None
+    assert world.store.tables() == {}
+
+
+def test_a_record_is_shown_as_its_kind_says() -> None:
+    world = make()
+    lamp = mount(world)
+    assert kind_of(world, lamp) is LAMPS
+    assert render(world, lamp) == show(world, lamp)
+
+
+def test_a_bare_record_has_no_kind() -> None:
+    with pytest.raises(NotImplementedError):
+        _ = Record(id="x", environment="sandbox", sequence=1, created_at_ms=0, updated_at_ms=0).kind
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [Origin(json_text({"colour": "red"})), Origin(scenario="slow"), Origin(json_text({"colour": "red"}), "slow")],
+)
+def test_a_record_remembers_what_the_request_that_made_it_carried(origin: Origin) -> None:
+    world = make()
+    with world.change(CAUSE, origin):
+        lamp = create(world, Lamp(**new_fields(world, "sandbox", "lamp_", "ids.lamp")), "mount")
+    assert origin_of(world, lamp.id) == origin
+
+
+def test_a_record_made_by_no_request_remembers_none() -> None:
+    world = make()
+    lamp = mount(world)
+    assert origin_of(world, lamp.id) == origin_of(world, "x") == NO_ORIGIN
+    assert "origins" not in world.store.tables()
+
+
+@pytest.mark.parametrize("few", [0, 256])
+def test_ids_are_found_by_their_tables_the_newest_first(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are; a resource that is deleted keeps its place."""
+    monkeypatch.setattr(records, "FEW", few)
+    world, lamps = make(), frozenset({LAMP_ROWS.name})
+    ids = [mount(world, environment=environment).id for environment in ("sandbox", "production", "sandbox")]
+    assert list(ids_newest_first(world, lamps)) == ids[::-1]
+    with world.change(CAUSE):
+        remove(world, world.store[LAMP_ROWS.of("sandbox")][ids[0]], "take_down")
+    ids.append(mount(world).id)
+    assert list(ids_newest_first(world, lamps)) == ids[::-1]
+    assert list(ids_newest_first(world, frozenset({"others"}))) == []

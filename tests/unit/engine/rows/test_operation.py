@@ -1,0 +1,60 @@
+"""The operation table and a room: what a row says unless it says otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from simulator.engine.rows.operation import Call, Operation, Probe, ProbeOutcome
+from simulator.engine.rows.room import Room
+from simulator.engine.text.fields import Nothing
+from tests.unit.engine.rows import toy
+
+ROW = Operation("GET", "/lamps", "lamps.list", "Lamps", "Lists lamps", lambda call: {})
+
+
+def test_a_row_is_free_specified_and_behind_a_token_unless_it_says_otherwise() -> None:
+    assert (ROW.status, ROW.body(), ROW.query, ROW.errors, ROW.basis) == (200, Nothing, None, (), "specified")
+    assert (ROW.group, ROW.reads, ROW.money) == ("", False, False)
+    assert (ROW.token, ROW.profile_gate, ROW.idempotent) == (True, True, True)
+
+
+@pytest.mark.parametrize(
+    ("method", "takes"),
+    [("GET", False), ("HEAD", False), ("DELETE", False), ("POST", True), ("PUT", True), ("PATCH", True)],
+)
+def test_posts_puts_and_patches_take_a_body(method: str, takes: bool) -> None:
+    assert Operation(method, "/", "n", "t", "s", lambda call: None).takes_body is takes
+
+
+def test_the_table_is_never_edited() -> None:
+    with pytest.raises(FrozenInstanceError):
+        ROW.status = 201  # type: ignore[misc]  # frozen, as a type checker sees, too
+
+
+def test_a_call_begins_with_nothing_but_its_path_and_leaves_a_trace() -> None:
+    asked = Call(toy.make(), "sandbox", {"id": "lamp_1"})
+    assert (asked.raw, asked.body, asked.query, asked.resource, asked.caller) == ({}, None, None, None, None)
+    assert asked.path == {"id": "lamp_1"}
+    assert asked.trace
+    assert asked.raw is not Call(toy.make(), "sandbox", {}).raw
+
+
+def test_a_probe_hands_its_outcome_on() -> None:
+    probe = Probe("http://localhost/", b"{}", "whk", lambda outcome: {"status": outcome.status, "error": outcome.error})
+    assert probe.then(ProbeOutcome(200)) == {"status": 200, "error": None}
+    assert probe.then(ProbeOutcome(None, "refused")) == {"status": None, "error": "refused"}
+
+
+def test_a_room_brings_nothing_but_what_it_says() -> None:
+    room = Room("lamps", operations=(ROW,))
+    assert room.operations == (ROW,)
+    assert (room.actions, room.timers, room.kinds, room.on_event, room.on_created, room.setup) == (
+        (),
+        (),
+        (),
+        (),
+        (),
+        None,
+    )

@@ -1,0 +1,71 @@
+"""Rooms are collected as they are; two rows of one name are an error, for one of them would never be heard of."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.engine.rows import error as errors
+from simulator.engine.rows import event as events
+from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.room import Room, wiring_of
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import TimerRow
+from tests.unit.engine.rows.toy import LAMPS
+
+BLINK = TimerRow("lamp.blink", lambda world, timer: None, "a lamp blinks")
+
+
+def _nothing(call: ActionCall[Any, Any]) -> None:
+    return None
+
+
+def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
+    wiring = wiring_of((Room("lamps", kinds=(LAMPS,)), Room("blinking", timers=(BLINK,))))
+    assert (wiring.kinds, wiring.timers) == ({"lamp": LAMPS}, {"lamp.blink": BLINK})
+
+
+@pytest.mark.parametrize(
+    ("room", "message"),
+    [
+        (Room("more", kinds=(ROOMS[0].kinds[0],)), "two kinds of the name 'network'"),
+        (Room("more", timers=(TimerRow("quote.expiry", BLINK.handler, "again"),)), "two timers of the name"),
+        (Room("more", timers=(TimerRow("scenario.step", BLINK.handler, "again"),)), "two timers of the name"),
+        (Room("more", actions=(Action("refund", "again", _nothing, ("onramp",)),)), "two actions of the name 'refund'"),
+        (Room("more", actions=(Action("emit", "again", _nothing),)), "two actions of the name 'emit'"),
+        (
+            Room("more", operations=(Operation("GET", "/again", "get_profile", "", "", lambda call: {}),)),
+            "two operations of the name",
+        ),
+        (Room("more", tables=(TableKey("wallets", str),)), "two tables of the name 'wallets'"),
+    ],
+)
+def test_two_rows_of_one_name_are_refused_when_a_simulator_is_made(room: Room, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Simulator((*ROOMS, room), Library())
+
+
+@pytest.mark.parametrize(
+    ("module", "row"),
+    [(events, 'EventType("quote.expired", "again", "quote")'), (errors, 'ErrorCode("rate_limited", 429, "again")')],
+    ids=["events", "errors"],
+)
+def test_two_rows_of_one_name_in_a_catalogue_are_refused(module: Any, row: str) -> None:
+    source, before = Path(module.__file__).read_text("utf-8"), "_ROWS = (\n"
+    assert before in source
+    with pytest.raises(ValueError, match="of the name"):
+        exec(source.replace(before, f"{before}    {row},\n"), {"__name__": module.__name__})
+
+
+def test_a_table_that_no_room_lists_is_refused_when_it_is_reached_for() -> None:
+    forgotten = TableKey("forgotten", str)
+    for rooms, known in ((ROOMS, False), ((*ROOMS, Room("more", tables=(forgotten,))), True)):
+        world = Simulator(rooms, Library()).create_world(Blueprint("default", 1))
+        with nullcontext() if known else pytest.raises(ValueError, match="'forgotten' is of no room"):
+            assert len(world.store[forgotten]) == 0

@@ -1,0 +1,23 @@
+"""Scenarios made ready: what is known of their rules before anything is looked at."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.engine.scenario.play.catalogue import PreparedRule
+from simulator.engine.scenario.play.script import Rule
+
+
+@pytest.mark.parametrize(
+    ("where", "carried"),
+    [
+        ({"request.reference": "a"}, b'"reference"'),
+        ({"type": "buy", "request.payer.phone_number": {"ends_with": "1"}}, b'"payer"'),
+        ({"request.reference": None}, b""),
+        ({"request.reference": {"exists": False}}, b""),
+        ({"type": "buy"}, b""),
+    ],
+)
+def test_a_rule_knows_what_a_request_must_have_carried(where: dict[str, object], carried: bytes) -> None:
+    rule = Rule(("created",), where, None, None, (), None)
+    assert PreparedRule(0, "rules[0]", "a.yaml:1", rule, frozenset()).carried == carried

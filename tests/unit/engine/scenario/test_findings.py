@@ -1,0 +1,206 @@
+"""What `scenario validate` finds before anything runs: tests that nothing passes, rules and steps that come to nothing.
+
+Each file has one mistake that the newcomer makes, and one finding says what it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.scenario.files.loader import Loader, ScenarioError
+from simulator.engine.scenario.language import sights
+from simulator.engine.scenario.language import vocabulary as objects
+from simulator.engine.worlds.simulator import Simulator
+
+LOADER = Loader(Simulator(library=Library()).actions)
+QUOTE = "type: offramp, network: celo, asset: USDC, fiat_currency: KES, amount_currency: USDC, method: mobile_money"
+
+
+def found(text: str) -> list[str]:
+    """Errors and warnings as `line: message`."""
+    try:
+        file = LOADER.load(text)
+    except ScenarioError as error:
+        return [f"{one['line']}: {one['message']}" for one in [*error.errors, *error.warnings]]
+    return [f"{one['line']}: {one['message']}" for one in file.warnings]
+
+
+def rule(text: str) -> list[str]:
+    return found(f"name: x\nrules:\n  - {{{text}}}\n")
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        (
+            "transaction.created, where: {typ: onramp}",
+            "unknown field `typ` of transaction.created; did you mean `type`?",
+        ),
+        ("transaction.created, where: {type: onrmp}", "`type` is never `onrmp`; did you mean `onramp`?"),
+        ("transaction.completed, where: {status: failed}", "`status` is never `failed` (it is completed)"),
+        (
+            "transaction.created, where: {type: onramp, status: awaiting_deposit}",
+            "`status` is never `awaiting_deposit`; did you mean `awaiting_payment`?",
+        ),
+        (
+            "transaction.awaiting_deposit, where: {type: onramp}",
+            "transaction.awaiting_deposit never tells of the type onramp, only of offramp",
+        ),
+        ("transaction.created, where: {type: onramp, deposit.memo: x}", "no onramp has a field `deposit`"),
+        (
+            "transaction.created, where: {type: offramp, deposit.mmo: x}",
+            "there is no `mmo` in `deposit`; did you mean `memo`?",
+        ),
+        ("transaction.created, where: {type: {ends_with: rmp}}", "`type` never passes these tests; it is one of"),
+        ("transaction.created, where: {type: []}", "`type` is never one of no values: the list is empty"),
+        (
+            "transaction.created, where: {source_amount: {gt: 5, lt: 4}}",
+            "no number is above 5 and below 4",
+        ),
+        (
+            "transaction.created, where: {request.pyer.phone_number: x}",
+            "there is no `pyer` in what the requests carry that make something; did you mean `payer`?",
+        ),
+        (
+            "transaction.created, where: {beneficiary.detail.phone_number: x}",
+            "there is no `detail` in a beneficiary; did you mean `details`?",
+        ),
+        ("transaction.created, where: {quote.type: onrmp}", "`type` is never `onrmp`; did you mean `onramp`?"),
+        ("transaction.created, where: {quote: onrmp}", "`quote` is a whole object; name a member of it"),
+        ("created, where: {typ: swap}", "unknown field `typ` of what is made without an event; did you mean `type`?"),
+        ("created, where: {type: onramp}", "created never tells of the type onramp, only of"),
+        ("created, where: {amount_sats: '100'}", "`amount_sats` is a number, never a text; write it without quotes"),
+        ("deposit.confirmed, where: {fee: true}", "unknown field `fee` of deposit.confirmed"),
+    ],
+)
+def test_a_test_that_nothing_passes_is_found(where: str, message: str) -> None:
+    (one,) = rule(f"on: {where}, do: []")
+    assert one.startswith(f"3: {message}")
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("methd: POST", "a request has no `methd`; did you mean `method`?"),
+        ("method: post", "no call that fits has the method `post` (there is DELETE"),
+        ("method: DELETE, path: /quotes", "no call that fits has the method `DELETE` (there is POST)"),
+        ("path: /quots", "no call has the path `/quots`; did you mean `/quotes`?"),
+        ("path: /quotes, body.amuont_currency: x", "there is no `amuont_currency` in what such a request carries"),
+    ],
+)
+def test_a_request_that_nobody_makes_is_found(where: str, message: str) -> None:
+    (one,) = rule(f"on: request, where: {{{where}}}, answer: {{code: payment_failed}}")
+    assert one.startswith(f"3: {message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        (
+            "on: transaction.completed, where: {type: onramp}, do: [{action: complete}]",
+            ["3: `complete` will be skipped: the onramp is completed or refunded by then, and possible then: refund"],
+        ),
+        (
+            "on: created, where: {type: send, status: pending}, do: [{action: fail}, {action: complete}]",
+            ["3: `complete` will be skipped: the send is completed or failed by then, and nothing is possible then"],
+        ),
+        ("on: transaction.processing, do: [{after: 5s, action: complete}, {after: 1m, action: refund}]", []),
+        ("on: transaction.awaiting_payment, do: [{action: payment_arrives}, {action: payment_declined}]", []),
+        ("on: wallet.created, do: [{action: deposit_arrives, asset: USDC, amount: '5'}]", []),
+        ("on: transaction.failed, probability: 0, do: []", ["3: with a probability of 0 this rule never fires"]),
+    ],
+)
+def test_a_step_that_no_state_permits_is_found(text: str, messages: list[str]) -> None:
+    assert rule(text) == messages
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "dead"),
+    [
+        ("on: transaction.created", "on: transaction.created, where: {type: onramp}", True),
+        (
+            "on: transaction.created, where: {type: [onramp, offramp]}",
+            "on: transaction.created, where: {type: onramp}",
+            True,
+        ),
+        ("on: transaction.created, where: {type: onramp}", "on: transaction.created", False),
+        ("on: transaction.created, times: 1", "on: transaction.created", False),
+        ("on: transaction.created, probability: 0.5", "on: transaction.created", False),
+        ("on: transaction.created", "on: [transaction.created, transaction.failed]", False),
+        ("on: transaction.created, where: {rate: 1}", "on: transaction.created, where: {rate: {gt: 1}}", False),
+    ],
+)
+def test_a_rule_behind_one_that_takes_everything_is_found(first: str, second: str, dead: bool) -> None:
+    messages = found(f"name: x\nrules:\n  - {{{first}, do: []}}\n  - {{{second}, do: []}}\n")
+    assert [one.partition(":")[2][:60] for one in messages] == [
+        " this rule never fires: rules[0] in line 3 takes all that it c"[:60]
+    ] * dead
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (f"{{{QUOTE}, amount: 50}}", "the call will be refused: `amount` must be a text; write it in quotes: '50'"),
+        (f"{{{QUOTE}}}", "the call will be refused: without amount"),
+        (f"{{{QUOTE}, amount: '50', amout: 1}}", "the call ignores `amout`; it knows type, network"),
+        (f"{{{QUOTE}, amount: '50'}}", None),
+        (f"{{{QUOTE}, amount: '${{world.seed}}'}}", None),
+    ],
+)
+def test_a_call_that_will_be_refused_is_found(body: str, message: str | None) -> None:
+    messages = found(f"name: x\ndrive:\n  - quote: {{post: /quotes, body: {body}}}\n")
+    assert messages == [] if message is None else messages[0].startswith(f"3: {message}")
+
+
+DRIVEN = f"""name: x
+drive:
+  - quote: {{post: /quotes, body: {{{QUOTE}, amount: "50"}}}}
+expect:
+"""
+
+
+@pytest.mark.parametrize(
+    ("expectation", "message"),
+    [
+        ('resource: "${quote.id}", where: {status: done}', "`status` is never `done`"),
+        ('resource: "txn_1", where: {status: done}', "`status` is never `done`; did you mean"),
+        (
+            'resource: "${quote.id}", where: {sttus: active}',
+            "there is no `sttus` in this resource; did you mean `status`?",
+        ),
+        ("answer: quote, where: {typ: x}", "there is no `typ` in the answer to POST /quotes; did you mean `type`?"),
+        ("delivery: transaction.created, where: {status: delivered}", "`status` is never `delivered`"),
+        ("delivery: transaction.created, where: {statsu: failed}", "there is no `statsu` in a delivery; did you mean"),
+        ("event: transaction.completed, where: {status: failed}", "`status` is never `failed` (it is completed)"),
+        ('answer: quote, where: {fee.total: "1", expires_at: {exists: true}}', None),
+    ],
+)
+def test_what_cannot_be_expected_is_found(expectation: str, message: str | None) -> None:
+    messages = found(f"{DRIVEN}  - {{{expectation}}}\n")
+    assert messages == [] if message is None else messages[0].startswith(f"5: {message}")
+
+
+def test_what_a_fault_adds_can_be_expected() -> None:
+    fault = "faults: [{match: {path: /quotes}, unknown_enum: status}]\n"
+    assert found(f"{DRIVEN}  - {{answer: quote, where: {{status: something_new}}}}\n{fault}") == []
+
+
+def test_copies_beside_deliver_is_one_finding() -> None:
+    messages = found("name: x\nfaults:\n  - {webhook: {event: transaction.created}, copies: 2}\n")
+    assert messages == ["3: `copies` belongs inside `deliver`"]
+
+
+@pytest.mark.parametrize("name", ["onramp", "offramp", "beneficiary", "deposit", "recurring_payment", "wallet"])
+def test_every_example_shows_only_what_can_be_named(name: str) -> None:
+    """What kinds show, read from their shapes, is what their examples have."""
+    kind = next(one for one in objects.kinds() if one.name == name)
+
+    def names(value: Any, sight: sights.Sight, at: str) -> None:
+        for member, inner in value.items() if isinstance(value, dict) else ():
+            assert sight.is_open or member in sight.names, f"{at}.{member}"
+            names(inner, sight.at(member), f"{at}.{member}")
+
+    names(kind.example(), sights.of_kind(name), name)

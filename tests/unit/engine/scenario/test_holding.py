@@ -1,0 +1,62 @@
+"""Steps that wait for a network: which do, what waits with them, and how they go on (decision S22)."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.engine.scenario.play import holding
+from tests.unit.engine.scenario.waiting import CAUSE, Networks
+
+
+@pytest.fixture
+def networks() -> Networks:
+    return Networks()
+
+
+def test_a_step_waits_for_the_network_it_needs_and_goes_on_with_what_was_left(networks: Networks) -> None:
+    networks.plan(10, "deposit_arrives")
+    networks.plan(20, "fail", part="rules[1].do[0]")
+    networks.set(celo="down")
+    assert (networks.planned(), networks.held()) == ([(20, "fail")], [(10, "deposit_arrives", ("celo",))])
+    networks.world.clock.move_to(networks.world.now_ms + 5_000)
+    networks.set(celo="operational")
+    assert (networks.planned(), networks.held()) == ([(10, "deposit_arrives"), (15, "fail")], [])
+
+
+def test_what_follows_a_held_step_in_its_rule_waits_with_it(networks: Networks) -> None:
+    """Else a refund could come before the deposit that it gives back."""
+    networks.plan(5, "payment_arrives")
+    networks.plan(10, "deposit_arrives", part="rules[0].do[1]")
+    networks.plan(15, "refund", part="rules[0].do[2]")
+    networks.plan(15, "refund", part="rules[1].do[0]")
+    networks.set(celo="down")
+    assert networks.planned() == [(5, "payment_arrives"), (15, "refund")]
+    assert [row[:2] for row in networks.held()] == [(10, "deposit_arrives"), (15, "refund")]
+
+
+def test_steps_of_a_timeline_wait_each_for_itself(networks: Networks) -> None:
+    networks.plan(10, "deposit_arrives", part="timeline[0]", of_timeline=True)
+    networks.plan(15, "refund", part="timeline[0]", of_timeline=True)
+    networks.set(celo="down")
+    assert networks.planned() == [(15, "refund")]
+
+
+def test_a_step_goes_on_when_the_last_network_it_waits_for_is_up(networks: Networks) -> None:
+    networks.plan(10, "complete")
+    networks.set(celo="down", stellar="down")
+    networks.set(stellar="degraded")
+    assert networks.held() == [(10, "complete", ("celo", "stellar"))]
+    networks.set(celo="operational")
+    assert networks.planned() == [(10, "complete")]
+
+
+def test_held_steps_are_forgotten_by_scenario_or_by_object(networks: Networks) -> None:
+    networks.plan(1, "deposit_arrives")
+    networks.plan(2, "deposit_arrives", scenario="other")
+    networks.set(celo="down")
+    with networks.world.change(CAUSE):
+        holding.forget(networks.world, scenario="other")
+        assert [row[0] for row in networks.held()] == [1]
+        assert list(holding.held_steps(networks.world, about="somebody else")) == []
+        holding.forget(networks.world, target=networks.target)
+    assert networks.held() == []

@@ -1,0 +1,70 @@
+"""The scenarios that ship: known by name, read when they are asked for, from what came of them before or anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.scenario.files.loader import Loader, ScenarioError
+from simulator.engine.scenario.files.shipped import line_of, shipped_directory, shipped_library
+from simulator.engine.worlds.simulator import Simulator
+
+ACTIONS = Simulator(library=Library()).actions
+RAIN = "name: rain\ndescription: It rains.\nrules:\n  - on: created\n    do: []\n"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "rain.yaml").write_text(RAIN)
+    return tmp_path / "scenarios"
+
+
+def library(directory: Path) -> Library:
+    return shipped_library(ACTIONS, directory, directory.parent / "read.json")
+
+
+def read_before(directory: Path, **changes: object) -> None:
+    """Keep what came of the file, with something in it that is not in the file."""
+    line = orjson.loads(b"{%s}" % line_of(directory / "rain.yaml", library(directory)["rain"]))
+    line["rain"]["document"] |= {"description": "Kept.", **changes}
+    (directory.parent / "read.json").write_bytes(b"{\n%s\n}\n" % orjson.dumps(line)[1:-1])
+
+
+def test_what_came_of_a_file_before_is_taken_while_it_is_the_same(directory: Path) -> None:
+    assert library(directory)["rain"].description == "It rains."
+    read_before(directory)
+    kept = library(directory)["rain"]
+    assert (kept.description, kept.source, kept.lines) == ("Kept.", "scenarios/rain.yaml", {"rules[0]": 4})
+    (directory / "rain.yaml").write_text(RAIN.replace("rains", "pours"))
+    assert library(directory)["rain"].description == "It pours."
+
+
+def test_a_file_that_nobody_has_read_before_is_read(directory: Path) -> None:
+    read_before(directory)
+    (directory / "snow.yaml").write_text("name: snow\nwith: [rain]\n")
+    assert list(library(directory)) == ["rain", "snow"]
+    assert library(directory)["snow"].scenario.below == ["rain"]
+
+
+def test_the_names_are_known_without_reading(directory: Path) -> None:
+    (directory / "snow.yaml").write_text("name: [")
+    names = library(directory)
+    assert list(names) == ["rain", "snow"]
+    assert "snow" in names
+    with pytest.raises(ScenarioError, match=r"scenarios/snow\.yaml:2:1"):
+        _ = names["snow"]
+
+
+def test_a_file_has_the_name_of_its_scenario(directory: Path) -> None:
+    (directory / "snow.yaml").write_text("name: hail\n")
+    with pytest.raises(ScenarioError, match="must be `snow`"):
+        _ = library(directory)["snow"]
+
+
+def test_what_ships_is_what_the_files_say() -> None:
+    judged = Loader(ACTIONS).load_directory(shipped_directory())
+    assert dict(shipped_library(ACTIONS)) == dict(judged)

@@ -1,0 +1,154 @@
+"""What a `where` holds for, and what it does not."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from simulator.engine.scenario.language.schema import Rule
+from simulator.engine.scenario.play.matching import ABSENT, all_hold, conditions, dig, passes
+
+
+def fits(wanted: Any, value: Any) -> bool:
+    Rule.model_validate({"on": "created", "where": {"field": wanted}, "do": []})
+    return all_hold(conditions({"field": wanted}), lambda _: value, lambda name: name == "known") is not None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value", "expected"),
+    [
+        ("a", "a", True),
+        ("a", "A", False),
+        ("a", ABSENT, False),
+        ("50", "50.00", False),
+        (50, "50.00", True),
+        (50.5, 50.5, True),
+        (50, "many", False),
+        (50, ABSENT, False),
+        (1, True, False),
+        (True, True, True),
+        (True, 1, False),
+        (True, "true", False),
+        (None, None, True),
+        (None, ABSENT, True),
+        (None, "", False),
+        (["a", "b"], "b", True),
+        (["a", None], ABSENT, True),
+        (["a", "b"], "c", False),
+        ([], "a", False),
+        ({"starts_with": "+254"}, "+254700", True),
+        ({"starts_with": "+254"}, "+255700", False),
+        ({"ends_with": "0001"}, "+2540001", True),
+        ({"ends_with": "0001"}, "+2540002", False),
+        ({"ends_with": "0001"}, 10001, False),
+        ({"ends_with": "0001"}, ABSENT, False),
+        ({"starts_with": "a", "ends_with": "z"}, "abz", True),
+        ({"starts_with": "a", "ends_with": "z"}, "ab", False),
+        ({"matches": "^a+$"}, "aaa", True),
+        ({"matches": "^a+$"}, "aab", False),
+        ({"matches": "a"}, None, False),
+        ({"matches": "^sim:.+$"}, "sim:x", True),
+        ({"matches": "^sim:.+$"}, "a sim:x", False),
+        ({"matches": "^ab*c"}, "acd", True),
+        ({"matches": "^ab?c"}, "ac", True),
+        ({"matches": "^ab{0}c"}, "ac", True),
+        ({"matches": "^a|b"}, "xb", True),
+        ({"matches": "(?i)^ab"}, "AB", True),
+        ({"gt": 5}, "5.01", True),
+        ({"gt": 5}, "5.00", False),
+        ({"gte": "5"}, 5, True),
+        ({"lt": 5}, "4.99", True),
+        ({"lt": 5}, "5", False),
+        ({"lte": 5}, 5.0, True),
+        ({"gt": 1, "lt": 3}, "2", True),
+        ({"gt": 1, "lt": 3}, "3", False),
+        ({"gt": 1}, "NaN", False),
+        ({"gt": 1}, True, False),
+        ({"gt": 1}, ABSENT, False),
+        ({"exists": True}, 0, True),
+        ({"exists": True}, None, False),
+        ({"exists": True}, ABSENT, False),
+        ({"exists": False}, ABSENT, True),
+        ({"exists": False}, "x", False),
+        ({"names_scenario": True}, "known", True),
+        ({"names_scenario": False}, "known", False),
+        ({"matches": "^s:(?P<name>.*)$", "names_scenario": False}, "s:known", False),
+        ({"matches": "^s:(?P<name>.*)$", "names_scenario": False}, "s:nobody", True),
+        ({"matches": "^s:(?P<name>.*)$", "names_scenario": False}, "s:", True),
+        ({"matches": "^s:(?P<name>.*)$", "names_scenario": False}, "other", False),
+    ],
+)
+def test_a_value_is_compared(wanted: Any, value: Any, expected: bool) -> None:
+    assert fits(wanted, value) is expected
+
+
+def test_paths_reach_into_objects_and_arrays() -> None:
+    value = {"a": {"b": [{"c": 1}]}}
+    assert dig(value, "a.b.0.c") == 1
+    assert dig(value, "a.b.1.c") is ABSENT
+    assert dig(value, "a.b.x") is ABSENT
+    assert dig(value, "a.c") is ABSENT
+
+
+def captured(where: Any, shown: dict[str, Any], globs: frozenset[str] = frozenset()) -> dict[str, str] | None:
+    """The named groups when everything holds."""
+    Rule.model_validate({"on": "created", "where": where, "do": []})
+    return all_hold(conditions(where, globs), lambda path: shown.get(path, ABSENT), lambda name: False)
+
+
+def test_everything_must_hold_and_the_groups_come_back() -> None:
+    where = {"a": {"matches": "(?P<x>.)(?P<y>z)?"}, "b": 1}
+    assert captured(where, {"a": "q", "b": 1}) == {"x": "q"}
+    assert captured(where, {"a": "q", "b": 2}) is None
+
+
+def test_of_two_groups_of_one_name_the_later_in_the_file_wins() -> None:
+    where = {"request.a": {"matches": "(?P<x>.)"}, "b": 1, "c": {"matches": "(?P<x>.)"}}
+    assert captured(where, {"request.a": "q", "b": 1, "c": "r"}) == {"x": "r"}
+
+
+def test_what_leads_out_of_an_object_is_looked_for_last() -> None:
+    looked: list[str] = []
+
+    def look(path: str) -> object:
+        looked.append(path)
+        return "other" if path == "type" else "a"
+
+    where = {"request.reference": "a", "beneficiary.id": "a", "type": "send", "id": "a"}
+    assert all_hold(conditions(where), look, lambda name: False) is None
+    assert looked == ["type"]
+
+
+def test_one_entry_of_a_where_is_held_against_a_value() -> None:
+    assert passes({"gt": 5}, "6.00")
+    assert not passes({"gt": 5}, "5.00")
+    assert passes(["x", None], ABSENT)
+    assert not passes(["x", None], "y")
+
+
+def test_a_glob_is_compared_as_one() -> None:
+    where = {"path": ["/quotes/*/confirm", "/wallets"]}
+    assert captured(where, {"path": "/quotes/q/confirm"}, frozenset({"path"})) == {}
+    assert captured(where, {"path": "/quotes"}, frozenset({"path"})) is None
+    assert captured(where, {"path": "/quotes/q/confirm"}) is None
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|aa)+$", "(a*)*b", "^(?:a?){30}a{30}$", "(?P<x>a.*a.*a.*)b"])
+def test_a_pattern_takes_time_in_proportion_to_the_value(pattern: str) -> None:
+    began = time.monotonic()
+    assert not fits({"matches": pattern}, "a" * 34 + "!")
+    assert not fits({"matches": pattern}, "a" * 2**20 + "!")
+    assert time.monotonic() - began < 1
+
+
+def test_a_large_pattern_is_not_tried_on_a_value_that_would_take_long() -> None:
+    began = time.monotonic()
+    assert fits({"matches": "[ab]*a[ab]{900}c"}, "ab" * 1_000 + "ac")
+    assert not fits({"matches": "[ab]*a[ab]{900}c"}, "ab" * 2**19 + "c")
+    assert time.monotonic() - began < 1
+
+
+def test_a_number_of_any_length_in_a_path_finds_no_item() -> None:
+    assert dig([1], "9" * 5_000) is ABSENT

@@ -1,0 +1,175 @@
+"""The ways to an event: from every state of every state table, the shortest first, or words why there is none."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from simulator.engine.records.records import find, present
+from simulator.engine.rows.error import ControlError
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.run.drive import DriveCall, Until, action
+from simulator.engine.scenario.run.fresh import Start, fresh_for
+from simulator.engine.scenario.run.paths import Path, paths_to, schedule_from
+from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.kernel.machine import Machine
+from simulator.kernel.world import World
+from simulator.providers.ramp.transactions import Side
+
+SIMULATOR = Simulator()
+SIDE = Side("USDC", "celo", Decimal(1))
+NOBODY = {"confirm", "settle", "disable", "repeated_failures", "fail_repeatedly", "set_schedule", "create"}
+"""Moves that neither an action nor a call on the way to an event nor a timer makes."""
+
+
+@pytest.fixture
+def world() -> World:
+    fresh = Simulator(library=SIMULATOR.library)
+    return fresh.create_world(Blueprint("default", 1))
+
+
+@dataclass
+class Thing:
+    """A record in a state of one's choice."""
+
+    kind: str
+    status: str
+    id: str = "thing_1"
+    owner: str = ""
+    name: str = "celo"
+    network: str = "bitcoin"
+    counterparty: str | None = None
+    funds_received: int = 1
+    wallet_id: str = "wal_1"
+    environment: str = "sandbox"
+    paid: Any = SIDE
+    received: Any = SIDE
+    schedule: Any = field(default_factory=lambda: SimpleNamespace(end="after_occurrences"))
+
+
+def ways(world: World, thing: Any, event: str) -> list[Path]:
+    try:
+        return paths_to(world, SIMULATOR.actions, thing, event)
+    except ControlError:
+        return []
+
+
+def reaches(machine: Machine, state: str, event: str) -> int | None:
+    """The length of the shortest way, by a search of its own."""
+    queue, seen = deque([(state, 0)]), {state}
+    while queue:
+        here, steps = queue.popleft()
+        for move in machine.rows[here]:
+            if move.on in NOBODY:
+                continue
+            if event in move.events:
+                return steps + 1
+            if move.target not in seen:
+                seen.add(move.target)
+                queue.append((move.target, steps + 1))
+    return None
+
+
+CELLS = [
+    (kind.name, state, event)
+    for kind in SIMULATOR.wiring.kinds.values()
+    for state in kind.machine.rows
+    for event in sorted({event for row in kind.machine.rows.values() for move in row for event in move.events})
+    if kind.name not in ("lightning_address", "wallet", "invoice")
+]
+
+
+@pytest.mark.parametrize(("kind", "state", "event"), CELLS)
+def test_there_is_a_way_exactly_where_the_table_has_one(world: World, kind: str, state: str, event: str) -> None:
+    found = ways(world, Thing(kind, state), event)
+    shortest = reaches(SIMULATOR.wiring.kinds[kind].machine, state, event)
+    assert (min((len(path.moves) for path in found), default=None)) == shortest
+    for path in found:
+        assert event in path.moves[-1].events
+        assert path.steps
+
+
+def test_ways_without_waiting_and_without_oddities_go_first(world: World) -> None:
+    first = ways(world, Thing("onramp", "awaiting_payment"), "transaction.failed")[0]
+    assert first.steps == (action("payment_declined", "thing_1"),)
+    short = ways(world, Thing("offramp", "awaiting_deposit"), "transaction.failed")[0]
+    assert short.steps == (action("deposit_arrives", "thing_1", amount="0.000001"),)
+
+
+def test_a_law_is_waited_for(world: World) -> None:
+    (path,) = ways(world, Thing("ramp_quote", "active"), "quote.expired")
+    (until,) = path.steps
+    assert isinstance(until, Until)
+    assert "quote.expiry" in until.timers
+    assert set(until.timers) <= set(SIMULATOR.wiring.timers)
+
+
+def test_an_account_does_what_a_draft_lacks(world: World) -> None:
+    draft = Thing("recurring_payment", "draft", schedule=None)
+    (path, *_) = ways(world, draft, "recurring_payment.activated")
+    assert [step.method for step in path.steps if isinstance(step, DriveCall)] == ["put", "get", "post"]
+
+
+def test_a_refusal_names_what_is_possible(world: World) -> None:
+    thing: Any = Thing("onramp", "processing")
+    with pytest.raises(ControlError) as caught:
+        paths_to(world, SIMULATOR.actions, thing, "transaction.expired")
+    refusal = caught.value
+    assert (refusal.status, refusal.code, refusal.members) == (
+        409,
+        "invalid_transition",
+        {"allowed": ["complete", "fail", "refund"]},
+    )
+
+
+def test_a_schedule_without_end_never_completes(world: World) -> None:
+    thing = Thing("recurring_payment", "active", schedule=SimpleNamespace(end="never"))
+    assert ways(world, thing, "recurring_payment.completed") == []
+
+
+def test_another_users_object_is_not_moved(world: World) -> None:
+    thing: Any = Thing("send", "pending", owner="u_2")
+    with pytest.raises(ControlError, match="another user"):
+        paths_to(world, SIMULATOR.actions, thing, "transaction.failed")
+
+
+@pytest.mark.parametrize("event", EVENT_TYPES)
+def test_every_event_has_an_object_that_can_be_made_for_it(world: World, event: str) -> None:
+    assert fresh_for(world, event).kind
+
+
+def fresh(world: World, event: str) -> Start:
+    return fresh_for(world, event).make(world, "sandbox", event)
+
+
+def test_without_any_balance_there_is_no_payment(world: World) -> None:
+    for symbol, network in (("USDC", "STELLAR"), ("XLM", "STELLAR"), ("CELO", "CELO"), ("CUSD", "CELO")):
+        _empty(world, symbol, network)
+    for symbol, network in (("USDC", "CELO"), ("USDT", "CELO"), ("BTC", "BITCOIN")):
+        _empty(world, symbol, network)
+    with pytest.raises(ControlError, match="set_balance"):
+        fresh(world, "recurring_payment.run_succeeded")
+    assert fresh(world, "recurring_payment.run_failed").drive
+
+
+def _empty(world: World, symbol: str, network: str) -> None:
+    values = {"symbol": symbol, "network": network, "amount": "0"}
+    SIMULATOR.actions.perform(world, "set_balance", None, values, "sandbox", world.cause)
+
+
+def test_a_network_that_is_not_well_is_set_right(world: World) -> None:
+    values = {"network": "bitcoin", "status": "down"}
+    SIMULATOR.actions.perform(world, "set_network", None, values, "sandbox", world.cause)
+    bitcoin = present(find(world, fresh(world, "network.status_changed").subject))
+    path = paths_to(world, SIMULATOR.actions, bitcoin, "network.status_changed")[0]
+    assert path.steps == (action("set_network", network="bitcoin", status="operational"),)
+
+
+def test_a_schedule_begins_at_a_whole_minute() -> None:
+    assert schedule_from(59_999)["time"] == "00:01"
+    assert schedule_from(60_000, 3)["end"] == {"type": "after_occurrences", "occurrences": 3}

@@ -1,0 +1,456 @@
+"""A scenario is run by its drive through the interface, and what it expects is checked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from simulator.engine.scenario.play.filling import NoValue, fill
+from simulator.engine.scenario.run.clients import AsgiClient, Reply
+from simulator.engine.scenario.run.results import Check, RunResult
+from simulator.engine.scenario.run.runner import run
+from simulator.engine.worlds.setting_model import Settings
+from simulator.engine.worlds.settings import MANUAL_START, shown
+from tests.unit.engine.scenario.toy import LOADER
+
+NOW = "2026-01-05T08:00:00.000Z"
+
+
+class FakeSimulator:
+    """A simulator of canned answers that remembers the calls."""
+
+    origin = "http://127.0.0.1:9"
+
+    def __init__(self, **answers: list[Any]) -> None:
+        self.calls: list[tuple[str, str, Any]] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.answers = {
+            "POST /_simulator/worlds": [
+                Reply(201, {"id": "w", "clock": {"now": NOW}, "credentials": self._credentials()})
+            ],
+            "POST /v1/auth/token": [Reply(200, {"access_token": "tok"})],
+            "POST /production/v1/auth/token": [Reply(200, {"access_token": "live"})],
+            "GET /_simulator/events": [Reply(200, {"data": []})],
+            "GET /_simulator/deliveries": [Reply(200, {"data": []})],
+            "GET /_simulator/scenarios/x": [Reply(200, {"skipped": []})],
+            "POST /_simulator/clock/advance": [Reply(200, {"now": NOW})],
+        }
+        for key, replies in answers.items():
+            method, _, path = key.partition("_")
+            self.answers[f"{method} /{path.replace('__', '/').replace('SIM', '_simulator')}"] = replies
+
+    @staticmethod
+    def _credentials() -> dict[str, Any]:
+        return {
+            name: {"public_key": "p", "secret_key": "s", "base_url": f"http://h{base}"}
+            for name, base in (("sandbox", "/v1"), ("production", "/production/v1"))
+        }
+
+    async def request(
+        self, method: str, path: str, json: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Reply:
+        path = path.partition("?")[0]
+        self.calls.append((method, path, json))
+        self.headers.append(headers or {})
+        replies = self.answers.get(f"{method} {path}", [Reply(200, {"id": "made"})])
+        reply = replies.pop(0) if len(replies) > 1 else replies[0]
+        if reply is None:
+            raise ConnectionError("cut")
+        assert isinstance(reply, Reply)
+        return reply
+
+    def made(self, path: str) -> list[Any]:
+        return [json for _, called, json in self.calls if called == path]
+
+
+def go(text: str, simulator: FakeSimulator, **options: Any) -> RunResult:
+    return asyncio.run(run(LOADER.load(f"name: x\n{text}"), simulator, **options))
+
+
+def event(name: str, **shown: Any) -> dict[str, Any]:
+    return {"id": f"evt_{name}", "type": name, "created_at": NOW, "livemode": False, "data": {"object": shown}}
+
+
+def test_the_drive_calls_the_interface_in_a_world_of_its_own() -> None:
+    simulator = FakeSimulator(POST_v1__quotes=[Reply(201, {"id": "qt_1", "amount": "5", "n": 3})])
+    result = go(
+        """
+drive:
+  - quote: {post: /quotes, body: {amount: "5"}, headers: {X-Note: hi}}
+  - {post: "/quotes/${quote.id}/confirm", body: {same: "${quote.n}", list: ["${quote.amount} KES"]}}
+  - {get: /profile, environment: production}
+  - {action: set_network, network: celo, status: down, environment: production}
+  - advance: 90s
+  - {delete: /webhooks/1}
+""",
+        simulator,
+        seed=7,
+    )
+    assert result.passed
+    assert simulator.made("/_simulator/worlds")[0] == {
+        "clock": {"mode": "manual", "now": MANUAL_START},
+        "scenarios": [],
+        "settings": shown(Settings()),
+        "seed": 7,
+    }
+    assert simulator.made("/v1/quotes/qt_1/confirm") == [{"same": 3, "list": ["5 KES"]}]
+    assert simulator.made("/_simulator/clock/advance") == [{"by": 90.0}]
+    assert ("GET", "/production/v1/profile", None) in simulator.calls
+    assert simulator.made("/_simulator/actions/set_network") == [{"network": "celo", "status": "down"}]
+    sent = dict(zip([path for _, path, _ in simulator.calls], simulator.headers, strict=True))
+    assert sent["/v1/quotes"] == {"Authorization": "Bearer tok", "Idempotency-Key": "x-0", "X-Note": "hi"}
+    assert sent["/_simulator/actions/set_network"]["X-Simulator-Environment"] == "production"
+    assert sent["/_simulator/scenarios/active"] == {"X-Simulator-World": "w"}
+    assert simulator.calls[-1] == ("DELETE", "/_simulator/worlds/w", None)
+
+
+def test_the_world_stays_when_it_is_kept() -> None:
+    simulator = FakeSimulator()
+    assert go("with: []", simulator, keep=True).world == "w"
+    assert ("DELETE", "/_simulator/worlds/w", None) not in simulator.calls
+
+
+def test_429_and_503_are_tried_again_with_backoff_on_the_simulated_clock() -> None:
+    busy = Reply(429, {"error": {"code": "rate_limited"}}, {"retry-after": "7"})
+    simulator = FakeSimulator(POST_v1__quotes=[busy, Reply(503), None, Reply(201, {"id": "q"})])
+    result = go("drive: [{post: /quotes}]", simulator)
+    assert result.passed
+    assert simulator.made("/_simulator/clock/advance") == [{"by": seconds} for seconds in (7, 2, 4)]
+    keys = [
+        headers["Idempotency-Key"]
+        for (_, path, _), headers in zip(simulator.calls, simulator.headers, strict=True)
+        if path == "/v1/quotes"
+    ]
+    assert keys == ["x-0"] * 4
+
+
+@pytest.mark.parametrize("text", ["retry: false\ndrive: [{post: /quotes}]", "drive: [{post: /quotes, retry: false}]"])
+def test_without_retry_the_first_refusal_ends_the_drive(text: str) -> None:
+    simulator = FakeSimulator(POST_v1__quotes=[Reply(503, {"error": {"code": "service_unavailable"}})])
+    result = go(text, simulator)
+    assert not result.passed
+    assert "should answer 2xx; it answered 503" in result.checks[0].problem
+    assert simulator.made("/_simulator/clock/advance") == []
+
+
+def test_after_five_attempts_the_drive_gives_up() -> None:
+    simulator = FakeSimulator(POST_v1__quotes=[None])
+    result = go("drive: [{post: /quotes}, {post: /never}]", simulator)
+    assert "the connection was cut" in result.checks[0].problem
+    assert len(simulator.made("/v1/quotes")) == 5
+    assert simulator.made("/v1/never") == []
+
+
+def test_a_refusal_that_is_expected_is_none() -> None:
+    simulator = FakeSimulator(POST_v1__quotes=[Reply(422, {"error": {"code": "amount_too_low"}})])
+    assert go("drive: [{post: /quotes, status: 422}]", simulator).passed
+    assert not go("drive: [{post: /quotes, status: 409}]", simulator).passed
+
+
+def test_a_refusal_has_to_carry_the_expected_code() -> None:
+    simulator = FakeSimulator(POST_v1__quotes=[Reply(422, {"error": {"code": "amount_too_low"}})])
+    assert go("drive: [{post: /quotes, status: 422, code: amount_too_low}]", simulator).passed
+    wrong = go("drive: [{post: /quotes, status: 422, code: amount_too_high}]", simulator)
+    assert "should answer 422 amount_too_high; it answered 422" in wrong.checks[0].problem
+
+
+def test_a_named_action_gives_its_resource_to_later_steps() -> None:
+    simulator = FakeSimulator(
+        POST_SIM__actions__set_network=[Reply(200, {"action": "set_network", "resource": {"status": "down"}})]
+    )
+    result = go(
+        """
+drive:
+  - celo: {action: set_network, network: celo, status: down, environment: production}
+  - {post: /quotes, body: {status: "${celo.status}", world: "${world.id}"}}
+""",
+        simulator,
+    )
+    assert result.passed
+    assert simulator.made("/_simulator/actions/set_network") == [{"network": "celo", "status": "down"}]
+    assert simulator.made("/v1/quotes") == [{"status": "down", "world": "w"}]
+
+
+def test_the_receiver_answers_what_the_drive_says() -> None:
+    simulator = FakeSimulator(POST_v1__webhooks=[Reply(201, {"id": "wh_1"})], GET_v1__webhooks__wh_1=[Reply(200, {})])
+    text = 'drive: [{receiver: {respond: [500, 200]}}, {get: "/webhooks/${receiver.id}"}]'
+    result = go(text, simulator)
+    assert result.passed
+    assert ("PUT", "/_simulator/inbox/scenario-w", {"respond": [500, 200]}) in simulator.calls
+    assert "the receiver answers 500, 200" in result.readable()
+    simulator = FakeSimulator()
+    simulator.origin = ""
+    assert "no address" in go(text, simulator).checks[0].problem
+
+
+def test_an_expired_token_is_replaced() -> None:
+    simulator = FakeSimulator(GET_v1__profile=[Reply(401), Reply(200, {})])
+    assert go("drive: [{get: /profile}]", simulator).passed
+    assert len(simulator.made("/v1/auth/token")) == 2
+    refused = FakeSimulator(POST_v1__auth__token=[Reply(403, {"error": {"code": "production_access_required"}})])
+    assert "403" in go("drive: [{get: /profile}]", refused).checks[0].problem
+
+
+def test_a_token_exchange_without_a_token_is_tried_again() -> None:
+    simulator = FakeSimulator(POST_v1__auth__token=[Reply(200, "oops"), Reply(200, {"access_token": "tok"})])
+    assert go("drive: [{get: /profile}]", simulator).passed
+
+
+def test_a_simulator_that_goes_away_fails_the_run() -> None:
+    result = go("with: []", FakeSimulator(POST_SIM__settle=[None]))
+    assert [(check.name, check.problem) for check in result.checks] == [("drive", ""), ("settle", "cut")]
+
+
+def test_what_cannot_be_prepared_fails_the_run() -> None:
+    simulator = FakeSimulator(PUT_SIM__scenarios__active=[Reply(404, {"error": {"code": "not_found"}})])
+    assert "PUT /_simulator/scenarios/active answered 404" in go("with: []", simulator).checks[0].problem
+    nothing = FakeSimulator(POST_SIM__worlds=[None])
+    result = go("expect: [{event: transaction.failed}]", nothing)
+    assert [check.problem for check in result.checks] == ["cut"]
+
+
+def test_expected_events_are_looked_for() -> None:
+    events = [Reply(200, {"data": [event("transaction.failed", id="t", status="failed", failure_code="a")]})]
+    result = go(
+        """
+expect:
+  - {event: transaction.failed, where: {failure_code: a}}
+  - {event: transaction.failed, where: {failure_code: {starts_with: b}, order_id: 1}}
+  - {event: transaction.completed}
+  - {event: transaction.failed, times: 2}
+  - {event: transaction.completed, times: 0}
+""",
+        FakeSimulator(GET_SIM__events=events),
+    )
+    assert [check.problem for check in result.checks] == [
+        "",
+        "",
+        'transaction.failed was emitted, but with failure_code "a" (wanted {"starts_with":"b"}), '
+        "order_id absent (wanted 1); it told of t",
+        "transaction.completed was never emitted; emitted: transaction.failed",
+        "transaction.failed was emitted once, not 2; it told of t",
+        "",
+    ]
+    assert [line.text for line in result.timeline] == ["transaction.failed t failed a"]
+
+
+def test_expected_resources_are_looked_at() -> None:
+    simulator = FakeSimulator(
+        POST_v1__quotes=[Reply(201, {"id": "q"})],
+        GET_SIM__resources__q=[Reply(200, {"resource": {"status": "active"}})],
+        GET_SIM__resources__gone=[Reply(404, {"error": {}})],
+    )
+    result = go(
+        """
+drive: [{quote: {post: /quotes}}]
+expect:
+  - {resource: "${quote.id}", where: {status: active}}
+  - {resource: "${quote.id}", where: {status: expired}}
+  - {resource: gone, where: {status: expired}}
+  - {resource: "${quote.nothing}", where: {status: expired}}
+""",
+        simulator,
+    )
+    assert [bool(check.problem) for check in result.checks] == [False, False, True, True, True]
+
+
+def test_expected_answers_are_those_of_named_steps() -> None:
+    simulator = FakeSimulator(POST_v1__quotes=[Reply(201, {"id": "q", "data": [{"status": "active"}]})])
+    result = go(
+        """
+drive: [{quote: {post: /quotes}}]
+expect:
+  - {answer: quote, where: {data.0.status: active}}
+  - {answer: quote, where: {data.0.status: expired}}
+""",
+        simulator,
+    )
+    assert [check.problem for check in result.checks] == ["", "", 'data.0.status "active" (wanted "expired")']
+
+
+def attempt(event: str, number: int = 1, **shown: Any) -> dict[str, Any]:
+    return {
+        "id": f"dlv_{event}_{number}",
+        "event_id": f"evt_{event}",
+        "event_type": event,
+        "endpoint_id": "wh",
+        "url": "https://user:pass@shop.test/hook?token=1",
+        "attempt": number,
+        "attempted_at": NOW,
+        "status": "failed",
+        "response_status": 500,
+        "error": None,
+        **shown,
+    }
+
+
+def test_attempts_and_hits_of_faults_are_traced_in_their_order() -> None:
+    fault = {"id": "flt_1", "scenario": "x", "webhook": {}, "deliver": {"copies": 2}}
+    cut = {"id": "flt_2", "scenario": "x", "match": {}, "drop": True}
+    other = {"id": "flt_3", "scenario": "below", "match": {}, "respond": {"status": 503}}
+    call = {"id": "req_1", "at": NOW, "method": "GET", "path": "/v1/profile", "status": 0, "response": None}
+    refused = {**call, "id": "req_2", "status": 503, "response": {"error": {"code": "busy"}}, "fault_id": "flt_3"}
+    rows = [
+        attempt("transaction.failed", fault_id="flt_1", next_attempt_at="later"),
+        attempt("transaction.failed", 2, response_status=200, error="lost", fault_id="flt_1"),
+    ]
+    simulator = FakeSimulator(
+        GET_SIM__faults=[Reply(200, {"data": [fault, cut, other]})],
+        GET_SIM__requests=[Reply(200, {"data": [{**call, "fault_id": "flt_2"}, refused]})],
+        GET_SIM__events=[Reply(200, {"data": [event("transaction.failed", id="t")]})],
+        GET_SIM__deliveries=[Reply(200, {"data": rows})],
+    )
+    result = go(
+        """
+faults:
+  - {webhook: {}, deliver: {copies: 2}}
+  - {match: {}, drop: true}
+drive: [{get: /profile}, {advance: 1s}]
+expect: [{delivery: transaction.failed, times: 1}]
+""",
+        simulator,
+    )
+    assert [(line.kind, line.text) for line in result.timeline] == [
+        ("call", "POST /webhooks → 200 made"),
+        ("fault", "the fault faults[1] (drop, line 5) acted on GET /v1/profile: the connection was cut"),
+        ("fault", "the fault flt_3 (respond, of the scenario below) acted on GET /v1/profile: 503 busy"),
+        ("event", "transaction.failed t"),
+        ("call", "GET /profile → 200 made"),
+        (
+            "webhook",
+            "transaction.failed → https://shop.test/hook: 500; again at later, by the fault faults[0] (copies, line 4)",
+        ),
+        (
+            "webhook",
+            "transaction.failed → https://shop.test/hook, attempt 2: lost, by the fault faults[0] (copies, line 4)",
+        ),
+        ("clock", "advance 1s"),
+    ]
+    assert result.checks[-1].problem.splitlines() == [
+        "transaction.failed was sent 2 times, not 1",
+        *(f"{NOW}  {line.text}" for line in result.timeline if line.kind == "webhook"),
+    ]
+
+
+def test_a_resource_that_stands_elsewhere_says_why() -> None:
+    story = {
+        "resource": {"status": "processing"},
+        "history": [{"state": "processing", "at": NOW, "trigger": "pay", "cause": {"text": "a rule of autopilot"}}],
+        "timers": [
+            {"due_at": NOW, "kind": "step", "scenario": "x", "part": "rules[0].do[0]", "line": 3, "action": "complete"},
+            {"due_at": None, "waiting_for": ["celo"], "kind": "step", "text": "a law"},
+        ],
+    }
+    simulator = FakeSimulator(GET_SIM__resources__t=[Reply(200, story), Reply(200, {**story, "timers": []})])
+    text = "expect: [{resource: t, where: {status: completed}}, {resource: t, where: {status: completed}}]"
+    first, second = (check.problem.splitlines() for check in go(text, simulator).checks[1:])
+    assert first == [
+        'status "processing" (wanted "completed")',
+        f"it came to processing at {NOW}: a rule of autopilot",
+        f"still planned: complete at {NOW} (x, rules[0].do[0], line 3)",
+        "still planned: a law, waits for celo",
+    ]
+    assert second[2:] == ["nothing is planned for it any more"]
+
+
+def test_expected_deliveries_are_counted() -> None:
+    rows = [attempt("transaction.failed", number) for number in (1, 2)]
+    simulator = FakeSimulator(GET_SIM__deliveries=[Reply(200, {"data": rows})])
+    text = """
+expect:
+  - {delivery: transaction.failed, where: {attempt: 2}}
+  - {delivery: transaction.failed, where: {status: failed}, times: 2}
+  - {delivery: transaction.failed, where: {status: succeeded}}
+  - {delivery: transaction.failed, times: 3}
+  - {delivery: transaction.completed}
+  - {delivery: transaction.completed, times: 0}
+"""
+    result = go(text, simulator)
+    assert [check.problem.partition("\n")[0] for check in result.checks] == [
+        "",
+        "",
+        "",
+        'transaction.failed was sent, but with status "failed" (wanted "succeeded")',
+        "transaction.failed was sent 2 times, not 3",
+        "transaction.completed was never sent; sent: transaction.failed",
+        "",
+    ]
+    simulator.origin = ""
+    assert "no address" in go(text, simulator).checks[-1].problem
+
+
+def test_expected_webhooks_are_counted() -> None:
+    def delivery(event_id: str, status: str) -> dict[str, Any]:
+        return attempt("transaction.failed", event_id=event_id, status=status)
+
+    text = "expect: [{webhooks: delivered}]"
+    events = [Reply(200, {"data": [event("transaction.failed"), event("transaction.completed")]})]
+    good = [delivery("evt_transaction.failed", "failed"), delivery("evt_transaction.failed", "succeeded")]
+    simulator = FakeSimulator(
+        GET_SIM__events=list(events),
+        GET_SIM__deliveries=[Reply(200, {"data": [*good, delivery("evt_transaction.completed", "succeeded")]})],
+    )
+    assert go(text, simulator).passed
+    assert simulator.made("/v1/webhooks") == [
+        {"url": "http://127.0.0.1:9/_worlds/w/_simulator/inbox/scenario-w", "events": ["*"]}
+    ]
+    simulator = FakeSimulator(GET_SIM__events=list(events), GET_SIM__deliveries=[Reply(200, {"data": good[:1]})])
+    assert go(text, simulator).checks[-1].problem == (
+        "transaction.failed (evt_transaction.failed) got 500\n"
+        "transaction.completed (evt_transaction.completed) was not sent"
+    )
+    simulator = FakeSimulator()
+    simulator.origin = ""
+    assert "no address" in go(text, simulator).checks[-1].problem
+
+
+def test_the_result_reads_well_and_is_junit_for_machines() -> None:
+    skipped = {"at": NOW, "part": "rules[0].do[0]", "action": "complete", "reason": "not legal"}
+    simulator = FakeSimulator(GET_SIM__scenarios__x=[Reply(200, {"skipped": [skipped]})])
+    result = go("drive: [{get: /profile}]\nexpect: [{event: transaction.failed}]", simulator)
+    text = result.readable()
+    assert "GET /profile → 200 made" in text
+    assert "rules[0].do[0] (complete): not legal" in text
+    assert "FAILED  expect" in text
+    suite = ElementTree.fromstring(result.junit())
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert suite.findall("testcase/failure")[0].get("message", "").startswith("transaction.failed was never emitted")
+
+
+def test_junit_carries_no_characters_that_xml_cannot() -> None:
+    result = RunResult("x", checks=[Check("a\x00b", "c\x01")])
+    assert ElementTree.fromstring(result.junit())[0].get("name") == "a?b"
+    assert "Passed" in RunResult("x").readable()
+
+
+def test_placeholders_keep_their_type_and_must_have_a_value() -> None:
+    variables = {"a": {"n": 1, "l": [2]}}
+    assert fill({"x": ["${a.n}", "n=${a.n}", 3, None]}, variables) == {"x": [1, "n=1", 3, None]}
+    assert fill("${a.l.0}", variables) == 2
+    with pytest.raises(NoValue):
+        fill("${a.m}", variables)
+
+
+def test_an_application_is_called_without_a_socket() -> None:
+    seen: dict[str, Any] = {}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.update(scope, body=(await receive())["body"])
+        if scope["path"] == "/silent":
+            return
+        await send({"type": "http.response.start", "status": 201, "headers": [(b"X-One", b"1")]})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "GET" else b"{}"})
+
+    client = AsgiClient(app)
+    assert asyncio.run(client.request("POST", "/a?b=c", {"d": 1}, {"X-Two": "2"})) == Reply(
+        201, {}, {"x-one": "1"}, b"{}"
+    )
+    assert (seen["path"], seen["query_string"], seen["body"]) == ("/a", b"b=c", b'{"d":1}')
+    assert (b"x-two", b"2") in seen["headers"]
+    assert asyncio.run(client.request("GET", "/a")).body is None
+    with pytest.raises(ConnectionError):
+        asyncio.run(client.request("GET", "/silent"))

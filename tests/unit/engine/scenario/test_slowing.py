@@ -1,0 +1,59 @@
+"""Steps that a slow network stretches: whose, how much, and only what is left of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from simulator.engine.scenario.play import slowing
+from tests.unit.engine.scenario.waiting import Networks
+
+
+@pytest.fixture
+def networks() -> Networks:
+    return Networks()
+
+
+@pytest.mark.parametrize(
+    ("subject", "names"),
+    [
+        ({"network": "CELO"}, ["celo"]),
+        ({"network": "nowhere"}, []),
+        ({"network": 5, "from": {"network": "Stellar"}, "to": {"network": "BITCOIN"}}, ["stellar", "bitcoin"]),
+        ({"from": {"network": "celo"}, "to": {"network": "CELO"}}, ["celo"]),
+        ({}, []),
+    ],
+)
+def test_an_object_names_its_networks_in_any_spelling(subject: dict[str, Any], names: list[str]) -> None:
+    assert slowing.networks_of(subject) == names
+
+
+@pytest.mark.parametrize(
+    ("celo", "stellar", "factor"),
+    [
+        ("operational", "operational", 1.0),
+        ("degraded", "operational", 4.0),
+        ("degraded", "down", 9.0),
+        ("swift", "operational", 0.5),
+        ("swift", "degraded", 4.0),
+    ],
+)
+def test_the_slowest_network_decides_and_a_swift_one_only_without_a_slow_one(
+    networks: Networks, celo: str, stellar: str, factor: float
+) -> None:
+    networks.statuses = {"celo": celo, "stellar": stellar}
+    slowdown = {"degraded": 4.0, "down": 9.0, "swift": 0.5}
+    args = (networks.world, networks.status, slowdown, "sandbox", ["celo", "stellar"])
+    assert slowing.factor(*args) == factor
+
+
+def test_only_what_is_left_of_a_step_is_stretched_and_taken_back_exactly(networks: Networks) -> None:
+    networks.plan(20, "payment_arrives", slowed_by=["celo"])
+    networks.plan(20, "fail")
+    networks.world.clock.move_to(networks.world.now_ms + 10_000)
+    networks.set(celo="degraded")
+    assert networks.planned() == [(10, "fail"), (40, "payment_arrives")]
+    networks.world.clock.move_to(networks.world.now_ms + 8_000)
+    networks.set(celo="operational")
+    assert networks.planned() == [(2, "fail"), (8, "payment_arrives")]

@@ -1,0 +1,51 @@
+"""A timer of the law that breaks, seen from outside: the world lives on, and says what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from simulator.engine.rows.room import Room
+from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator
+from simulator.host import application_of
+from simulator.kernel.agenda import Timer
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import TimerRow, World
+
+
+def break_off(world: World, timer: Timer) -> None:
+    raise ZeroDivisionError(f"nothing for {timer.target}")
+
+
+BROKEN = Room("broken", timers=(TimerRow("broken", break_off, "something breaks"),))
+
+
+def test_a_law_that_breaks_is_left_out_logged_and_shown_as_advice(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> list[Any]:
+        simulator = Simulator((*ROOMS, BROKEN))
+        world = simulator.create_world(Blueprint("default", 1))
+        application = application_of(Runtime(simulator))
+        client = AsgiClient(application)
+        with world.change(Cause("start", "test")):
+            world.agenda.plan(world.now_ms, "broken", "txn_1")
+        answers = [
+            await client.request("POST", "/_simulator/actions/set_kyc", {"status": "pending"}),
+            await client.request("GET", "/_simulator/advice"),
+            await client.request("GET", "/_simulator/clock"),
+        ]
+        await application.runtime.close()
+        return answers
+
+    with caplog.at_level(logging.ERROR):
+        acted, advice, clock = asyncio.run(scenario())
+    assert [answer.status for answer in (acted, advice, clock)] == [200, 200, 200]
+    (finding,) = [row for row in advice.body["data"] if row["kind"] == "timer_failed"]
+    assert (finding["severity"], finding["evidence"]) == ("error", ["txn_1"])
+    assert "ZeroDivisionError: nothing for txn_1" in finding["message"]
+    assert clock.body["timers"] == 0
+    assert "Traceback" in caplog.text

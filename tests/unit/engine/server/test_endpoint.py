@@ -1,0 +1,71 @@
+"""One call, one change: its work is kept or undone as a whole, and what stays of a refusal stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from simulator import Config, create_app
+from simulator.engine.faults.in_force import FAULTS
+from simulator.engine.server.app import Application
+from simulator.engine.server.checks.idempotency import ANSWERS
+from simulator.kernel.table import Write
+from tests.support import KEYS, QUOTE
+
+
+class Scene:
+    """A server in process whose changes are heard: the tables that each of them wrote."""
+
+    def __init__(self) -> None:
+        self.application: Application = create_app(Config(clock="manual", scenarios=()))
+        self.client = TestClient(self.application)
+        self.world = self.application.runtime.simulator.default
+        self.token = self.client.post("/v1/auth/token", json=KEYS).json()["access_token"]
+        self.changes: list[set[str]] = []
+        self.world.store.listen(self._heard)
+
+    def _heard(self, writes: list[Write]) -> None:
+        self.changes.append({table.name for table, _, _ in writes})
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> int:
+        self.changes.clear()
+        sent = {"Authorization": f"Bearer {self.token}", **{name.replace("_", "-"): v for name, v in headers.items()}}
+        return self.client.request(method, f"/v1{path}", json=body, headers=sent).status_code
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def test_what_a_call_does_and_the_binding_of_its_key_are_one_change(scene: Scene) -> None:
+    assert scene.ask("POST", "/quotes", QUOTE, Idempotency_Key="once") == 201
+    (one,) = [tables for tables in scene.changes if ANSWERS.name in tables]
+    assert "sandbox:ramp_quotes" in one
+    assert len(scene.changes) == 1, "with what stays of a call that is refused, and the count of coverage"
+
+
+def test_a_refusal_is_bound_to_its_key_and_leaves_nothing_else_of_the_work(scene: Scene) -> None:
+    missing = "/quotes/qt_00000000000000000000/confirm"
+    before = scene.world.store.tables()
+    scene.ask("POST", missing, {}, Idempotency_Key="once")
+    changed = {name for name, rows in scene.world.store.tables().items() if rows != before.get(name)}
+    assert not {name for name in changed if name.startswith("sandbox:")}
+
+
+def test_the_hit_of_a_fault_and_the_count_of_the_rate_limit_stay_when_the_call_is_refused(scene: Scene) -> None:
+    fault = {"match": {"path": "/quotes"}, "respond": {"status": 503, "code": "service_unavailable"}}
+    assert scene.client.post("/_simulator/faults", json=fault).status_code == 201
+    scene.client.patch("/_simulator/settings", json={"rate_limit": "5/60"})
+    assert scene.ask("POST", "/quotes", QUOTE) == 503
+    assert [row["hits"] for row in scene.world.store[FAULTS].values()] == [1]
+    assert {"faults", "rate_windows"} <= scene.changes[0], "both in the change before the work"
+
+
+def test_a_call_that_is_limited_draws_its_request_id_once(scene: Scene) -> None:
+    scene.client.patch("/_simulator/settings", json={"rate_limit": "1/60"})
+    assert [scene.ask("GET", "/transactions") for _ in range(3)] == [200, 429, 429]
+    ids = [row.id for row in scene.world.journal.requests]
+    assert len(ids) == len(set(ids))

@@ -1,0 +1,71 @@
+"""The collector of a server passes over what has stayed, and looks at all of it now and then."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from weakref import ref
+
+import pytest
+
+from simulator.engine.server.running import garbage
+from simulator.engine.server.running.garbage import passing_over_the_old
+from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.kernel.store import Store
+
+
+@pytest.fixture(autouse=True)
+def _put_aside_again() -> Iterator[None]:
+    """What the tests of this process have collected is put aside (`tests/conftest.py`); a server's end undoes that."""
+    yield
+    gc.freeze()
+
+
+class Knot:
+    """An object in a cycle with itself."""
+
+    def __init__(self) -> None:
+        self.self = self
+
+
+def test_what_is_new_is_collected_and_what_stayed_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "WHOLE_EVERY", 4)
+    with passing_over_the_old():
+        new, stays = Knot(), Knot()
+        gone = ref(new)
+        del new
+        gc.collect()
+        assert gone() is None
+        assert gc.get_freeze_count() > 0
+        gone = ref(stays)
+        del stays
+        gc.collect()
+        gc.collect()
+        assert gone() is not None
+        gc.collect()
+        assert gone() is None
+    assert gc.get_freeze_count() == 0
+
+
+def test_a_world_that_ends_is_freed_without_the_collector() -> None:
+    simulator = Simulator()
+    simulator.create_world(Blueprint("default", 1))
+
+    def count() -> int:
+        return sum(isinstance(one, Store) for one in gc.get_objects())
+
+    for _ in range(2):  # what a first time keeps for good
+        simulator.reset_world("default")
+    gc.collect()
+    gc.disable()
+    try:
+        before = count()
+        for _ in range(5):
+            simulator.reset_world("default")
+            snapshot = simulator.keep_snapshot(simulator.state_of(simulator.default), None)
+            simulator.restore(snapshot.state, "default")
+            simulator.create_world(Blueprint("other", 2))
+            simulator.delete_world("other")
+        assert count() == before
+    finally:
+        gc.enable()

@@ -1,0 +1,46 @@
+"""Names that nobody knows: which one was probably meant, and how they are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.engine.rows.error import ApiError
+from simulator.engine.text.strict import did_you_mean, nearest, refuse_names
+
+NAMES = ("amount", "amount_currency", "network", "Memo")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("amuont", "amount"),
+        ("NETWORK", "network"),
+        ("memo", "Memo"),
+        ("network_name", "network"),
+        ("zzz", ""),
+        ("", ""),
+        ("the_network_of_this_payment", "network"),
+    ],
+)
+def test_the_nearest_name_is_meant_where_one_is_near(given: str, meant: str) -> None:
+    """A name that is one of the words of the given one comes first."""
+    assert nearest(given, NAMES) == meant
+    assert did_you_mean(given, NAMES) == (f"; did you mean `{meant}`?" if meant else "")
+
+
+def test_what_is_too_long_to_be_a_slip_is_not_compared() -> None:
+    assert nearest("x" * 99 + "y", ["x" * 100]) == "x" * 100
+    assert nearest("x" * 100 + "y", ["x" * 101]) == ""
+
+
+def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
+    refuse_names(["amount", "Memo"], NAMES)
+    with pytest.raises(ApiError) as refused:
+        refuse_names(["amount", "netwrok", "other"], NAMES[:3], "member", "match.")
+    assert (refused.value.code, refused.value.param) == ("invalid_parameter", "match.netwrok")
+    assert refused.value.message == (
+        "There is no member `match.netwrok`; did you mean `network`? "
+        "(there are match.amount, match.amount_currency, match.network)."
+    )
+    with pytest.raises(ApiError, match="there are none"):
+        refuse_names(["amount"], ())

@@ -1,0 +1,30 @@
+"""Everything that an integrator reads about is explained where it is declared: operations, filters, lists."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.engine.records.listing import Listing
+from simulator.engine.rows.operation import Operation
+from simulator.engine.worlds.simulator import ROOMS
+
+OPERATIONS = {operation.name: operation for room in ROOMS for operation in room.operations}
+LISTS = {name: row.query for name, row in OPERATIONS.items() if isinstance(row.query, Listing)}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_an_operation_says_more_than_its_summary(operation: Operation) -> None:
+    assert operation.description.endswith(".")
+    assert operation.description.rstrip(".") != operation.summary
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_only_an_error_that_is_declared_is_a_guess(operation: Operation) -> None:
+    assert operation.guessed.keys() <= set(operation.errors)
+
+
+@pytest.mark.parametrize("listing", LISTS.values(), ids=LISTS)
+def test_a_list_says_what_it_searches_and_what_its_filters_do(listing: Listing) -> None:
+    assert (listing.search is None) == (not listing.searched)
+    for filter_ in listing.filters:
+        assert filter_.description.endswith("."), filter_.name

@@ -1,0 +1,94 @@
+"""A world with webhooks, and the outside as a list of answers: registering, emitting, taking and reporting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from simulator.engine import webhooks
+from simulator.engine.faults.in_force import FAULTS
+from simulator.engine.rows.event import emit
+from simulator.engine.rows.operation import Probe, ProbeOutcome
+from simulator.engine.webhooks import Attempt, Outcome
+from simulator.engine.worlds.settings import SETTINGS
+from simulator.engine.worlds.simulator import ROOMS
+from simulator.kernel.journal import Cause, Event
+from simulator.kernel.world import World
+from tests.support import find_operation, invoke, make_world
+
+URL = "https://receiver.example.com/hooks"
+OK = Outcome(200)
+BROKEN = Outcome(500)
+_CAUSE = Cause("law", "webhook")
+
+
+def webhook_world(**settings: Any) -> World:
+    world = make_world(*ROOMS)
+    if settings:
+        with world.change(_CAUSE):
+            world.store[SETTINGS].put("settings", settings)
+    return world
+
+
+def call(world: World, method: str, path: str, body: dict[str, Any] | None = None, **more: Any) -> Any:
+    return invoke(world, find_operation(ROOMS, method, path), body, **more)
+
+
+def probed(world: World, answer: Any, status: int | None = 200, error: str | None = None) -> Any:
+    """The answer of an operation that first waits for a test request."""
+    assert isinstance(answer, Probe)
+    with world.change(Cause("request", "probe")):
+        return answer.then(ProbeOutcome(status, error))
+
+
+def register(world: World, url: str = URL, events: tuple[str, ...] = ("*",), environment: str = "sandbox") -> str:
+    body = {"url": url, "events": list(events)}
+    shown = probed(world, call(world, "POST", "/webhooks", body, environment=environment))
+    identifier: str = shown["id"]
+    return identifier
+
+
+def happen(world: World, event_type: str = "beneficiary.created", environment: str = "sandbox") -> Event:
+    with world.change(Cause("action", "test")):
+        return emit(world, environment, event_type, {"id": "ben_1"}, "ben_1")
+
+
+def take(world: World) -> list[Attempt]:
+    with world.change(_CAUSE):
+        return webhooks.take(world)
+
+
+def report(world: World, attempt: Attempt, outcome: Outcome = OK) -> Any:
+    with world.change(_CAUSE):
+        return webhooks.report(world, attempt, outcome)
+
+
+def drain(world: World, answer: Callable[[Attempt], Outcome] | Outcome = OK) -> list[Attempt]:
+    """Make every attempt that may start, until none is left; answers them in the order of their start."""
+    made = []
+    while attempts := take(world):
+        for attempt in attempts:
+            made.append(attempt)
+            report(world, attempt, answer if isinstance(answer, Outcome) else answer(attempt))
+    return made
+
+
+def deliver_all_until(world: World, to_ms: int, answer: Callable[[Attempt], Outcome] | Outcome) -> list[Attempt]:
+    """Move the clock timer by timer, as the driver does, answering every attempt at its instant."""
+    made = drain(world, answer)
+    while world.fire_next(to_ms) is not None:
+        made += drain(world, answer)
+    world.clock.move_to(to_ms)
+    return made
+
+
+def status_of(world: World, endpoint_id: str) -> str:
+    status: str = call(world, "GET", "/webhooks/{id}", id=endpoint_id)["status"]
+    return status
+
+
+def add_fault(world: World, **fault: Any) -> None:
+    with world.change(_CAUSE):
+        number = world.next_sequence("fault")
+        row: Any = {"id": f"flt_{number}", "webhook": {}, "times_left": fault.pop("times", None), "hits": 0, **fault}
+        world.store[FAULTS].put(row["id"], row)

@@ -1,0 +1,127 @@
+"""What is sent, byte for byte: headers, stamps and signatures (chapter "Delivery and signature", W1, W2, W7)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+import pytest
+
+from simulator.engine.webhooks import Attempt, prepare, webhook_key
+from simulator.engine.webhooks.keys import sign
+from simulator.engine.webhooks.records import IN_FLIGHT, QUEUES, SignedRequest
+from simulator.engine.worlds.simulator import ROOMS
+from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import World
+from tests.support import act
+from tests.unit.ramp.webhooks.support import (
+    BROKEN,
+    add_fault,
+    happen,
+    register,
+    report,
+    take,
+    webhook_world,
+)
+
+WALL_MS = 1_800_000_000_000
+
+
+def prepared(world: World) -> tuple[Attempt, SignedRequest, dict[str, str]]:
+    (attempt,) = take(world)
+    message = prepare(world, attempt, WALL_MS)
+    return attempt, message, dict(message.headers)
+
+
+def expected(key: str, stamp: str, raw: bytes) -> str:
+    return hmac.new(key.encode(), f"{stamp}.".encode() + raw, hashlib.sha256).hexdigest()
+
+
+def test_the_signature_is_hmac_sha256_over_timestamp_dot_body() -> None:
+    assert sign("whk_test_x", 1_700_000_000_000, b'{"a":1}') == expected("whk_test_x", "1700000000000", b'{"a":1}')
+
+
+def test_a_request_carries_the_bytes_of_the_event_stamped_and_signed() -> None:
+    """Decision W2: stamped with the wall clock."""
+    world = webhook_world()
+    register(world)
+    event = happen(world)
+    _, message, headers = prepared(world)
+    assert message.body == event.raw
+    assert headers["X-Timestamp"] == str(WALL_MS)
+    assert headers["X-Signature"] == expected("whk_test_simulator", str(WALL_MS), event.raw)
+    assert headers["Content-Type"] == "application/json"
+    assert "simulator" in headers["User-Agent"]
+
+
+def test_the_stamp_follows_the_simulated_clock_when_asked() -> None:
+    """Decision W2."""
+    world = webhook_world(webhook_timestamp="simulated")
+    register(world)
+    happen(world)
+    _, _, headers = prepared(world)
+    assert headers["X-Timestamp"] == str(world.now_ms)
+
+
+def test_production_is_signed_with_its_own_key_and_a_rotated_one_at_once() -> None:
+    """Decisions H16 and W1."""
+    world = webhook_world()
+    register(world, environment="production")
+    event = happen(world, environment="production")
+    attempt, _, headers = prepared(world)
+    assert headers["X-Signature"] == expected("whk_live_simulator", str(WALL_MS), event.raw)
+    act(world, ROOMS, "rotate_webhook_key", environment="production")
+    rotated = dict(prepare(world, attempt, WALL_MS).headers)
+    assert rotated["X-Signature"] == expected(webhook_key(world, "production"), str(WALL_MS), event.raw)
+
+
+def test_faults_spoil_signature_stamp_or_body() -> None:
+    world = webhook_world()
+    register(world)
+    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"corrupt_signature": True})
+    add_fault(world, webhook={"event": "kyc.rejected"}, deliver={"stale_timestamp": True})
+    add_fault(world, webhook={}, deliver={"alter_body": True})
+    key = "whk_test_simulator"
+    seen = {}
+    for event_type in ("kyc.approved", "kyc.rejected", "wallet.created"):
+        event = happen(world, event_type)
+        attempt, message, headers = prepared(world)
+        right = expected(key, headers["X-Timestamp"], message.body) == headers["X-Signature"]
+        seen[event_type] = (right, int(headers["X-Timestamp"]) - WALL_MS, message.body == event.raw)
+        assert len(headers["X-Signature"]) == 64
+        with world.change(Cause("law", "webhook")):
+            world.store[IN_FLIGHT].delete(attempt.id)
+            world.store[QUEUES].delete(attempt.endpoint_id)
+    assert seen == {
+        "kyc.approved": (False, 0, True),
+        "kyc.rejected": (True, -600_000, True),
+        "wallet.created": (False, 0, False),
+    }
+
+
+def test_an_attempt_without_its_event_cannot_be_prepared() -> None:
+    world = webhook_world()
+    register(world)
+    happen(world)
+    (attempt,) = take(world)
+    with pytest.raises(LookupError):
+        prepare(webhook_world(), attempt, WALL_MS)
+
+
+def test_every_attempt_and_every_endpoint_gets_the_same_bytes_with_a_stamp_of_its_own() -> None:
+    """Decision W7."""
+    world = webhook_world()
+    register(world)
+    register(world)
+    event = happen(world)
+    first, other = take(world)
+    report(world, first, BROKEN)
+    world.fire_due(world.now_ms + MINUTE_MS)
+    (retry,) = take(world)
+    sent = [prepare(world, attempt, WALL_MS + n) for n, attempt in enumerate((first, other, retry))]
+    assert {message.body for message in sent} == {event.raw}
+    for n, message in enumerate(sent):
+        headers, stamp = dict(message.headers), str(WALL_MS + n)
+        assert headers["X-Timestamp"] == stamp
+        assert headers["X-Signature"] == expected("whk_test_simulator", stamp, event.raw)
