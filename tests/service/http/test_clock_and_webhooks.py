@@ -161,16 +161,6 @@ def test_a_receiver_that_calls_back_during_an_advance_is_served(world: Remote) -
         assert seen == [200, 409]
 
 
-@pytest.mark.parametrize("status", [204, 301, 400])
-def test_only_exactly_200_registers(world: Remote, status: int) -> None:
-    inbox = f"{world.origin}/_simulator/inbox/{world.world['id']}"
-    world.call("PUT", inbox, json={"respond": [status]})
-    answer = world.api("POST", "/webhooks", json={"url": inbox, "events": ["*"]})
-    assert answer.refusal == (422, "invalid_webhook_url", "url")
-    assert str(status) in answer.body["error"]["message"]
-    assert world.api("GET", "/webhooks").body["pagination"]["total"] == 0
-
-
 def test_waiting_for_an_event_ends_as_soon_as_it_is_there(world: Remote) -> None:
     found: list[Any] = []
 
