@@ -16,7 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar, cast
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.places import ROOT
+
 DIRECTORY = ROOT / ".pytest_cache" / "kept"
 SOURCES = tuple(ROOT / name for name in ("simulator", "scenarios", "contracts", "requirements.lock"))
 _BESIDE = ("__pycache__", "node_modules")

@@ -16,7 +16,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TypeVar, cast
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.places import ROOT
+
 PACKAGE = ROOT / "simulator"
 
 

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.places import ROOT
+from tests.places import LAYERS, ROOT
 
-LAYERS = ("unit", "service", "tools", "campaigns")
 ALWAYS = ["-x", "--ff", "--durations=3", "-m", "not judges and not browser"]
 
 

@@ -30,8 +30,8 @@ from simulator.engine.control.rows import control_rows
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.server.http.router import Router
 from simulator.engine.worlds.simulator import Simulator
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 RUN = ("bash", "python")
 READ = ("json", "yaml", "toml", "http")
 _END = "=== end of block ==="

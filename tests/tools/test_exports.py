@@ -8,16 +8,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 from typing import assert_type
 
 from starlette.applications import Starlette
 
 import simulator
 from simulator import Config, ConfigError, Simulator, create_app
+from tests.places import ROOT
 
 PUBLIC = {"Config", "ConfigError", "Simulator", "__version__", "create_app"}
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_public_names_are_these() -> None:

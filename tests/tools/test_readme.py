@@ -18,9 +18,9 @@ from simulator.engine.webhooks import schedule
 from simulator.engine.worlds.setting_model import Settings
 from simulator.kernel.clock import parse_duration
 from tests import snippets
+from tests.places import ROOT
 from tests.snippets import Block
 
-ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 
 

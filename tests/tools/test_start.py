@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 from simulator.providers.ramp import ORDER
-
-ROOT = Path(__file__).parent.parent.parent
+from tests.places import ROOT
 
 FIRST_QUOTE = """
 import asyncio, json, sys, types

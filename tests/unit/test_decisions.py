@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from contracts.generator.decisions import DECISIONS
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 IDS = {entry.id for rows in DECISIONS.values() for entry in rows}
 _ID = r"(?:[A-Z][0-9]{1,2}|simulator\b)"
 _SOME = rf"{_ID}(?:(?:,| and|, and| to)\s+{_ID})*"

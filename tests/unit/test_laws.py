@@ -21,10 +21,10 @@ from simulator.engine.worlds.simulator import ROOMS, Simulator, tables_of
 from simulator.kernel.store import TableKey
 from simulator.providers.ramp import ORDER
 from tests.measures import nodes_of, sources, text_of, tree_of
+from tests.places import ROOT
 
 pytestmark = pytest.mark.xdist_group("source")  # one worker parses the modules, once
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "simulator"
 SOURCES = sources()
 

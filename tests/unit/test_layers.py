@@ -7,12 +7,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parents[1]
-LAYERS = ("unit", "service", "tools", "campaigns")
+from tests.places import LAYERS, ROOT
+
+TESTS = ROOT / "tests"
 
 
 def test_every_test_lies_in_one_of_the_four_layers() -> None:

@@ -42,8 +42,8 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World
 from simulator.providers.ramp import ORDER
 from tests.measures import nodes_of, sources
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "simulator"
 
 ROW = EventType("lamp.switched", "a lamp was switched on", "lamp", example={"colour": "red"})

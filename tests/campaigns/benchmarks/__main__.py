@@ -10,8 +10,8 @@ from pathlib import Path
 from tests.campaigns.benchmarks.machine import described
 from tests.campaigns.benchmarks.plan import Length, Plan
 from tests.campaigns.benchmarks.rows import ROWS, SCENES
-from tests.campaigns.benchmarks.servers import ROOT
 from tests.campaigns.benchmarks.suite import OUTPUT, checked_out, commit_of, profile, report, rows_named, run, write
+from tests.places import ROOT
 
 
 def say(text: str) -> None:

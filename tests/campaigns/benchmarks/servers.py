@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.campaigns.benchmarks.machine import SERVER_CORE, cpu_seconds, on_core, resident_bytes, settled_cpu_seconds
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.places import ROOT
 
 KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
 

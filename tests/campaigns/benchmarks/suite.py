@@ -19,7 +19,8 @@ from tests.campaigns.benchmarks.plot import picture
 from tests.campaigns.benchmarks.results import BEFORE, NOW, Results, as_json, comparison, table
 from tests.campaigns.benchmarks.rows import ROWS, Row
 from tests.campaigns.benchmarks.scenes import play
-from tests.campaigns.benchmarks.servers import ROOT, Subject
+from tests.campaigns.benchmarks.servers import Subject
+from tests.places import ROOT
 
 OUTPUT = ROOT / "build" / "benchmarks"
 

@@ -14,9 +14,8 @@ from tests.campaigns.hostile.findings import Findings
 from tests.campaigns.hostile.progress import Progress
 from tests.campaigns.hostile.restarting import judge, kept_by
 from tests.campaigns.hostile.server_under_test import last_frame
+from tests.places import ROOT
 from tests.remote import async_client
-
-ROOT = Path(__file__).parents[3]
 
 
 class Server:

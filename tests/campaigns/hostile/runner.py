@@ -18,8 +18,8 @@ from tests.campaigns.hostile.findings import Findings
 from tests.campaigns.hostile.prober import Prober
 from tests.campaigns.hostile.progress import Progress
 from tests.campaigns.hostile.stopwatch import Stopwatch
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[3]
 GROWTH_FACTOR, GROWTH_BYTES = 1.5, 96 << 20
 """Memory at the end may be so many times what it was after a quarter of the episodes, and so much more."""
 

@@ -13,8 +13,8 @@ import weakref
 from pathlib import Path
 
 from tests.campaigns.benchmarks.machine import waited_seconds
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 START_SECONDS = 60
 
 

@@ -12,8 +12,8 @@ import yaml
 
 from simulator.cli.server.serve import serve
 from simulator.engine.control.rows import control_rows
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = Path(__file__).parent / "deploy"
 PORT = 8642
 

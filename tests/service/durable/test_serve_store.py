@@ -19,11 +19,12 @@ import pytest
 from simulator.engine.clients.control import ControlClient
 from simulator.engine.server.config import Config
 from simulator.engine.worlds.settings import DEFAULTS
+from tests.places import ROOT
 from tests.remote import TLS, new_client, running
 from tests.service.durable.crashing import document, kept, url_of
 from tests.service.durable.stores import keeper_of
 from tests.support import KEYS, QUOTE
-from tests.tools.cli.test_serve import ROOT, process, serve
+from tests.tools.cli.test_serve import process, serve
 
 
 @pytest.fixture

@@ -16,11 +16,10 @@ from simulator.cli import main
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import loads
 from tests.contract_judge import ContractJudge
+from tests.places import ROOT
 from tests.remote import Remote, new_client, running
 from tests.service.durable.crashing import kept, seen
 from tests.support import KEYS, QUOTE
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture

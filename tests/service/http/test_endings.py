@@ -12,15 +12,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.places import ROOT
 from tests.remote import new_client
 from tests.support import KEYS
 
-ROOT = Path(__file__).parent.parent.parent.parent
 LONGEST_SECONDS = 2.0
 """On a quiet machine; on a busy one twice as long as the start took, which is more work."""
 

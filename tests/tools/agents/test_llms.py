@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 
 from simulator.docs import library
 from simulator.docs.test_values import TEST_VALUES
+from tests.places import ROOT
 from tests.remote import Remote
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(params=["/_simulator/llms.txt", "/llms.txt"])

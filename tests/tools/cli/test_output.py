@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 from simulator.cli import main
 from simulator.engine.text.terminal import plain
+from tests.places import ROOT
 from tests.tools.cli.conftest import Command
 
-PACKAGE = Path(__file__).parents[3] / "simulator"
+PACKAGE = ROOT / "simulator"
 ODD = "a\x1b]0;x\x07b\x9b31m\x85\u202ec\u2066d\u200ee\x7f\x08\u061c"
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 PRINTING = {"echo", "secho", "echo_via_pager", "print", "pprint"}

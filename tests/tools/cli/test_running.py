@@ -17,9 +17,9 @@ from click.testing import CliRunner, Result
 
 from simulator.cli import main
 from simulator.cli.server import running
+from tests.places import ROOT
 from tests.tools.cli.conftest import Command
 
-ROOT = Path(__file__).resolve().parents[3]
 CLEAN = dict.fromkeys(("SIMULATOR_URL", "SIMULATOR_HOST", "SIMULATOR_PORT", "SIMULATOR_CONFIG"), "")
 
 

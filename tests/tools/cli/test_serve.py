@@ -21,8 +21,7 @@ from simulator.cli import COMMANDS, main
 from simulator.engine.clients.control import ControlClient
 from simulator.engine.server.config import Config, ConfigError
 from simulator.host import create_app
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.places import ROOT
 
 
 def serve(*words: str, **variables: str) -> Result:

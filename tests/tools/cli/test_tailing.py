@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from simulator.cli.worlds import tailing
 from simulator.cli.worlds.tailing import Wanted, told
 from simulator.engine.clients.control import ControlClient, Unreachable
+from tests.places import ROOT
 from tests.tools.cli.conftest import Command, make_offramp
 
 CALL = {"id": "req_1", "at": "2026-01-05T08:00:00.000Z", "method": "POST", "path": "/v1/quotes", "status": 422,
@@ -130,7 +130,7 @@ def test_it_follows_a_world_and_ends_quietly(rampsim: Command, number: signal.Si
     words = ["tail", "--json", "--url", rampsim.origin, "--world", rampsim.world]
     with subprocess.Popen(
         [sys.executable, "-m", "simulator", *words],
-        cwd=Path(__file__).resolve().parents[3],
+        cwd=ROOT,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as follower:  # fmt: skip

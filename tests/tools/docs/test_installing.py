@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from simulator import version
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 _SUFFIXES = {".md", ".py", ".yml", ".yaml", ".json", ".toml", ".ts", ".js", ".j2", ""}
 _INSTALLER = re.compile(
     r"\b(?:pip|pipx|uv) (?:pip )?(?:install|run|add)\b|\buvx\b|postCreateCommand|\bspec:|RAMPSIM_SPEC:"

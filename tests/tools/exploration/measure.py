@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import click
 
-from tests.tools.exploration.suite import FORTY, ROOT, outside
+from tests.places import ROOT
+from tests.tools.exploration.suite import FORTY, outside
 
 
 class Measured(NamedTuple):

@@ -20,8 +20,8 @@ from simulator.exploration.exploring import Hosts
 from simulator.exploration.runs.commands import Stage, start_stage
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.servers.server import Process, Server, start_process
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PYTEST = (
     sys.executable, "-m", "pytest", "-p", "rampsim", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".",
 )  # fmt: skip

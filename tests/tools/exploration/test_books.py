@@ -13,10 +13,11 @@ import pytest
 
 from simulator.certification.sources import read_books
 from simulator.exploration.judgement.judging import judge, judge_baseline
+from tests.places import ROOT
 from tests.tools.exploration.evidence import transaction
 from tests.tools.exploration.suite import explore
 
-EXPLORE = Path(__file__).parents[3] / "simulator/docs/how-to/explore.md"
+EXPLORE = ROOT / "simulator/docs/how-to/explore.md"
 PAGE = EXPLORE.read_text("utf-8").partition("## Your books")[2].partition("\n## ")[0]
 SHOP = """
 from types import SimpleNamespace

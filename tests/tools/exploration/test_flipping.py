@@ -13,7 +13,8 @@ from simulator.exploration.exploring import Settings
 from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled, that_fit
 from simulator.exploration.reports.questions import document
 from simulator.exploration.runs.running import StopExploring
-from tests.tools.exploration.suite import ALONE, FOREIGN, PYTEST, ROOT, SHARED, explore
+from tests.places import ROOT
+from tests.tools.exploration.suite import ALONE, FOREIGN, PYTEST, SHARED, explore
 from tests.tools.integrators.depends import DEPENDS
 
 QUOTES = """

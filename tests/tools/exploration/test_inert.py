@@ -14,8 +14,9 @@ from simulator.exploration import plans
 from simulator.exploration.catalogue import CLASSES, LATE_SECONDS
 from simulator.exploration.exploring import Explored, Hears, Hosts, Settings, explore
 from simulator.exploration.plans import Run
+from tests.places import ROOT
 from tests.tools.exploration.evidence import EVERYTHING
-from tests.tools.exploration.suite import ALONE, FOREIGN, FORTY, ROOT, SHARED
+from tests.tools.exploration.suite import ALONE, FOREIGN, FORTY, SHARED
 
 pytestmark = pytest.mark.farm
 

@@ -16,6 +16,7 @@ from simulator.exploration.plans import Run
 from simulator.exploration.proving import Proof, prove
 from simulator.exploration.runs.aftermath import Hooks
 from simulator.exploration.runs.running import StopExploring
+from tests.places import ROOT
 from tests.tools.exploration.suite import explore
 from tests.tools.exploration.test_explore import PAYS
 
@@ -48,7 +49,7 @@ def test_a_suite_in_a_part_of_a_repository_is_proved_with_what_lies_beside_it(tm
     git("init", "-q", str(tmp_path))
     git("-C", str(tmp_path), "add", "-A")
     git("-C", str(tmp_path), "commit", "-qm", "one")
-    installed = {"PYTHONPATH": f"{Path(__file__).resolve().parents[3]}:{tmp_path}/src"}
+    installed = {"PYTHONPATH": f"{ROOT}:{tmp_path}/src"}
     found = explore(suite, "--faults", "answer-lost-after-commit", "--workers", "1", environment=installed)
     (name,) = found.report["findings"]
     for text, code, said in (("mend", 0, "Mended: "), ("useless", 1, "Not mended: ")):

@@ -31,6 +31,7 @@ from simulator.exploration.reports.page import beside, first_difference
 from simulator.exploration.reports.receipt import with_commit
 from simulator.exploration.runs.aftermath import Hooks
 from simulator.exploration.runs.tasks import Document
+from tests.places import ROOT
 from tests.tools.exploration.evidence import EVERYTHING
 
 EVIL = "<script>alert(1)</script>\x1b[31m\ud800\x00 \"'&`x`"
@@ -242,7 +243,7 @@ def test_every_class_and_every_verdict_has_its_words() -> None:
 
 
 def test_the_page_for_readers_lists_every_class_with_what_it_means() -> None:
-    page = Path(__file__).parents[3].joinpath("simulator/docs/how-to/explore.md").read_text("utf-8")
+    page = ROOT.joinpath("simulator/docs/how-to/explore.md").read_text("utf-8")
     rows = re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \|$", page, re.M)
     assert [row for row in rows if row[0] in CLASSES] == [(name, ADVICE[name].means) for name in CLASSES]
 

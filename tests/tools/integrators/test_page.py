@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from tests import snippets
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "simulator/docs/how-to/in-your-tests.md").read_text("utf-8")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 FILES = {block.said: block.text for block in snippets.blocks(PAGE) if block.mark == "file"}

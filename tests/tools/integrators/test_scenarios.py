@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.places import ROOT
 from tests.tools.integrators.rig import Rig
 
-SCENARIOS = Path(__file__).parents[3] / "scenarios"
+SCENARIOS = ROOT / "scenarios"
 ACTS = ("rules", "timeline", "faults", "world")
 """What a scenario does beside its own drive."""
 

@@ -15,6 +15,7 @@ from simulator.contract.files import operations_of
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.host import create_app
+from tests.places import ROOT
 from tests.tools.judges import tools
 from tests.tools.judges.conftest import CLIENTS, Broken
 from tests.tools.judges.generators import GENERATORS, make, mypy_cache
@@ -29,7 +30,7 @@ PYTHON = GENERATORS[0]
 def check_types(directory: Path) -> CompletedProcess[str]:
     """mypy on the flows alone, strictly; the client is read for its types."""
     options = ("--strict", "--config-file=", "--follow-imports=silent", "--cache-dir", mypy_cache())
-    return tools.run(sys.executable, "-m", "mypy", *options, FLOWS, MYPYPATH=f"{directory}:{tools.ROOT}")
+    return tools.run(sys.executable, "-m", "mypy", *options, FLOWS, MYPYPATH=f"{directory}:{ROOT}")
 
 
 def go(directory: Path) -> CompletedProcess[str]:
@@ -37,7 +38,7 @@ def go(directory: Path) -> CompletedProcess[str]:
 
     async def serve() -> CompletedProcess[str]:
         async with serving(create_app(Config(clock="manual"))) as origin:
-            path = f"{directory}:{tools.ROOT}"
+            path = f"{directory}:{ROOT}"
             return await asyncio.to_thread(tools.run, sys.executable, FLOWS, origin, PYTHONPATH=path)
 
     return asyncio.run(serve())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from simulator.cli.tools import recipes
+from tests.places import ROOT
 from tests.tools.judges import tools
 
 SCHEMAS = {
@@ -19,8 +20,8 @@ SCHEMAS = {
 }
 FILES = [
     recipe.folder / file for recipe in recipes.recipes().values() for file in recipe.files if Path(file).name in SCHEMAS
-] + [tools.ROOT / "tests" / "campaigns" / "trust" / "deploy" / "compose.yaml"]
-NAMES = [path.relative_to(tools.ROOT).as_posix() for path in FILES]
+] + [ROOT / "tests" / "campaigns" / "trust" / "deploy" / "compose.yaml"]
+NAMES = [path.relative_to(ROOT).as_posix() for path in FILES]
 
 
 def judge(schema: str, path: Path) -> tuple[int, str]:

@@ -12,8 +12,9 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.places import ROOT
+
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent.parent
 CONTRACTS = ROOT / "contracts"
 STORE = ROOT / ".judges"
 PACKAGES = HERE.joinpath("npm.txt").read_text("utf-8").split()

@@ -20,7 +20,8 @@ from typing import Any, Self
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.places import ROOT
+
 _LIMIT_SECONDS = 300
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 _PYTHON = f"""#!/bin/sh

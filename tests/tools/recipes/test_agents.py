@@ -12,9 +12,10 @@ from click.testing import CliRunner
 
 from simulator.cli import COMMANDS, main
 from simulator.engine.clients import live_keys
+from tests.places import ROOT
 from tests.tools.testing.suites import Suite
 
-FOLDER = Path(__file__).parents[3] / "simulator" / "docs" / "recipes" / "agents"
+FOLDER = ROOT / "simulator" / "docs" / "recipes" / "agents"
 TEXT = (FOLDER / "AGENTS.md").read_text("utf-8")
 
 

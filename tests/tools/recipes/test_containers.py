@@ -17,7 +17,8 @@ import yaml
 
 from simulator.cli.server.serve import serve
 from simulator.cli.tools import recipes
-from tests.tools.recipes.machine import ROOT, Machine, free_port
+from tests.places import ROOT
+from tests.tools.recipes.machine import Machine, free_port
 
 VARIABLES = {option.envvar for option in serve.params}
 TESTS = (

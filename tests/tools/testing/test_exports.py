@@ -13,7 +13,6 @@ import sys
 import tomllib
 from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, assert_type
 
 import httpx
@@ -33,8 +32,8 @@ from simulator.testing import (
     strategies,
     world,
 )
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PUBLIC = {
     "ActionRefused": ActionRefused,
     "Delivery": Delivery,

@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 from tests import snippets
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 _PASSED_ON = ("PIP_", "http_proxy", "https_proxy", "no_proxy", "SSL_", "LANG", "LC_")
 """How this machine reaches its package index; nothing else of this environment is passed on."""
 _START, _INSTALL = "make run\n", ".venv/bin/pip install"

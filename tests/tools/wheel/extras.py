@@ -24,9 +24,9 @@ import pytest
 
 from simulator.docs.library import pages_by_path
 from tests.collector import collecting
+from tests.places import ROOT
 from tests.service.durable.postgres_server import postgres
 
-ROOT = Path(__file__).parents[3]
 KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
 REFUSED = 2
 """The exit code of a command whose extra is not installed."""

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.places import ROOT
+
 DATA = "simulator/_data/"
 pytestmark = pytest.mark.xdist_group("wheel")
 

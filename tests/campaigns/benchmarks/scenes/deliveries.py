@@ -17,7 +17,8 @@ from urllib.request import urlopen
 from tests.campaigns.benchmarks.machine import LOAD_CORE, SERVER_CORE, on_core
 from tests.campaigns.benchmarks.plan import Plan, Side, sample, sides
 from tests.campaigns.benchmarks.results import Sample
-from tests.campaigns.benchmarks.servers import ROOT, TWIN, Server, Subject, listening
+from tests.campaigns.benchmarks.servers import TWIN, Server, Subject, listening
+from tests.places import ROOT
 
 ENDPOINTS = 16
 _OWN = ("host", "content-length")

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import click
 
 from simulator.exploration.plans import PLANS
-from tests.tools.exploration.suite import PYTEST, ROOT, Explored, explore
+from tests.places import ROOT
+from tests.tools.exploration.suite import PYTEST, Explored, explore
 from tests.tools.integrators.shop.careless import MISTAKES
 
 SHOPS = Path(__file__).parent
