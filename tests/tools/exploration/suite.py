@@ -20,6 +20,7 @@ from simulator.exploration.exploring import Hosts
 from simulator.exploration.runs.commands import Stage, start_stage
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.servers.server import Process, Server, start_process
+from tests.measured import measured, unmeasured
 from tests.places import ROOT
 
 PYTEST = (
@@ -84,7 +85,8 @@ class Shared:
     def serve(self) -> Iterator[Server]:
         """The server, with no worlds but its default one before and afterwards."""
         if self._server is None:
-            self._server = start_process()
+            with unmeasured():
+                self._server = start_process()
         with Server(HttpLink(self._server.url)) as server:
             yield server
             for row in server.link.control("GET", "/worlds")["data"]:
@@ -95,7 +97,8 @@ class Shared:
         """A stage that nobody uses just now."""
         free = next((one for one in self._stages if not one.used), None)
         if free is None:
-            free = _Lent(start_stage())
+            with patch.dict(os.environ, measured()):
+                free = _Lent(start_stage())
             self._stages.append(free)
         free.used = True
         return free

@@ -13,6 +13,7 @@ import pytest
 
 from simulator.certification.sources import read_books
 from simulator.exploration.judgement.judging import judge, judge_baseline
+from tests.measured import measured
 from tests.places import ROOT
 from tests.tools.exploration.evidence import transaction
 from tests.tools.exploration.suite import explore
@@ -114,9 +115,9 @@ def test_a_function_is_called_in_the_process_of_the_tests(tmp_path: Path) -> Non
     text = SHOP.replace("        self.world, self.orders", "        Shop.last = self\n        self.world, self.orders")
     (tmp_path / "test_shop.py").write_text(text.partition("def test_nothing")[0] + "\nPAID = False\n")
     words = ("--faults", "refused-503", "--workers", "1")
-    explored = explore(tmp_path, *words, "--books", "till:rows", "--settle", "till:settle")
+    explored = explore(tmp_path, *words, "--books", "till:rows", "--settle", "till:settle", environment=measured())
     assert explored.findings == {("none", "lost")}, explored.said
-    refused = explore(tmp_path, *words, "--books", "till:row")
+    refused = explore(tmp_path, *words, "--books", "till:row", environment=measured())
     assert (refused.code, "--books: till:row cannot be found" in refused.said) == (2, True), refused.said
     refused = explore(tmp_path, *words, "--settle", "till:nothing")
     assert (refused.code, "--settle: till:nothing cannot be found" in refused.said) == (2, True), refused.said

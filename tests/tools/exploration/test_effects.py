@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.exploration.judgement.judging import judge
+from tests.measured import measured
 from tests.tools.exploration.evidence import transaction
 from tests.tools.exploration.suite import explore
 
@@ -75,7 +76,7 @@ def test_an_order_that_is_left_open(world):
 def test_a_second_payer_prompt_is_paid_after_the_test(keeps: bool, found: set[tuple[str, str]], tmp_path: Path) -> None:
     (tmp_path / "test_buy.py").write_text(BUYS % {"keeps": keeps})
     faults = "answer-lost-after-commit,answer-lost-before-work,refused-500,refused-503"
-    explored = explore(tmp_path, "--plan", "full", "--faults", faults)
+    explored = explore(tmp_path, "--plan", "full", "--faults", faults, environment=measured())
     assert explored.findings == found, explored.said
     by_test = {row["test"].partition("::")[2] for row in explored.report["runs"] if row["verdict"] == "doubled"}
     assert by_test == ({"test_buy", "test_an_order_that_is_left_open"} if found else set())

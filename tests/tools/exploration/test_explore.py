@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from simulator.exploration.judgement.sameness import same
+from tests.measured import measured
 from tests.tools.exploration.suite import PYTEST, Explored, explore, explore_apart
 
 PAYS = """
@@ -174,7 +175,7 @@ def test_worlds_of_the_kit_are_those_that_are_judged(tmp_path: Path) -> None:
     text = "from simulator.testing import world as kit\n" + text + "\nif __name__ == '__main__':\n    test_pay()\n"
     (tmp_path / "test_pay.py").write_text(text)
     for command in ((*PYTEST, "."), (sys.executable, "test_pay.py")):
-        found = explore(tmp_path, "--faults", "answer-lost-after-commit", command=command)
+        found = explore(tmp_path, "--faults", "answer-lost-after-commit", command=command, environment=measured())
         assert found.code == 1, found.said
         assert found.findings == {("answer-lost-after-commit", "doubled")}
 

@@ -14,6 +14,7 @@ from simulator.exploration import plans
 from simulator.exploration.catalogue import CLASSES, LATE_SECONDS
 from simulator.exploration.exploring import Explored, Hears, Hosts, Settings, explore
 from simulator.exploration.plans import Run
+from tests.measured import measured
 from tests.places import ROOT
 from tests.tools.exploration.evidence import EVERYTHING
 from tests.tools.exploration.suite import ALONE, FOREIGN, FORTY, SHARED
@@ -73,7 +74,7 @@ def once_each(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Explored]:
     monkeypatch.chdir(ROOT)
     for name in [name for name in os.environ if name.startswith(FOREIGN)]:
         monkeypatch.delenv(name)
-    for name, value in ALONE.items():
+    for name, value in {**ALONE, **measured()}.items():
         monkeypatch.setenv(name, value)
 
     def first_of_each(runs: Sequence[Run], *rest: object) -> list[Run]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.measured import measured
 from tests.tools.exploration.suite import PYTEST, begun, explore, explore_apart
 from tests.tools.judges import tools
 
@@ -431,7 +432,7 @@ def test_pay():
 
 def test_variables_that_are_read_by_an_import_are_those_of_the_run(tmp_path: Path) -> None:
     (tmp_path / "test_pay.py").write_text(IMPORTS)
-    explored = explore(tmp_path, "--faults", "answer-lost-after-commit")
+    explored = explore(tmp_path, "--faults", "answer-lost-after-commit", environment=measured())
     assert explored.findings == {("answer-lost-after-commit", "doubled")}, explored.said
     assert "Note: test_pay.py:4 reads a variable of the simulator while it is imported." in explored.said
 

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from simulator.testing.servers.run_server import RunServer
+from tests.measured import measured
 from tests.tools.testing.suites import Outcome, Suite, worlds_at
 
 
@@ -73,7 +74,7 @@ CROWD = """
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Outcome]:
     suite = Suite(tmp_path_factory.mktemp("crowd"))
     suite.write("test_it.py", CROWD)
-    return suite, suite.run("-n8")
+    return suite, suite.run("-n8", variables=measured())
 
 
 @pytest.mark.farm
@@ -113,7 +114,8 @@ def test_the_world_of_a_test_that_kills_its_worker_is_that_of_a_failed_test(
             os._exit(1)
         """,
     )
-    outcome = suite.run("-n1", "--max-worker-restart=0", f"--simulator-keep={keep}", f"--simulator-url={origin}")
+    words = ("-n1", "--max-worker-restart=0", f"--simulator-keep={keep}", f"--simulator-url={origin}")
+    outcome = suite.run(*words, variables=measured())
     assert outcome.has("crashed while running", "what happened in the simulator", "GET /v1/profile/kyc", "rampsim scen")
     left = [world for world in worlds_at(origin) if world.startswith("test_it-a-b-")]
     assert [f"{origin}/_simulator/dashboard?world={world}" in outcome.text for world in left] == [True] * (
