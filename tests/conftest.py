@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from tests import kept
-from tests.seeds import one_seed_for_hypothesis, pytest_runtest_makereport, pytest_runtest_setup  # noqa: F401  (hooks)
+from tests.seeds import pytest_runtest_makereport, pytest_runtest_setup, run_only_the_example  # noqa: F401  (hooks)
 
 if TYPE_CHECKING:
     import httpx
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.remote import Remote
 
 # How long an example takes depends on what else the machine does, and is no property of the code.
-settings.register_profile("simulator", deadline=None, print_blob=True)
+settings.register_profile("simulator", deadline=None, print_blob=True, database=None)
 settings.load_profile("simulator")
 
 # What a shell starts in the background ignores interrupts, and so would every program that tests start and interrupt.
@@ -30,6 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the groups of `--dist loadgroup` together: xdist 3.8 writes them where pytest 9.2 does not read them."""
+    run_only_the_example(items)
     if not getattr(config.option, "loadgroup", False):
         return
     for item in items:
@@ -55,7 +56,6 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Where coverage is measured, how things are made that are kept has to be seen."""
-    one_seed_for_hypothesis(config)
     if not hasattr(config, "workerinput") and config.getoption("cov_source", default=None):
         kept.forget()
 

@@ -1,39 +1,33 @@
 """Where chance in tests comes from, and the one shell line that repeats a failure.
 
-A random walk draws from `walk_seed()`; WALK_SEED in the environment chooses another. Hypothesis draws from one seed for
-the whole run, anew for each test; `--hypothesis-seed` chooses it. Under every failure stands the line that repeats it:
-`FAIL_ON_DEMAND=1 .venv/bin/python -m pytest tests/unit/test_on_demand.py` shows some.
+A random walk draws from `walk_seed()`; WALK_SEED in the environment chooses another. Hypothesis draws anew in each run;
+EXAMPLE in the environment is the one example that its tests run instead, as its `reproduce_failure` takes it. Under
+every failure stands the line that repeats it: `FAIL_ON_DEMAND=1 .venv/bin/python -m pytest
+tests/unit/test_on_demand.py` shows some.
 
-As the seed repeats a failure anywhere, Hypothesis keeps no examples of its own in a folder beside.
+As the line repeats a failure anywhere, Hypothesis keeps no examples of its own in a folder beside (`conftest.py`).
 """
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import shlex
 import sys
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import core
-from hypothesis.internal.conjecture import providers
-from hypothesis.internal.constants_ast import Constants
+from hypothesis import is_hypothesis_test, reproduce_failure
 
 REPEAT = "to repeat this failure"
 DEMANDED = bool(os.environ.get("FAIL_ON_DEMAND"))
-CARRIED = ("FAIL_ON_DEMAND", "LONG")
+CARRIED = ("FAIL_ON_DEMAND", "LONG", "EXAMPLE")
 """What of the environment decides what a test does."""
+_BLOB = re.compile(r"@reproduce_failure\('([^']+)', b'([^']+)'\)")
 _walked: list[int] = []
 """The seeds of the test that runs, the latest last."""
-
-no_constants = Constants()
-if not callable(getattr(providers, "_get_local_constants", None)):
-    raise ImportError("Hypothesis has no providers._get_local_constants any more: see why tests/seeds.py replaces it")
-# Hypothesis mixes in what numbers and texts stand in the modules that happen to be loaded, so that one seed gives other
-# examples to a test alone than among all. And to read all modules for that takes seconds.
-providers._get_local_constants = lambda: no_constants
 
 
 def walk_seed(usual: int | None = None) -> int:
@@ -52,26 +46,37 @@ def walk_seeds(usual: Iterable[int]) -> Iterator[int]:
     yield from map(walk_seed, usual)
 
 
-def one_seed_for_hypothesis(config: pytest.Config) -> None:
-    """One seed for the whole run, the same in all workers."""
-    if config.getoption("--hypothesis-seed", default=None) is None:  # without its plugin there is no such option
-        run = getattr(config, "workerinput", {}).get("testrunuid")
-        seed = random.Random(run).randrange(2**32)
-        core.global_force_seed = seed  # type: ignore[assignment]  # declared by its first value, None
+def run_only_the_example(items: Iterable[pytest.Item]) -> None:
+    """Where EXAMPLE is given, have the tests of Hypothesis run that one."""
+    version, _, blob = os.environ.get("EXAMPLE", "").partition(":")
+    for item in items if blob else ():
+        if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+            # The test of a state machine takes it from the machine.
+            machine = item.cls.__name__.removesuffix(".TestCase") if item.cls is not None else ""
+            reproduce_failure(version, blob.encode())(getattr(item.module, machine, item.function))
 
 
-def repeating(item: pytest.Item) -> str:
+def _example(error: BaseException) -> str | None:
+    """EXAMPLE for the first failure that Hypothesis has found, if it has found any."""
+    for one in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+        if example := _example(one):
+            return example
+    found = _BLOB.search("\n".join(getattr(error, "__notes__", ())))
+    return f"{found[1]}:{found[2]}" if found else None
+
+
+def repeating(item: pytest.Item, error: BaseException | None = None) -> str:
     """The shell line that runs one test as it was run here."""
     python, tests = Path(sys.executable), item.config.rootpath
     words = [f"{name}={shlex.quote(os.environ[name])}" for name in CARRIED if os.environ.get(name)]
     words += [f"WALK_SEED={_walked[-1]}"] if _walked else []
+    example = error and _example(error)
+    words += [f"EXAMPLE={shlex.quote(example)}"] if example else []
     words += [str(python.relative_to(tests)) if python.is_relative_to(tests) else str(python), "-m", "pytest"]
     group = "_".join(sorted({str(mark.args[0]) for mark in item.iter_markers("xdist_group")}))
     words.append(shlex.quote(item.nodeid.removesuffix(f"@{group}")))
     chosen = [name for name in ("judges", "browser") if item.get_closest_marker(name)]  # they are left out by default
     words += ["-m", chosen[0]] if chosen else []
-    if item.get_closest_marker("hypothesis"):
-        words.append(f"--hypothesis-seed={core.global_force_seed}")
     return " ".join(words)
 
 
@@ -80,8 +85,10 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.failed:
-        report.sections.append((REPEAT, repeating(item)))
+        report.sections.append((REPEAT, repeating(item, call.excinfo.value if call.excinfo else None)))
     return report
