@@ -3,7 +3,8 @@
 Changed is what git names: the work tree against REF (default HEAD), and new files. A test file is chosen if
 
 - it is changed itself, or imports a changed module, directly or by way of other modules, or
-- it lies in the folder that bears the name of the changed package: `simulator/control` has `tests/*/control`.
+- it lies in the folder of the changed package: `simulator/engine/control/history` has `tests/unit/engine/control` and
+  `tests/service/control`.
 
 Campaigns are chosen only if they are changed themselves. Ways through the wiring (`WIRING`)
 do not count: by way of them everything depends on everything, and that is `make test`.
@@ -15,6 +16,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -39,7 +41,7 @@ WIRING = (
 """Modules that bring parts together. Their importers depend on them, and not on each part."""
 
 FOLDERS: Mapping[str, tuple[str, ...]] = {
-    "scenarios": ("tests/unit/scenario", "tests/service/scenario", "tests/tools/contract"),
+    "scenarios": ("tests/unit/engine/scenario", "tests/service/scenario", "tests/tools/contract"),
     "contracts": ("tests/tools/contract",),
     "simulator/docs": ("tests/tools/docs",),
     "README.md": ("tests/tools/test_readme.py",),
@@ -103,13 +105,24 @@ def _by_name(path: str) -> Iterator[str]:
             yield from tests
     parts = PurePosixPath(path).parts
     if parts[0] == "simulator":
-        below = parts[1:3] if parts[1:2] == ("resources",) else parts[1:2]
-        for layer in ("unit", "service", "tools"):
-            folder = "/".join(("tests", layer, *below))
-            if (ROOT / folder).is_dir():
-                yield folder
+        yield from _of_package(parts[1:-1])
     elif parts[0] == "tests" and not path.endswith(".py") and len(parts) > 3:  # a file beside tests, which they read
         yield "/".join(parts[:3])
+
+
+def _of_package(package: tuple[str, ...]) -> Iterator[str]:
+    """The folders of tests of a package: the nearest in `unit`, which mirrors packages, and one by name elsewhere."""
+    if package[:1] == ("providers",):
+        package = package[1:]
+    shared = 1 if package[:1] in {("engine",), ("ramp",)} else 0  # folders that hold the tests of many packages
+    nearest = ("/".join(("tests/unit", *package[:end])) for end in range(len(package), shared, -1))
+    yield from islice(filter(_is_folder, nearest), 1)
+    for layer in ("tests/service", "tests/tools"):
+        yield from islice(filter(_is_folder, (f"{layer}/{name}" for name in package)), 1)
+
+
+def _is_folder(path: str) -> bool:
+    return (ROOT / path).is_dir()
 
 
 def main() -> int:

@@ -58,13 +58,19 @@ def test_a_campaign_is_chosen_if_it_is_changed_itself() -> None:
 def test_a_changed_package_chooses_the_folders_that_bear_its_name() -> None:
     assert changed.chosen(GRAPH, ["simulator/engine/control/history/search.py"]) == [
         "tests/service/control",
-        "tests/unit/control",
+        "tests/unit/engine/control",
     ]
+    assert changed.chosen(GRAPH, ["simulator/engine/webhooks/courier/hold.py"]) == [
+        "tests/service/courier",
+        "tests/unit/engine/webhooks/courier",
+    ]
+    assert changed.chosen(GRAPH, ["simulator/providers/ramp/fees/routes.py"]) == ["tests/unit/ramp/fees"]
+    assert changed.chosen(GRAPH, ["simulator/providers/ramp/spelling.py", "simulator/engine/late.py"]) == []
 
 
 def test_files_that_nothing_imports_choose_what_reads_them() -> None:
     assert changed.chosen(GRAPH, ["scenarios/autopilot.yaml", "README.md"]) == [
-        "tests/service/scenario", "tests/tools/contract", "tests/tools/test_readme.py", "tests/unit/scenario",
+        "tests/service/scenario", "tests/tools/contract", "tests/tools/test_readme.py", "tests/unit/engine/scenario",
     ]  # fmt: skip
     assert changed.chosen(GRAPH, ["CHANGELOG.md"]) == []
 
@@ -102,7 +108,7 @@ def test_words_choose_files_by_path_and_text() -> None:
 
 
 def test_a_path_is_taken_as_it_is() -> None:
-    assert one.arguments("tests/unit/wire")[-1] == "tests/unit/wire"
+    assert one.arguments("tests/unit/kernel")[-1] == "tests/unit/kernel"
     assert one.arguments("tests/unit/test_laws.py::test_one")[-1] == "tests/unit/test_laws.py::test_one"
 
 

@@ -20,8 +20,8 @@ from simulator.engine.webhooks.courier.courier import Courier
 from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES
 from simulator.engine.webhooks.courier.transport import HttpTransport, describe
 from simulator.engine.webhooks.keys import sign
-from tests.unit.engine.courier.test_courier import Owner
-from tests.unit.ramp.webhooks.support import happen, register, webhook_world
+from tests.unit.engine.webhooks.courier.test_courier import Owner
+from tests.unit.engine.webhooks.support import happen, register, webhook_world
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 HEADERS = (("Content-Type", "application/json"), ("X-Timestamp", "1"))

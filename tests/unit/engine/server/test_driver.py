@@ -17,8 +17,8 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
+from tests.unit.engine.webhooks.support import happen, register, webhook_world
 from tests.unit.kernel.test_world import wiring
-from tests.unit.ramp.webhooks.support import happen, register, webhook_world
 
 CAUSE = Cause("start", "test")
 

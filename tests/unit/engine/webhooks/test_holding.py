@@ -10,7 +10,7 @@ from simulator.engine.rows.event import emit
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import World
-from tests.unit.ramp.webhooks.support import (
+from tests.unit.engine.webhooks.support import (
     BROKEN,
     OK,
     add_fault,
@@ -22,7 +22,7 @@ from tests.unit.ramp.webhooks.support import (
     take,
     webhook_world,
 )
-from tests.unit.ramp.webhooks.test_faults import events_of, fault
+from tests.unit.engine.webhooks.test_faults import events_of, fault
 
 
 def tell(world: World, event_type: str, object_id: str = "txn_1") -> Event:

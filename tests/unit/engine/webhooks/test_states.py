@@ -8,7 +8,7 @@ from simulator.engine.records.records import find, move, present
 from simulator.engine.webhooks.states import WEBHOOK
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
-from tests.unit.ramp.webhooks.support import register, webhook_world
+from tests.unit.engine.webhooks.support import register, webhook_world
 
 LEGAL = {
     ("enabled", "disable"): "disabled",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.engine.webhooks import all_deliveries, deliveries_about
-from tests.unit.ramp.webhooks.support import BROKEN, OK, drain, happen, register, webhook_world
+from tests.unit.engine.webhooks.support import BROKEN, OK, drain, happen, register, webhook_world
 
 
 def test_deliveries_are_found_by_event_and_by_status_in_their_order() -> None:

@@ -30,7 +30,7 @@ from simulator.providers.ramp.ramps.shapes import OfframpTransaction, OnrampTran
 from simulator.providers.ramp.recurring.shapes import RecurringWithdrawal, RecurringWithdrawalRun
 from simulator.providers.ramp.reference.shapes import NetworkObject
 from tests.support import act, advance, find_operation, invoke, make_world
-from tests.unit.ramp.webhooks.support import call, drain, register, webhook_world
+from tests.unit.engine.webhooks.support import call, drain, register, webhook_world
 
 SHAPES: dict[str, Any] = {
     "wallet": CeloWallet,

@@ -16,7 +16,7 @@ from simulator.engine.webhooks.deliveries import deliveries_of
 from simulator.engine.webhooks.shapes import WebhookEndpoint
 from simulator.engine.worlds.simulator import ROOMS
 from tests.support import act, event_types, make_world
-from tests.unit.ramp.webhooks.support import (
+from tests.unit.engine.webhooks.support import (
     BROKEN,
     URL,
     call,

@@ -15,7 +15,7 @@ from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from tests.support import act
-from tests.unit.ramp.webhooks.support import (
+from tests.unit.engine.webhooks.support import (
     BROKEN,
     add_fault,
     happen,

@@ -10,7 +10,7 @@ from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from tests.unit.ramp.webhooks.support import (
+from tests.unit.engine.webhooks.support import (
     BROKEN,
     OK,
     add_fault,

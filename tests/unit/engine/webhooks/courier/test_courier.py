@@ -17,7 +17,7 @@ from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.webhooks.keys import sign
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
-from tests.unit.ramp.webhooks.support import call, happen, register, status_of, take, webhook_world
+from tests.unit.engine.webhooks.support import call, happen, register, status_of, take, webhook_world
 
 WALL_MS = 1_800_000_000_000
 

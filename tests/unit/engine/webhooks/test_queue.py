@@ -14,7 +14,7 @@ from simulator.kernel.clock import HOUR_MS, MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import profile_of
-from tests.unit.ramp.webhooks.support import (
+from tests.unit.engine.webhooks.support import (
     BROKEN,
     OK,
     add_fault,
