@@ -41,6 +41,8 @@ KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
 
 CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
 STELLAR = "GAAZI4TCR3TY5OJHCTJC2A4QSY6CJWJH5IAJTGKIN2ER7LBNVKOCCWN7"
+"""Addresses of somebody outside."""
+
 UNUSUAL_PHONES = (
     "+254 712 000 111",
     "+254-712-000-111",
@@ -50,7 +52,6 @@ UNUSUAL_PHONES = (
     "254712000111",
 )
 """The phone number of the user Amina, not written as + and digits only (decision R4)."""
-"""Addresses of somebody outside."""
 
 QUOTE = {
     "type": "onramp",
@@ -62,6 +63,15 @@ QUOTE = {
     "method": "mobile_money",
 }
 """The body of a quote that nothing is wrong with."""
+
+BENEFICIARY = {
+    "type": "phone_number",
+    "name": "Wanjiru Otieno",
+    "country": "KE",
+    "fiat_currency": "KES",
+    "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
+}
+"""The body of a beneficiary that nothing is wrong with."""
 
 
 def make_world(*rooms: Room, seed: int = 1, now: str = START, world_id: str = "default") -> World:

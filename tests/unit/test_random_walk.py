@@ -24,7 +24,7 @@ from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from simulator.kernel.world import Wiring, World
 from tests import support
 from tests.auditor import Auditor
-from tests.support import CELO
+from tests.support import BENEFICIARY, CELO
 
 STELLAR = "GBZXN7PIRZGNMHGA7MUUUF4GWPY5AYPV6LY4UV2GL6VJGIQRXFDNMADI"
 BITCOIN = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
@@ -90,13 +90,7 @@ class RandomWalk(RuleBasedStateMachine):
     @initialize()
     def beneficiaries(self) -> None:
         phone = {"phone_number": "+254722000000", "provider": "mpesa"}
-        body = {
-            "type": "phone_number",
-            "name": "Wanjiru Otieno",
-            "country": "KE",
-            "fiat_currency": "KES",
-            "phone_number": phone,
-        }
+        body = {**BENEFICIARY, "phone_number": phone}
         self.phone = self.call("POST", "/beneficiaries", body)["id"]
         account = {"bank_code": "01", "account_number": "1234567890", "account_name": "Wanjiru Otieno"}
         body = {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -63,6 +65,35 @@ class Outcome:
             takeovers=[*self.takeovers, *other.takeovers],
             wrongs=self.wrongs + other.wrongs,
         )
+
+
+class Campaign(ABC):
+    """So many kills of what keeps worlds. `lie`: see `tests.campaigns.trust.serve`."""
+
+    def __init__(self, seed: int, kills: int, chance: random.Random, *, lie: str, tell: Callable[[str], None]) -> None:
+        self.outcome = Outcome(seed)
+        self._seed, self._kills, self._chance, self._lie, self._tell = seed, kills, chance, lie, tell
+        self._receiver = Receiver(random.Random(f"{seed} receiver"))
+
+    def run(self) -> Outcome:
+        began = time.monotonic()
+        self.outcome.findings.tell = self._tell
+        asyncio.run(self._run())
+        self.outcome.findings.tell = None  # an outcome goes from process to process
+        self.outcome.seconds = time.monotonic() - began
+        return self.outcome
+
+    @abstractmethod
+    async def _run(self) -> None:
+        """Kill, and judge what is left."""
+
+    async def _count(self, caller: Caller, twins: Caller) -> None:
+        """End the callers of a round, and add what they have done."""
+        await caller.close()
+        await twins.close()
+        self.outcome.acknowledged += caller.acknowledged
+        self.outcome.unknown += caller.unknown
+        self.outcome.webhooks = self._receiver.arrivals
 
 
 async def play(

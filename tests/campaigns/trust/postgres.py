@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from tests.campaigns.trust.caller import Broken, Caller, Wrong
-from tests.campaigns.trust.campaign import PATIENCE_SECONDS, Actor, Outcome, Part, after_some_writes, parts_of, play
+from tests.campaigns.trust.campaign import PATIENCE_SECONDS, Actor, Campaign, Part, after_some_writes, parts_of, play
 from tests.campaigns.trust.database import Database
 from tests.campaigns.trust.proxy import Proxy
-from tests.campaigns.trust.receiver import Receiver
 from tests.campaigns.trust.servers import Server
 
 REPLICAS = 3
@@ -41,27 +40,16 @@ class Replica:
         return self.server.origin
 
 
-class PostgresCampaign:
+class PostgresCampaign(Campaign):
     """So many kills of replicas; besides, half as much of everything else that can go wrong."""
 
     def __init__(
         self, seed: int, kills: int, *, lie: str = "honest", tell: Callable[[str], None] = lambda text: None
     ) -> None:
-        self.outcome = Outcome(seed)
-        self._seed, self._kills, self._tell, self._lie = seed, kills, tell, lie
-        self._chance = random.Random(f"{seed} replicas")
-        self._receiver = Receiver(random.Random(f"{seed} receiver"))
+        super().__init__(seed, kills, random.Random(f"{seed} replicas"), lie=lie, tell=tell)
         self._database = Database()
         self._replicas: list[Replica] = []
         self._twice = 0
-
-    def run(self) -> Outcome:
-        began = time.monotonic()
-        self.outcome.findings.tell = self._tell
-        asyncio.run(self._run())
-        self.outcome.findings.tell = None  # an outcome goes from process to process
-        self.outcome.seconds = time.monotonic() - began
-        return self.outcome
 
     async def _run(self) -> None:
         await self._receiver.start()
@@ -114,11 +102,7 @@ class PostgresCampaign:
         except Wrong as wrong:
             findings.add("answer", str(wrong))
         finally:
-            await caller.close()
-            await twins.close()
-            self.outcome.acknowledged += caller.acknowledged
-            self.outcome.unknown += caller.unknown
-            self.outcome.webhooks = self._receiver.arrivals
+            await self._count(caller, twins)
 
     async def _judge(self, caller: Caller, parts: Sequence[Part]) -> None:
         for part in parts:

@@ -5,37 +5,24 @@ from __future__ import annotations
 import asyncio
 import random
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.campaigns.trust.caller import Caller, Wrong
-from tests.campaigns.trust.campaign import PATIENCE_SECONDS, Actor, Outcome, after_some_writes, parts_of, play
-from tests.campaigns.trust.receiver import Receiver
+from tests.campaigns.trust.campaign import PATIENCE_SECONDS, Actor, Campaign, after_some_writes, parts_of, play
 from tests.campaigns.trust.servers import Server
 
 KILLS_A_FILE = 20
 
 
-class SqliteCampaign:
+class SqliteCampaign(Campaign):
     """So many kills, `KILLS_A_FILE` to a file. `lie`: see `tests.campaigns.trust.serve`."""
 
     def __init__(
         self, seed: int, kills: int, *, lie: str = "honest", tell: Callable[[str], None] = lambda text: None
     ) -> None:
-        self.outcome = Outcome(seed)
-        self._seed, self._kills, self._lie, self._tell = seed, kills, lie, tell
-        self._chance = random.Random(f"{seed} kills")
-        self._receiver = Receiver(random.Random(f"{seed} receiver"))
+        super().__init__(seed, kills, random.Random(f"{seed} kills"), lie=lie, tell=tell)
         self._stops_at_first = lie != "honest"
-
-    def run(self) -> Outcome:
-        began = time.monotonic()
-        self.outcome.findings.tell = self._tell
-        asyncio.run(self._run())
-        self.outcome.findings.tell = None  # an outcome goes from process to process
-        self.outcome.seconds = time.monotonic() - began
-        return self.outcome
 
     async def _run(self) -> None:
         await self._receiver.start()
@@ -76,11 +63,7 @@ class SqliteCampaign:
         except Wrong as wrong:
             findings.add("answer", str(wrong))
         finally:
-            await caller.close()
-            await twins.close()
-            self.outcome.acknowledged += caller.acknowledged
-            self.outcome.unknown += caller.unknown
-            self.outcome.webhooks = self._receiver.arrivals
+            await self._count(caller, twins)
             if server.is_running and await asyncio.to_thread(server.stop) != 0:
                 findings.add("answer", f"the server did not end by itself: {server.told[-500:]}")
 

@@ -19,8 +19,8 @@ from simulator.engine.server.config import Config
 from simulator.engine.worlds.simulator import Simulator
 from simulator.host import create_app
 from tests.remote import Remote
-from tests.service.control.test_trigger import BENEFICIARY, offramp, onramp, quote, recurring, trigger
-from tests.support import CELO, KEYS, QUOTE
+from tests.service.control.test_trigger import offramp, onramp, quote, recurring, trigger
+from tests.support import BENEFICIARY, CELO, KEYS, QUOTE
 
 
 def recorded(world: Remote, **query: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.remote import Remote
-from tests.service.control.test_trigger import BENEFICIARY, offramp, onramp, quote, recurring, trigger
-from tests.support import CELO
+from tests.service.control.test_trigger import offramp, onramp, quote, recurring, trigger
+from tests.support import BENEFICIARY, CELO
 
 
 def story(world: Remote, identifier: str) -> dict[str, Any]:

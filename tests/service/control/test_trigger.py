@@ -11,15 +11,7 @@ import pytest
 
 from simulator.engine.rows.event import EVENT_TYPES
 from tests.remote import Answer, Remote, new_client
-from tests.support import CELO
-
-BENEFICIARY = {
-    "type": "phone_number",
-    "name": "Wanjiru Otieno",
-    "country": "KE",
-    "fiat_currency": "KES",
-    "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
-}
+from tests.support import BENEFICIARY, CELO
 
 
 def trigger(world: Remote, event: Any, target: Any = None, environment: str = "sandbox") -> Answer:

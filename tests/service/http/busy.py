@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.remote import Remote
-from tests.support import CELO, STELLAR
+from tests.support import BENEFICIARY, CELO, STELLAR
 
 STORM = {
     "name": "storm",
@@ -33,13 +33,7 @@ def ok(answer: Any) -> Any:
 
 
 def beneficiary(world: Remote, phone: str = "+254722000000") -> str:
-    body = {
-        "type": "phone_number",
-        "name": "Wanjiru Otieno",
-        "country": "KE",
-        "fiat_currency": "KES",
-        "phone_number": {"phone_number": phone, "provider": "mpesa"},
-    }
+    body = {**BENEFICIARY, "phone_number": {"phone_number": phone, "provider": "mpesa"}}
     return str(ok(world.api("POST", "/beneficiaries", body))["id"])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.remote import Answer, Remote
-from tests.support import CELO, STELLAR
+from tests.support import BENEFICIARY, CELO, STELLAR
 
 
 def wallet(world: Remote, network: str, **more: Any) -> dict[str, Any]:
@@ -81,14 +81,7 @@ def test_s9_an_onramp_to_a_deposit_wallet_arrives_there(autopilot_world: Remote)
 
 
 def offramp(world: Remote, network: str) -> dict[str, Any]:
-    person = {
-        "type": "phone_number",
-        "name": "Wanjiru Otieno",
-        "country": "KE",
-        "fiat_currency": "KES",
-        "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
-    }
-    beneficiary_id = world.api("POST", "/beneficiaries", person).body["id"]
+    beneficiary_id = world.api("POST", "/beneficiaries", BENEFICIARY).body["id"]
     quote = {"type": "offramp", "network": network, "asset": "USDC", "fiat_currency": "KES", "amount": "30"}
     made = world.api("POST", "/quotes", {**quote, "amount_currency": "USDC", "method": "mobile_money"}).body
     refund = STELLAR if network == "stellar" else CELO

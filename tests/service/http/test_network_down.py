@@ -5,8 +5,10 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
+import pytest
+
 from tests.remote import Remote
-from tests.support import CELO
+from tests.support import BENEFICIARY, CELO
 
 
 def network(world: Remote, status: str, name: str = "celo") -> None:
@@ -37,80 +39,62 @@ def swap(world: Remote, target: dict[str, str]) -> str:
     return made
 
 
-def test_s22_a_send_waits_while_its_network_is_down_and_goes_on_by_its_delays(autopilot_world: Remote) -> None:
-    sent = send(autopilot_world)
-    autopilot_world.advance(by="2s")
-    network(autopilot_world, "down")
-    autopilot_world.advance(by="50m")
-    assert status(autopilot_world, sent) == "pending"
-    network(autopilot_world, "operational")
-    assert status(autopilot_world, sent) == "pending"
-    autopilot_world.advance(by="3s")
-    assert status(autopilot_world, sent) == "processing"
-    autopilot_world.advance(by="15s")
-    assert status(autopilot_world, sent) == "completed"
+def onramp(world: Remote) -> str:
+    quote = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000"}
+    made = world.api("POST", "/quotes", {**quote, "amount_currency": "KES", "method": "mobile_money"}).body
+    body = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
+    ramp: str = world.api("POST", f"/quotes/{made['id']}/confirm", body).body["id"]
+    return ramp
 
 
-def test_s22_a_send_that_is_broadcast_waits_for_its_confirmation(autopilot_world: Remote) -> None:
-    sent = send(autopilot_world)
-    autopilot_world.advance(by="5s")
-    network(autopilot_world, "down")
-    autopilot_world.advance(by="50m")
-    assert status(autopilot_world, sent) == "processing"
-    network(autopilot_world, "operational")
-    autopilot_world.advance(by="15s")
-    assert status(autopilot_world, sent) == "completed"
+def beneficiary(world: Remote) -> str:
+    made: str = world.api("POST", "/beneficiaries", BENEFICIARY).body["id"]
+    return made
 
 
-def test_s22_a_step_that_waited_goes_on_slowly_when_the_network_comes_back_slow(autopilot_world: Remote) -> None:
-    sent = send(autopilot_world)
-    autopilot_world.advance(by="5s")
-    network(autopilot_world, "down")
-    autopilot_world.advance(by="50m")
-    network(autopilot_world, "degraded")
-    autopilot_world.advance(by="74s")
-    assert status(autopilot_world, sent) == "processing"
-    autopilot_world.advance(by="1s")
-    assert status(autopilot_world, sent) == "completed"
+def offramp(world: Remote) -> str:
+    quote = {"type": "offramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "30"}
+    made = world.api("POST", "/quotes", {**quote, "amount_currency": "USDC", "method": "mobile_money"}).body
+    body = {"beneficiary_id": beneficiary(world), "refund_address": CELO}
+    ramp: str = world.api("POST", f"/quotes/{made['id']}/confirm", body).body["id"]
+    return ramp
 
 
-def test_s22_what_is_left_of_a_delay_is_stretched_when_the_network_gets_slow_meanwhile(autopilot_world: Remote) -> None:
-    sent = send(autopilot_world)
-    autopilot_world.advance(by="3s")
-    network(autopilot_world, "degraded")
-    autopilot_world.advance(by="9s")
-    assert status(autopilot_world, sent) == "pending"
-    autopilot_world.advance(by="1s")
-    assert status(autopilot_world, sent) == "processing"
-    autopilot_world.advance(by="74s")
-    assert status(autopilot_world, sent) == "processing"
-    autopilot_world.advance(by="1s")
-    assert status(autopilot_world, sent) == "completed"
+def withdraw(world: Remote) -> str:
+    asset = {"symbol": "CUSD", "network": "CELO", "fiat_currency": "KES", "amount": "20", "amount_currency": "CUSD"}
+    quote = world.api("POST", "/wallet/withdraw/quote", {**asset, "beneficiary_id": beneficiary(world)}).body
+    made: str = world.api("POST", "/wallet/withdraw", {"quote_id": quote["id"]}).body["id"]
+    return made
 
 
-def test_s22_what_is_left_of_a_delay_goes_at_normal_speed_when_the_network_recovers(autopilot_world: Remote) -> None:
-    network(autopilot_world, "degraded")
-    sent = send(autopilot_world)
-    autopilot_world.advance(by="15s")
-    network(autopilot_world, "operational")
-    autopilot_world.advance(by="1s")
-    assert status(autopilot_world, sent) == "pending"
-    autopilot_world.advance(by="1s")
-    assert status(autopilot_world, sent) == "processing"
-    autopilot_world.advance(by="15s")
-    assert status(autopilot_world, sent) == "completed"
+MAKE = {"send": send, "onramp": onramp, "offramp": offramp, "withdraw": withdraw}
+WEATHER = ("operational", "degraded", "down")
+WAYS = {
+    "a send waits and keeps its delays": "send 2s down 50m pending operational pending 3s processing 15s completed",
+    "a send that is broadcast waits for its confirmation": "send 5s down 50m processing operational 15s completed",
+    "a step that waited goes on slowly on a slow network": "send 5s down 50m degraded 74s processing 1s completed",
+    "what is left of a delay is stretched": "send 3s degraded 9s pending 1s processing 74s processing 1s completed",
+    "what is left goes at normal speed again": "degraded send 15s operational 1s pending 1s processing 15s completed",
+    "a network that recovers wholly leaves nothing stretched": "degraded send down 50m operational 20s completed",
+    "the payer pays an onramp and the crypto waits": "onramp down 10m processing operational 30s completed",
+    "the deadline of a deposit waits for no network": "offramp down 30m expired operational 1m expired",
+    "a withdrawal is paid out in fiat": "withdraw down 1m completed",
+}
+"""What is made, how its network is, how much time passes and what its status is then, in this order."""
 
 
-def test_s22_a_network_that_fails_while_it_is_slow_and_recovers_wholly_leaves_nothing_stretched(
-    autopilot_world: Remote,
-) -> None:
-    network(autopilot_world, "degraded")
-    sent = send(autopilot_world)
-    network(autopilot_world, "down")
-    autopilot_world.advance(by="50m")
-    network(autopilot_world, "operational")
-    autopilot_world.advance(by="20s")
-    assert status(autopilot_world, sent) == "completed"
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_s22_what_is_under_way_follows_its_network(autopilot_world: Remote, way: str) -> None:
+    made = ""
+    for word in way.split():
+        if word in MAKE:
+            made = MAKE[word](autopilot_world)
+        elif word in WEATHER:
+            network(autopilot_world, word)
+        elif word[0].isdigit():
+            autopilot_world.advance(by=word)
+        else:
+            assert status(autopilot_world, made) == word
 
 
 def test_s22_the_slowness_of_another_network_stretches_nothing(autopilot_world: Remote) -> None:
@@ -182,44 +166,6 @@ def test_s22_a_swap_waits_for_both_its_networks(autopilot_world: Remote) -> None
     assert status(autopilot_world, across) == "completed"
 
 
-def onramp(world: Remote) -> str:
-    quote = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000"}
-    made = world.api("POST", "/quotes", {**quote, "amount_currency": "KES", "method": "mobile_money"}).body
-    body = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
-    ramp: str = world.api("POST", f"/quotes/{made['id']}/confirm", body).body["id"]
-    return ramp
-
-
-def beneficiary(world: Remote) -> str:
-    body = {
-        "type": "phone_number",
-        "name": "Wanjiru Otieno",
-        "country": "KE",
-        "fiat_currency": "KES",
-        "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
-    }
-    made: str = world.api("POST", "/beneficiaries", body).body["id"]
-    return made
-
-
-def offramp(world: Remote) -> str:
-    quote = {"type": "offramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "30"}
-    made = world.api("POST", "/quotes", {**quote, "amount_currency": "USDC", "method": "mobile_money"}).body
-    body = {"beneficiary_id": beneficiary(world), "refund_address": CELO}
-    ramp: str = world.api("POST", f"/quotes/{made['id']}/confirm", body).body["id"]
-    return ramp
-
-
-def test_s22_the_payer_pays_an_onramp_and_the_crypto_waits(autopilot_world: Remote) -> None:
-    ramp = onramp(autopilot_world)
-    network(autopilot_world, "down")
-    autopilot_world.advance(by="10m")
-    assert status(autopilot_world, ramp) == "processing"
-    network(autopilot_world, "operational")
-    autopilot_world.advance(by="30s")
-    assert status(autopilot_world, ramp) == "completed"
-
-
 def test_s22_an_offramps_deposit_waits_and_its_payout_does_not(autopilot_world: Remote) -> None:
     waiting, paid = offramp(autopilot_world), offramp(autopilot_world)
     autopilot_world.act("deposit_arrives", paid)
@@ -231,16 +177,6 @@ def test_s22_an_offramps_deposit_waits_and_its_payout_does_not(autopilot_world: 
     assert status(autopilot_world, waiting) == "processing"
 
 
-def test_s22_the_deadline_of_a_deposit_is_law_and_waits_for_no_network(autopilot_world: Remote) -> None:
-    ramp = offramp(autopilot_world)
-    network(autopilot_world, "down")
-    autopilot_world.advance(by="30m")
-    assert status(autopilot_world, ramp) == "expired"
-    network(autopilot_world, "operational")
-    autopilot_world.advance(by="1m")
-    assert status(autopilot_world, ramp) == "expired"
-
-
 def test_s22_a_deposit_is_confirmed_when_its_network_is_up_again(autopilot_world: Remote) -> None:
     wallet = autopilot_world.api("POST", "/wallets", {"network": "celo"}).body
     network(autopilot_world, "down")
@@ -250,17 +186,6 @@ def test_s22_a_deposit_is_confirmed_when_its_network_is_up_again(autopilot_world
     network(autopilot_world, "operational")
     autopilot_world.advance(by="10s")
     assert autopilot_world.control("GET", f"/resources/{deposit}").body["resource"]["status"] == "confirmed"
-
-
-def test_s22_a_withdrawal_is_paid_out_in_fiat_whatever_its_network_does(autopilot_world: Remote) -> None:
-    asset = {"symbol": "CUSD", "network": "CELO", "fiat_currency": "KES", "amount": "20", "amount_currency": "CUSD"}
-    quote = autopilot_world.api(
-        "POST", "/wallet/withdraw/quote", {**asset, "beneficiary_id": beneficiary(autopilot_world)}
-    ).body
-    made = autopilot_world.api("POST", "/wallet/withdraw", {"quote_id": quote["id"]}).body["id"]
-    network(autopilot_world, "down")
-    autopilot_world.advance(by="1m")
-    assert status(autopilot_world, made) == "completed"
 
 
 def test_s22_one_environment_does_not_hold_the_other(autopilot_world: Remote) -> None:

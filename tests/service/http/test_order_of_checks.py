@@ -7,20 +7,13 @@ from typing import Any
 import pytest
 
 from tests.remote import Answer, Remote
-from tests.support import CELO
+from tests.support import BENEFICIARY, CELO
 
 CUSD = {"symbol": "CUSD", "network": "CELO"}
 
 
 def beneficiary(world: Remote) -> str:
-    body = {
-        "type": "phone_number",
-        "name": "Wanjiru Otieno",
-        "country": "KE",
-        "fiat_currency": "KES",
-        "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
-    }
-    made: str = world.api("POST", "/beneficiaries", body).body["id"]
+    made: str = world.api("POST", "/beneficiaries", BENEFICIARY).body["id"]
     return made
 
 

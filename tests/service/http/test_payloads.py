@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.remote import Remote
-from tests.support import CELO
+from tests.support import BENEFICIARY, CELO
 
 
 def told(world: Remote, **query: str) -> Any:
@@ -64,14 +64,7 @@ def test_an_emitted_creation_tells_of_a_resource_that_has_come_no_further(world:
 
 
 def test_an_emitted_deletion_tells_of_a_beneficiary_that_is_gone(world: Remote) -> None:
-    body = {
-        "type": "phone_number",
-        "name": "Wanjiru Otieno",
-        "country": "KE",
-        "fiat_currency": "KES",
-        "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
-    }
-    gone, kept = (world.api("POST", "/beneficiaries", body).body["id"] for _ in range(2))
+    gone, kept = (world.api("POST", "/beneficiaries", BENEFICIARY).body["id"] for _ in range(2))
     world.api("DELETE", f"/beneficiaries/{gone}")
     assert world.act("emit", type="beneficiary.deleted").body["resource"]["id"] == gone
     assert world.act("emit", type="beneficiary.created").body["resource"]["id"] == kept

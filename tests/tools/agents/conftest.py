@@ -10,14 +10,8 @@ import pytest
 from simulator.agents import toolbox
 from simulator.agents.session import Session
 from simulator.engine.text.json import JsonObject
+from tests.support import BENEFICIARY
 
-BENEFICIARY: JsonObject = {
-    "type": "phone_number",
-    "name": "Wanjiru Otieno",
-    "country": "KE",
-    "fiat_currency": "KES",
-    "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
-}
 QUOTE: JsonObject = {
     "type": "offramp",
     "network": "celo",

@@ -13,7 +13,8 @@ import pytest
 
 mcp = pytest.importorskip("mcp")
 
-from tests.tools.agents.conftest import BENEFICIARY, QUOTE, REFUND_ADDRESS  # noqa: E402
+from tests.support import BENEFICIARY  # noqa: E402
+from tests.tools.agents.conftest import QUOTE, REFUND_ADDRESS  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 

@@ -14,7 +14,7 @@ from simulator.cli import main
 from simulator.engine.clients.control import ControlClient
 from simulator.engine.server.config import Config
 from tests.remote import running
-from tests.support import CELO
+from tests.support import BENEFICIARY, CELO
 
 
 @pytest.fixture(scope="session")
@@ -75,13 +75,7 @@ def make_offramp(rampsim: Command, **more: Any) -> str:
     api.token = api.post("/auth/token", pair)["access_token"]
     beneficiary = api.post(
         "/beneficiaries",
-        {
-            "type": "phone_number",
-            "name": "Wanjiru Otieno",
-            "country": "KE",
-            "fiat_currency": "KES",
-            "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
-        },
+        BENEFICIARY,
     )
     quote = api.post(
         "/quotes",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from decimal import Decimal
+from functools import wraps
 from math import inf
-from typing import Any
+from typing import Any, ParamSpec
 
 import pytest
 
@@ -21,10 +22,7 @@ from tests.unit.engine.webhooks.support import happen, register, webhook_world
 from tests.unit.kernel.test_world import wiring
 
 CAUSE = Cause("start", "test")
-
-
-def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(coroutine)
+P = ParamSpec("P")
 
 
 class Bench:
@@ -61,197 +59,178 @@ class Bench:
             self.turns += 1
 
 
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def in_a_loop(play: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """A test that runs in an event loop of its own."""
+
+    @wraps(play)
+    def test(*given: P.args, **named: P.kwargs) -> None:
+        asyncio.run(play(*given, **named))
+
+    return test
+
+
 def plan(world: World, count: int, due_at_ms: int = 0, kind: str = "note") -> None:
     with world.change(CAUSE):
         for number in range(count):
             world.agenda.plan(due_at_ms, kind, str(number))
 
 
-def test_what_is_due_is_fired_a_few_milliseconds_at_a_time() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = bench.world()
-        plan(world, 100)
-        counting = asyncio.create_task(bench.count_turns())
-        await bench.driver.fire_due(world)
-        counting.cancel()
-        assert len(world.agenda) == 0
-        assert bench.turns >= 15, "somebody else had a turn after every six timers or so"
-        assert bench.changes == [world]
-
-    run(scenario())
+@in_a_loop
+async def test_what_is_due_is_fired_a_few_milliseconds_at_a_time(bench: Bench) -> None:
+    world = bench.world()
+    plan(world, 100)
+    counting = asyncio.create_task(bench.count_turns())
+    await bench.driver.fire_due(world)
+    counting.cancel()
+    assert len(world.agenda) == 0
+    assert bench.turns >= 15, "somebody else had a turn after every six timers or so"
+    assert bench.changes == [world]
 
 
-def test_little_work_is_done_without_giving_anybody_a_turn() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = bench.world()
-        plan(world, 3)
-        counting = asyncio.create_task(bench.count_turns())
-        await bench.driver.fire_due(world)
-        await bench.driver.bring_up_to_date(world)
-        assert (len(world.agenda), bench.turns) == (0, 0)
-        counting.cancel()
-
-    run(scenario())
+@in_a_loop
+async def test_little_work_is_done_without_giving_anybody_a_turn(bench: Bench) -> None:
+    world = bench.world()
+    plan(world, 3)
+    counting = asyncio.create_task(bench.count_turns())
+    await bench.driver.fire_due(world)
+    await bench.driver.bring_up_to_date(world)
+    assert (len(world.agenda), bench.turns) == (0, 0)
+    counting.cancel()
 
 
-def test_who_comes_while_timers_fire_waits_for_the_same_run() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = bench.world("scaled", 1_000_000)
-        bench.driver.anchor(world)
-        plan(world, 50, 10)
+@in_a_loop
+async def test_who_comes_while_timers_fire_waits_for_the_same_run(bench: Bench) -> None:
+    world = bench.world("scaled", 1_000_000)
+    bench.driver.anchor(world)
+    plan(world, 50, 10)
+    bench.seconds += 0.001
+    await asyncio.gather(*(bench.driver.bring_up_to_date(world) for _ in range(3)))
+    assert (len(world.agenda), world.now_ms) == (0, 1_000_000)
+    assert bench.changes == [world]
+    bench.driver.close()
+
+
+def never_caught_up(bench: Bench) -> World:
+    """A world whose clock is far behind, with a timer that plans itself anew for as long as it runs."""
+
+    def again(world: World, timer: Timer) -> None:
         bench.seconds += 0.001
-        await asyncio.gather(*(bench.driver.bring_up_to_date(world) for _ in range(3)))
-        assert (len(world.agenda), world.now_ms) == (0, 1_000_000)
-        assert bench.changes == [world]
-        bench.driver.close()
+        world.agenda.plan(world.now_ms + 1, "again", timer.target)
 
-    run(scenario())
-
-
-def test_a_clock_that_never_catches_up_keeps_no_call_waiting_for_ever() -> None:
-    async def scenario() -> None:
-        def again(world: World, timer: Timer) -> None:
-            bench.seconds += 0.001
-            world.agenda.plan(world.now_ms + 1, "again", timer.target)
-
-        bench = Bench()
-        bench.driver.patience_seconds = 0.01
-        world = bench.world("scaled", 1_000_000, again=again)
-        bench.driver.anchor(world)
-        plan(world, 1, 1, "again")
-        bench.seconds += 1_000_000
-        async with asyncio.timeout(10):
-            await bench.driver.bring_up_to_date(world)
-            await bench.driver.bring_up_to_date(world)
-        assert 0 < world.now_ms < 1_000_000_000
-        bench.driver.forget(world)
-
-    run(scenario())
+    bench.driver.patience_seconds = 0.01
+    world = bench.world("scaled", 1_000_000, again=again)
+    bench.driver.anchor(world)
+    plan(world, 1, 1, "again")
+    bench.seconds += 1_000_000
+    return world
 
 
-def test_a_clock_that_never_catches_up_stands_when_it_is_told_to() -> None:
-    async def scenario() -> None:
-        def again(world: World, timer: Timer) -> None:
-            bench.seconds += 0.001
-            world.agenda.plan(world.now_ms + 1, "again", timer.target)
-
-        bench = Bench()
-        bench.driver.patience_seconds = 0.01
-        world = bench.world("scaled", 1_000_000, again=again)
-        bench.driver.anchor(world)
-        plan(world, 1, 1, "again")
-        bench.seconds += 1_000_000
+@in_a_loop
+async def test_a_clock_that_never_catches_up_keeps_no_call_waiting_for_ever(bench: Bench) -> None:
+    world = never_caught_up(bench)
+    async with asyncio.timeout(10):
         await bench.driver.bring_up_to_date(world)
-        world.clock.mode = "manual"
-        bench.driver.anchor(world)
-        async with asyncio.timeout(10):
-            await bench.driver.bring_up_to_date(world)
-            stood_ms = world.now_ms
-            await bench.driver.fire_due(world)
-        assert world.now_ms == stood_ms < 1_000_000_000
-
-    run(scenario())
+        await bench.driver.bring_up_to_date(world)
+    assert 0 < world.now_ms < 1_000_000_000
+    bench.driver.forget(world)
 
 
-def test_a_world_that_is_over_fires_no_more() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = bench.world()
-        plan(world, 100)
-        firing = asyncio.create_task(bench.driver.fire_due(world))
-        await asyncio.sleep(0)
-        bench.driver.forget(world)
-        await firing
-        left = len(world.agenda)
-        assert 0 < left < 100
+@in_a_loop
+async def test_a_clock_that_never_catches_up_stands_when_it_is_told_to(bench: Bench) -> None:
+    world = never_caught_up(bench)
+    await bench.driver.bring_up_to_date(world)
+    world.clock.mode = "manual"
+    bench.driver.anchor(world)
+    async with asyncio.timeout(10):
+        await bench.driver.bring_up_to_date(world)
+        stood_ms = world.now_ms
         await bench.driver.fire_due(world)
-        assert len(world.agenda) == left
-
-    run(scenario())
+    assert world.now_ms == stood_ms < 1_000_000_000
 
 
-def test_a_running_clock_ends_with_the_year_9998() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = World("w", 1, Clock(LAST_MS - 1_000, "scaled", Decimal(1_000_000)), wiring(note=print))
-        plan(world, 1, LAST_MS + 1)
-        bench.driver.anchor(world)
-        bench.seconds += 1e9
-        await bench.driver.bring_up_to_date(world)
-        bench.driver.set_alarm(world)
-        assert (world.now_ms, len(world.agenda)) == (LAST_MS, 1)
-
-    run(scenario())
-
-
-def test_an_advance_gives_everybody_a_turn_by_time() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = bench.world()
-        plan(world, 100, 5)
-        counting = asyncio.create_task(bench.count_turns())
-        receipt = await bench.driver.advance(world, 10)
-        counting.cancel()
-        assert (receipt.fired, receipt.to_ms) == (100, 10)
-        assert bench.turns >= 15
-
-    run(scenario())
+@in_a_loop
+async def test_a_world_that_is_over_fires_no_more(bench: Bench) -> None:
+    world = bench.world()
+    plan(world, 100)
+    firing = asyncio.create_task(bench.driver.fire_due(world))
+    await asyncio.sleep(0)
+    bench.driver.forget(world)
+    await firing
+    left = len(world.agenda)
+    assert 0 < left < 100
+    await bench.driver.fire_due(world)
+    assert len(world.agenda) == left
 
 
-def test_an_advance_tells_four_times_a_second_how_far_it_is() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = bench.world()
-        with world.change(CAUSE):
-            for number in range(600):
-                world.agenda.plan(5 if number < 300 else 7, "note", str(number))
-        told: list[Progress | None] = []
-        bench.on_change = lambda: told.append(bench.driver.progress(world))
-        receipt = await bench.driver.advance(world, 10)
-        assert receipt.fired == 600
-        first, second, after = told
-        assert first is not None
-        assert second is not None
-        assert (first.from_ms, first.now_ms, first.to_ms, first.events) == (0, 5, 10, 0)
-        assert (second.now_ms, second.to_ms) == (7, 10)
-        assert 250 <= first.fired <= 260 < 500 <= second.fired <= 520
-        assert after is None, "no progress is told of what has ended"
-
-    run(scenario())
+@in_a_loop
+async def test_a_running_clock_ends_with_the_year_9998(bench: Bench) -> None:
+    world = World("w", 1, Clock(LAST_MS - 1_000, "scaled", Decimal(1_000_000)), wiring(note=print))
+    plan(world, 1, LAST_MS + 1)
+    bench.driver.anchor(world)
+    bench.seconds += 1e9
+    await bench.driver.bring_up_to_date(world)
+    bench.driver.set_alarm(world)
+    assert (world.now_ms, len(world.agenda)) == (LAST_MS, 1)
 
 
-def test_what_an_advance_waits_for_has_no_aim_in_time() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = endless(bench)
-        told: list[Progress | None] = []
-        bench.on_change = lambda: told.append(bench.driver.progress(world))
-        await bench.driver.advance(world, None, lambda: world.now_ms > 400 * DAY_MS)
-        assert told[0] is not None
-        assert told[0].to_ms is None
-
-    run(scenario())
+@in_a_loop
+async def test_an_advance_gives_everybody_a_turn_by_time(bench: Bench) -> None:
+    world = bench.world()
+    plan(world, 100, 5)
+    counting = asyncio.create_task(bench.count_turns())
+    receipt = await bench.driver.advance(world, 10)
+    counting.cancel()
+    assert (receipt.fired, receipt.to_ms) == (100, 10)
+    assert bench.turns >= 15
 
 
-def test_calls_during_an_advance_are_served_at_once_and_fire_nothing() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = bench.world()
-        plan(world, 100, 5)
-        advancing = asyncio.create_task(bench.driver.advance(world, 10))
-        await asyncio.sleep(0)
-        left = len(world.agenda)
-        await bench.driver.bring_up_to_date(world)
-        await bench.driver.fire_due(world)
-        assert len(world.agenda) == left > 0
-        with pytest.raises(ClockBusy):
-            await bench.driver.advance(world, 20)
-        assert (await advancing).fired == 100
+@in_a_loop
+async def test_an_advance_tells_four_times_a_second_how_far_it_is(bench: Bench) -> None:
+    world = bench.world()
+    with world.change(CAUSE):
+        for number in range(600):
+            world.agenda.plan(5 if number < 300 else 7, "note", str(number))
+    told: list[Progress | None] = []
+    bench.on_change = lambda: told.append(bench.driver.progress(world))
+    receipt = await bench.driver.advance(world, 10)
+    assert receipt.fired == 600
+    first, second, after = told
+    assert first is not None
+    assert second is not None
+    assert (first.from_ms, first.now_ms, first.to_ms, first.events) == (0, 5, 10, 0)
+    assert (second.now_ms, second.to_ms) == (7, 10)
+    assert 250 <= first.fired <= 260 < 500 <= second.fired <= 520
+    assert after is None, "no progress is told of what has ended"
 
-    run(scenario())
+
+@in_a_loop
+async def test_what_an_advance_waits_for_has_no_aim_in_time(bench: Bench) -> None:
+    world = endless(bench)
+    told: list[Progress | None] = []
+    bench.on_change = lambda: told.append(bench.driver.progress(world))
+    await bench.driver.advance(world, None, lambda: world.now_ms > 400 * DAY_MS)
+    assert told[0] is not None
+    assert told[0].to_ms is None
+
+
+@in_a_loop
+async def test_calls_during_an_advance_are_served_at_once_and_fire_nothing(bench: Bench) -> None:
+    world = bench.world()
+    plan(world, 100, 5)
+    advancing = asyncio.create_task(bench.driver.advance(world, 10))
+    await asyncio.sleep(0)
+    left = len(world.agenda)
+    await bench.driver.bring_up_to_date(world)
+    await bench.driver.fire_due(world)
+    assert len(world.agenda) == left > 0
+    with pytest.raises(ClockBusy):
+        await bench.driver.advance(world, 20)
+    assert (await advancing).fired == 100
 
 
 def endless(bench: Bench) -> World:
@@ -264,177 +243,141 @@ def endless(bench: Bench) -> World:
     return world
 
 
-def test_an_advance_is_called_off_and_tells_what_it_did() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = endless(bench)
-        advancing = asyncio.create_task(bench.driver.advance(world, None, lambda: False))
-        for _ in range(3):
-            await asyncio.sleep(0)
-        assert bench.driver.is_busy(world)
-        ended = bench.driver.call_off(world, "enough")
-        assert ended is not None
-        receipt = await ended
-        with pytest.raises(AdvanceCancelled, match="enough") as caught:
-            await advancing
-        assert caught.value.receipt == receipt
-        assert receipt.fired == world.now_ms // DAY_MS > 0
-        assert not bench.driver.is_busy(world)
-        assert bench.driver.call_off(world, "again") is None
-
-    run(scenario())
-
-
-def test_an_advance_that_waits_for_a_receiver_is_called_off_too() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        bench.transport.gate = asyncio.Event()
-        world = webhook_world()
-        register(world)
-        happen(world)
-        advancing = asyncio.create_task(bench.driver.advance(world, world.now_ms + 1))
+@in_a_loop
+async def test_an_advance_is_called_off_and_tells_what_it_did(bench: Bench) -> None:
+    world = endless(bench)
+    advancing = asyncio.create_task(bench.driver.advance(world, None, lambda: False))
+    for _ in range(3):
         await asyncio.sleep(0)
-        bench.driver.forget(world)
-        with pytest.raises(AdvanceCancelled):
-            await advancing
-        await bench.courier.close()
-
-    run(scenario())
-
-
-def test_an_advance_to_a_moment_goes_further_than_one_that_waits_for_something() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        bench.driver.most_timers_awaiting = 3
-        world = endless(bench)
-        receipt = await bench.driver.advance(world, world.now_ms + 10 * DAY_MS)
-        assert receipt.fired == 10
-        await bench.courier.close()
-
-    run(scenario())
+    assert bench.driver.is_busy(world)
+    ended = bench.driver.call_off(world, "enough")
+    assert ended is not None
+    receipt = await ended
+    with pytest.raises(AdvanceCancelled, match="enough") as caught:
+        await advancing
+    assert caught.value.receipt == receipt
+    assert receipt.fired == world.now_ms // DAY_MS > 0
+    assert not bench.driver.is_busy(world)
+    assert bench.driver.call_off(world, "again") is None
 
 
-def test_what_an_advance_left_at_its_last_moment_fires_on_beside_the_calls() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        bench.driver.leftover_patience_seconds = 0.0
-        world = bench.world()
-        plan(world, 1_000, 10)
-        advancing = asyncio.create_task(bench.driver.advance(world, 10))
-        while world.now_ms < 10:
-            await asyncio.sleep(0)
-        bench.driver.call_off(world, "its caller has gone")
-        with pytest.raises(AdvanceCancelled):
-            await advancing
-        await bench.driver.fire_due(world)
-        assert 500 < len(world.agenda) < 1_000, "the call waits for a moment only"
-        for _ in range(1_000):
-            await asyncio.sleep(0)
-        plan(world, 100, 10)
-        await bench.driver.fire_due(world)
-        assert len(world.agenda) == 0, "once all has fired, calls wait again for what they plan"
+def with_a_silent_receiver(bench: Bench) -> tuple[World, asyncio.Event]:
+    """A world with an event for a receiver, and what has to be set before that answers anything."""
+    gate = bench.transport.gate = asyncio.Event()
+    world = webhook_world()
+    register(world)
+    happen(world)
+    return world, gate
 
-    run(scenario())
+
+@in_a_loop
+async def test_an_advance_that_waits_for_a_receiver_is_called_off_too(bench: Bench) -> None:
+    world, _ = with_a_silent_receiver(bench)
+    advancing = asyncio.create_task(bench.driver.advance(world, world.now_ms + 1))
+    await asyncio.sleep(0)
+    bench.driver.forget(world)
+    with pytest.raises(AdvanceCancelled):
+        await advancing
+    await bench.courier.close()
+
+
+@in_a_loop
+async def test_an_advance_to_a_moment_goes_further_than_one_that_waits_for_something(bench: Bench) -> None:
+    bench.driver.most_timers_awaiting = 3
+    world = endless(bench)
+    receipt = await bench.driver.advance(world, world.now_ms + 10 * DAY_MS)
+    assert receipt.fired == 10
+    await bench.courier.close()
+
+
+@in_a_loop
+async def test_what_an_advance_left_at_its_last_moment_fires_on_beside_the_calls(bench: Bench) -> None:
+    bench.driver.leftover_patience_seconds = 0.0
+    world = bench.world()
+    plan(world, 1_000, 10)
+    advancing = asyncio.create_task(bench.driver.advance(world, 10))
+    while world.now_ms < 10:
+        await asyncio.sleep(0)
+    bench.driver.call_off(world, "its caller has gone")
+    with pytest.raises(AdvanceCancelled):
+        await advancing
+    await bench.driver.fire_due(world)
+    assert 500 < len(world.agenda) < 1_000, "the call waits for a moment only"
+    for _ in range(1_000):
+        await asyncio.sleep(0)
+    plan(world, 100, 10)
+    await bench.driver.fire_due(world)
+    assert len(world.agenda) == 0, "once all has fired, calls wait again for what they plan"
 
 
 @pytest.mark.parametrize(
     ("name", "most"),
     [("most_timers", 10), ("most_events", -1), ("most_timers_awaiting", 10), ("most_events_awaiting", -1)],
 )
-def test_an_advance_that_grows_too_large_ends_by_itself(name: str, most: int) -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        setattr(bench.driver, name, most)
-        with pytest.raises(AdvanceCancelled, match="shorter spans") as caught:
-            await bench.driver.advance(endless(bench), None, lambda: False)
-        assert caught.value.receipt.fired == max(most, 0) + 1
-
-    run(scenario())
+@in_a_loop
+async def test_an_advance_that_grows_too_large_ends_by_itself(bench: Bench, name: str, most: int) -> None:
+    setattr(bench.driver, name, most)
+    with pytest.raises(AdvanceCancelled, match="shorter spans") as caught:
+        await bench.driver.advance(endless(bench), None, lambda: False)
+    assert caught.value.receipt.fired == max(most, 0) + 1
 
 
-def test_an_advance_looks_no_further_than_its_horizon() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        world = endless(bench)
-        receipt = await bench.driver.advance(world, None, lambda: False, horizon_ms=10 * DAY_MS)
-        assert (receipt.fired, world.now_ms) == (10, 10 * DAY_MS)
-
-    run(scenario())
+@in_a_loop
+async def test_an_advance_looks_no_further_than_its_horizon(bench: Bench) -> None:
+    world = endless(bench)
+    receipt = await bench.driver.advance(world, None, lambda: False, horizon_ms=10 * DAY_MS)
+    assert (receipt.fired, world.now_ms) == (10, 10 * DAY_MS)
 
 
-def test_a_receiver_that_does_not_answer_what_was_sent_before_is_not_waited_for_for_ever() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        bench.transport.gate = asyncio.Event()
-        world = webhook_world()
-        register(world)
-        happen(world)
-        bench.courier.pump(world)
-        await asyncio.sleep(0)
-        patience = Patience(0.0, bench.courier.unanswered(world, inf))
-        with pytest.raises(Unanswered) as caught:
-            await bench.driver.advance(world, world.now_ms + 1, patience=patience)
-        assert caught.value.url == "https://receiver.example.com/hooks"
-        assert not bench.driver.is_busy(world)
-        bench.transport.gate.set()
-        assert (await bench.driver.advance(world, world.now_ms + 1, patience=patience)).deliveries == 1
-
-    run(scenario())
+@in_a_loop
+async def test_a_receiver_that_does_not_answer_what_was_sent_before_is_not_waited_for_for_ever(bench: Bench) -> None:
+    world, gate = with_a_silent_receiver(bench)
+    bench.courier.pump(world)
+    await asyncio.sleep(0)
+    patience = Patience(0.0, bench.courier.unanswered(world, inf))
+    with pytest.raises(Unanswered) as caught:
+        await bench.driver.advance(world, world.now_ms + 1, patience=patience)
+    assert caught.value.url == "https://receiver.example.com/hooks"
+    assert not bench.driver.is_busy(world)
+    gate.set()
+    assert (await bench.driver.advance(world, world.now_ms + 1, patience=patience)).deliveries == 1
 
 
 @pytest.mark.parametrize("bound", ["rest_seconds", "most_seconds"])
-def test_settle_with_a_bound_gives_up_on_a_world_without_rest(bound: str) -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        bench.transport.gate = asyncio.Event()
-        world = webhook_world()
-        register(world)
-        happen(world)
-        patience = Patience(0.0, frozenset(), **{"rest_seconds": 0.0, bound: 0.0})
-        with pytest.raises(Unanswered) as caught:
-            await bench.courier.settle(world, patience=patience)
-        assert caught.value.waited_seconds is not None
-        bench.transport.gate.set()
-        assert await bench.courier.settle(world, patience=patience) == 1
-
-    run(scenario())
+@in_a_loop
+async def test_settle_with_a_bound_gives_up_on_a_world_without_rest(bench: Bench, bound: str) -> None:
+    world, gate = with_a_silent_receiver(bench)
+    patience = Patience(0.0, frozenset(), **{"rest_seconds": 0.0, bound: 0.0})
+    with pytest.raises(Unanswered) as caught:
+        await bench.courier.settle(world, patience=patience)
+    assert caught.value.waited_seconds is not None
+    gate.set()
+    assert await bench.courier.settle(world, patience=patience) == 1
 
 
-def test_what_an_advance_sends_itself_is_waited_for_however_long_it_takes() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        bench.transport.gate = asyncio.Event()
-        world = webhook_world()
-        register(world)
-        happen(world)
-        patience = Patience(0.0, bench.courier.unanswered(world, inf))
-        advancing = asyncio.create_task(bench.driver.advance(world, world.now_ms + 1, patience=patience))
-        for _ in range(10):
-            await asyncio.sleep(0)
-        bench.transport.gate.set()
-        assert (await advancing).deliveries == 1
-
-    run(scenario())
-
-
-def test_the_target_of_an_advance_is_chosen_after_the_attempts_in_flight_were_answered() -> None:
-    async def scenario() -> None:
-        bench = Bench()
-        bench.transport.gate = asyncio.Event()
-        bench.transport.script.append(500)
-        world = webhook_world()
-        register(world)
-        happen(world)
-
-        def next_due_ms() -> int:
-            timer = world.agenda.next()
-            assert timer is not None, "the retry is planned"
-            return timer.due_at_ms
-
-        start_ms = world.now_ms
-        advancing = asyncio.create_task(bench.driver.advance(world, next_due_ms))
+@in_a_loop
+async def test_what_an_advance_sends_itself_is_waited_for_however_long_it_takes(bench: Bench) -> None:
+    world, gate = with_a_silent_receiver(bench)
+    patience = Patience(0.0, bench.courier.unanswered(world, inf))
+    advancing = asyncio.create_task(bench.driver.advance(world, world.now_ms + 1, patience=patience))
+    for _ in range(10):
         await asyncio.sleep(0)
-        bench.transport.gate.set()
-        assert (await advancing).to_ms == start_ms + 60_000
+    gate.set()
+    assert (await advancing).deliveries == 1
 
-    run(scenario())
+
+@in_a_loop
+async def test_the_target_of_an_advance_is_chosen_after_the_attempts_in_flight_were_answered(bench: Bench) -> None:
+    world, gate = with_a_silent_receiver(bench)
+    bench.transport.script.append(500)
+
+    def next_due_ms() -> int:
+        timer = world.agenda.next()
+        assert timer is not None, "the retry is planned"
+        return timer.due_at_ms
+
+    start_ms = world.now_ms
+    advancing = asyncio.create_task(bench.driver.advance(world, next_due_ms))
+    await asyncio.sleep(0)
+    gate.set()
+    assert (await advancing).to_ms == start_ms + 60_000

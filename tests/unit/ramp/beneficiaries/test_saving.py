@@ -14,7 +14,7 @@ from simulator.kernel.world import World
 from simulator.providers.ramp import beneficiaries, reference
 from simulator.providers.ramp.beneficiaries import beneficiary
 from simulator.providers.ramp.reference import BANKS, COUNTRIES, PROVIDERS
-from tests.support import CELO, STELLAR, event_types, find_operation, invoke, make_world
+from tests.support import BENEFICIARY, CELO, STELLAR, event_types, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, beneficiaries.ROOM)
 CREATE = find_operation(ROOMS, "POST", "/beneficiaries")
@@ -28,13 +28,7 @@ BANK = {
     "fiat_currency": "NGN",
     "bank_account": {"bank_code": "058", "account_number": "0123456789", "account_name": "ADA OBI"},
 }
-PHONE = {
-    "type": "phone_number",
-    "name": "Wanjiru Otieno",
-    "country": "KE",
-    "fiat_currency": "KES",
-    "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
-}
+PHONE = BENEFICIARY
 WALLET = {
     "type": "wallet_address",
     "name": "Treasury",

@@ -20,7 +20,7 @@ from simulator.providers.ramp.ramps.records import QUOTES as QUOTE_ROWS
 from simulator.providers.ramp.ramps.states import OFFRAMP, ONRAMP
 from simulator.providers.ramp.reference import currency_of
 from simulator.providers.ramp.transactions.records import TRANSACTIONS
-from tests.support import CELO, QUOTE, act, advance, event_types, find_operation, invoke, make_world
+from tests.support import BENEFICIARY, CELO, QUOTE, act, advance, event_types, find_operation, invoke, make_world
 
 STELLAR = "GBZXN7PIRZGNMHGA7MUUUF4GWPY5AYPV6LY4UV2GL6VJGIQRXFDNMADI"
 QUOTES = find_operation(ROOMS, "POST", "/quotes")
@@ -53,14 +53,7 @@ def confirm(world: World, quoted: dict[str, Any], **changes: Any) -> dict[str, A
 
 
 def beneficiary(world: World, quoted: dict[str, Any]) -> str:
-    body = {
-        "type": "phone_number",
-        "name": "Wanjiru Otieno",
-        "country": "KE",
-        "fiat_currency": "KES",
-        "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
-    }
-    identifier: str = invoke(world, BENEFICIARIES, body)["id"]
+    identifier: str = invoke(world, BENEFICIARIES, BENEFICIARY)["id"]
     return identifier
 
 

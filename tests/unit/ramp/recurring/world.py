@@ -8,7 +8,7 @@ from typing import Any
 from simulator.kernel.clock import parse_duration, parse_timestamp
 from simulator.kernel.world import World
 from simulator.providers.ramp import history, recurring
-from tests.support import act, advance, find_operation, invoke, make_world
+from tests.support import BENEFICIARY, act, advance, find_operation, invoke, make_world
 from tests.unit.ramp.balance.support import ROOMS as WALLET_ROOMS
 
 ROOMS = (*WALLET_ROOMS, recurring.ROOM, history.ROOM)
@@ -32,13 +32,7 @@ def save_beneficiary(world: World, phone: str = "+254722000000") -> str:
         world,
         "POST",
         "/beneficiaries",
-        {
-            "type": "phone_number",
-            "name": "Wanjiru Otieno",
-            "country": "KE",
-            "fiat_currency": "KES",
-            "phone_number": {"phone_number": phone, "provider": "mpesa"},
-        },
+        {**BENEFICIARY, "phone_number": {"phone_number": phone, "provider": "mpesa"}},
     )
     return str(made["id"])
 
