@@ -49,6 +49,16 @@ Command = Sequence[str | Path]
 
 
 @dataclass(frozen=True)
+class Language:
+    """How a client in some language is compiled with the integration beside it, and run."""
+
+    compile: Callable[[Path], Command]
+    run: Callable[[Path], Command]
+    beside: str = ""
+    """A folder of what its integrations share, or nothing."""
+
+
+@dataclass(frozen=True)
 class Generator:
     """One generator; commands run in the directory that holds the integration, the client goes to `client` in it."""
 
@@ -56,14 +66,11 @@ class Generator:
     version: Callable[[], str]
     flow: str
     """The folder of the integration in `clients/`."""
-    beside: str
-    """A folder of what it shares with another, or nothing."""
+    language: Language
     client: str
     """Where the client goes: a folder or a file in the directory."""
     generate: Callable[[Path, Path], Command] | None
     """How a client is made of a contract; None where openapi-generator makes it."""
-    compile: Callable[[Path], Command]
-    run: Callable[[Path], Command]
     model: str
     """A regular expression that finds every model in the client's files."""
     lacks: Callable[[], str] = lambda: ""
@@ -206,19 +213,24 @@ def _java_compile(directory: Path) -> Command:
     )
 
 
+PYTHON = Language(_python_types, _python_run, "python")
+TYPESCRIPT = Language(_tsc, lambda directory: _node(directory / "out" / "flow.js"), "typescript")
+GO = Language(
+    lambda directory: ("go", "build", "-o", directory / "flow", "main.go"), lambda directory: (directory / "flow",)
+)
+JAVA = Language(_java_compile, lambda directory: ("java", *_BRIEF, "-cp", _class_path(directory), "Flow"))
+
 GENERATORS = (
     Generator(
         name="openapi-python-client",
         version=_python_package("openapi-python-client"),
         flow="openapi_python_client",
-        beside="python",
+        language=PYTHON,
         client="ramp_client",
         generate=lambda contract, client: (
             *(_script("openapi-python-client"), "generate", "--path", contract, "--output-path", client),
             *("--meta", "none", "--fail-on-warning"),
         ),
-        compile=_python_types,
-        run=_python_run,
         model=r"^class \w+",
         environment=_python_paths("."),
     ),
@@ -226,13 +238,11 @@ GENERATORS = (
         name="datamodel-code-generator",
         version=_python_package("datamodel-code-generator"),
         flow="datamodel_code_generator",
-        beside="python",
+        language=PYTHON,
         client="models.py",
         generate=lambda contract, client: (
             *(_script("datamodel-codegen"), "--input", contract, "--input-file-type", "openapi", "--output", client),
         ),
-        compile=_python_types,
-        run=_python_run,
         model=r"^class \w+",
         environment=_python_paths("."),
     ),
@@ -240,34 +250,28 @@ GENERATORS = (
         name="openapi-typescript + openapi-fetch",
         version=_npm_package("openapi-typescript"),
         flow="openapi_typescript",
-        beside="typescript",
+        language=TYPESCRIPT,
         client="schema.ts",  # and no `.d.ts`, which the compiler would take for a library that others have checked
         generate=lambda contract, client: (tools.tool("openapi-typescript"), contract, "--output", client),
-        compile=_tsc,
-        run=lambda directory: _node(directory / "out" / "flow.js"),
         model=r"^        [A-Z]\w+: ",
     ),
     Generator(
         name="hey-api",
         version=_npm_package("@hey-api/openapi-ts"),
         flow="hey_api",
-        beside="typescript",
+        language=TYPESCRIPT,
         client="client",
         generate=lambda contract, client: (tools.tool("openapi-ts"), "--input", contract, "--output", client),
-        compile=_tsc,
-        run=lambda directory: _node(directory / "out" / "flow.js"),
         model=r"^export type \w+ = ",
     ),
     Generator(
         name="openapi-generator (python)",
         version=_python_package("openapi-generator-cli"),
         flow="openapi_generator_python",
-        beside="python",
+        language=PYTHON,
         client="client",
         generate=None,
         asks={"generatorName": "python"},
-        compile=_python_types,
-        run=_python_run,
         model=r"^class \w+\((?:BaseModel|str, Enum)\)",
         lacks=_lacks("java"),
         environment=_python_paths(".", "client"),
@@ -276,12 +280,10 @@ GENERATORS = (
         name="openapi-generator (go)",
         version=_python_package("openapi-generator-cli"),
         flow="openapi_generator_go",
-        beside="",
+        language=GO,
         client="src/ramp/client",
         generate=None,
         asks={"generatorName": "go"},
-        compile=lambda directory: ("go", "build", "-o", directory / "flow", "main.go"),
-        run=lambda directory: (directory / "flow",),
         model=r"^type (?!Nullable|Api|_)\w+ struct",
         lacks=_lacks("java", "go", _GO_PATH / "src" / "gopkg.in" / "validator.v2"),
         # The libraries of Debian lie in a GOPATH; a module would be looked up at the proxy.
@@ -295,13 +297,11 @@ GENERATORS = (
         name="openapi-generator (java)",
         version=_python_package("openapi-generator-cli"),
         flow="openapi_generator_java",
-        beside="",
+        language=JAVA,
         client="client",
         # The library that needs the JDK and Jackson alone, which the generator's own jar carries.
         generate=None,
         asks={"generatorName": "java", "library": "native", "additionalProperties": {"openApiNullable": "false"}},
-        compile=_java_compile,
-        run=lambda directory: ("java", *_BRIEF, "-cp", _class_path(directory), "Flow"),
         model=r"^public class \w+ (?:extends |implements )?.*\{$",
         lacks=_lacks("java", "javac", _ANNOTATIONS),
     ),
@@ -319,7 +319,7 @@ def measure(client: Path, model: str) -> tuple[int, int, int]:
 
 def prepare(generator: Generator, directory: Path) -> None:
     """Put the integration and what it needs into a directory."""
-    for folder in filter(None, (generator.flow, generator.beside)):
+    for folder in filter(None, (generator.flow, generator.language.beside)):
         shutil.copytree(CLIENTS / folder, directory, dirs_exist_ok=True)
     (directory / "node_modules").symlink_to(tools.STORE / "node_modules")
 
@@ -359,11 +359,11 @@ def judge(generator: Generator, directory: Path, made: CompletedProcess[str]) ->
     row.failed = "generated" if done.returncode else ""
     if not row.failed:
         row.files, row.lines, row.models = measure(directory / generator.client, generator.model)
-        done = tools.run(*generator.compile(directory), cwd=directory, **environment)
+        done = tools.run(*generator.language.compile(directory), cwd=directory, **environment)
         row.failed = "compiled" if done.returncode else ""
     for step in ("ran", "survived"):
         if not row.failed:
-            done = play(generator.run(directory), directory, environment, later=step == "survived")
+            done = play(generator.language.run(directory), directory, environment, later=step == "survived")
             row.failed = step if done.returncode or printed(done) != WANTED else ""
     row.said = done.stdout if row.failed else ""
     row.seconds = time.monotonic() - began

@@ -12,7 +12,7 @@ import pytest
 
 from contracts.generator.clients import FILE
 from tests.tools.judges.conftest import CLIENTS
-from tests.tools.judges.generators import GENERATORS, Generator, Row, judge
+from tests.tools.judges.generators import GENERATORS, TYPESCRIPT, Generator, Row, judge
 from tests.tools.judges.workshop import Workshop, another_field
 
 Record: TypeAlias = Callable[[str, object], None]
@@ -20,7 +20,7 @@ NAMES = [generator.name for generator in GENERATORS]
 EVERY_GENERATOR = pytest.mark.parametrize(
     "generator",
     # What is made together, and what mypy judges by what it knows already, belongs to one worker.
-    [pytest.param(one, marks=[] if "typescript" in one.beside else CLIENTS) for one in GENERATORS],
+    [pytest.param(one, marks=[] if one.language is TYPESCRIPT else CLIENTS) for one in GENERATORS],
     ids=NAMES,
 )
 

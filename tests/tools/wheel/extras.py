@@ -169,7 +169,6 @@ def check_postgres(environment: Environment) -> None:
 
 def check_testing(environment: Environment) -> None:
     documented("how-to/in-your-tests", "pip install pytest", "[testing]", "pytest -n 8")
-    _pip(environment.path, "pytest", "pytest-xdist")
     done = environment.run("python", str(ROOT / "tests/tools/wheel/kit.py"))
     assert done.returncode == 0, done.stdout + done.stderr
     sys.stdout.write("".join(f"  {line}\n" for line in done.stdout.splitlines()))
@@ -183,6 +182,10 @@ CHECKS: dict[str, Callable[[Environment], None]] = {
     "postgres": check_postgres,
     "testing": check_testing,
 }
+
+
+ASKED_FOR = {"testing": ("pytest", "pytest-xdist")}
+"""What the page of an extra has users install with it."""
 
 
 def _sign_in(origin: str) -> None:
@@ -258,7 +261,7 @@ def main(wheel: Path, base: Path, only: list[str]) -> None:
             (environment.directory / ".git").mkdir(parents=True)
             if extra != "none":
                 _copy(base, environment.path)
-                _pip(environment.path, f"{wheel}[{extra}]")
+                _pip(environment.path, f"{wheel}[{extra}]", *ASKED_FOR.get(extra, ()))
             check(environment)
             added = _distributions(environment.path) - present
         sys.stdout.write(f"The wheel with {extra} alone does what its page says ({len(added)} more packages).\n")

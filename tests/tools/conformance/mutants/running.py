@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
+from inspect import getsource
 from time import perf_counter
 
 from simulator.conformance.bench import Bench, Law
@@ -93,7 +94,8 @@ def judge(name: str) -> Verdict:
     """What the rules say of one mutant, or of the simulator itself where the name is empty.
 
     The laws that are to find a mutant are played at first, with rows of two moments for them to look at. Where they do
-    not find it, all laws are played, one after another until one does.
+    not find it, laws are played one after another until one does: those about the mutant's operations, again those that
+    are to find it, which may need what the others have made, and in the end all.
     """
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if not name:
@@ -101,7 +103,14 @@ def judge(name: str) -> Verdict:
     one_of_everything = next(row for row in LAWS if row.rule.name == MAKES_ONE_OF_EVERYTHING)
     named = [row for row in LAWS if row.rule.name in MUTANTS[name].found_by]
     first = [one_of_everything, LATER, one_of_everything, *named]
-    return asyncio.run(_judge(name, [first, *([row] for row in LAWS)]))
+    about = [row for row in LAWS if _names_any(row, MUTANTS[name].on)]
+    return asyncio.run(_judge(name, [first, *([row] for row in (*about, *named, *LAWS))]))
+
+
+def _names_any(law: Law, operations: Sequence[str]) -> bool:
+    """Whether a law names one of these operations, in its text or in a constant of its module."""
+    texts = [getsource(law.play), *(repr(law.play.__globals__.get(name)) for name in law.play.__code__.co_names)]
+    return any(f"{operation}{quote}" in text for operation in operations for text in texts for quote in "\"'")
 
 
 async def _judge(name: str, parts: Iterable[Sequence[Law]]) -> Verdict:
