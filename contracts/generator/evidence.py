@@ -15,6 +15,7 @@ from typing import Any
 from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
 from simulator.engine.faults.mutations import NEW_WORD
 from simulator.engine.records.records import find, find_moved
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.run.clients import HttpClient, Reply
 from simulator.engine.scenario.run.results import RunResult
@@ -26,7 +27,7 @@ from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
-from simulator.kernel.journal import HistoryEntry, JournalEntry
+from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import DEFAULT_WORLD, World
 
@@ -167,14 +168,14 @@ def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[
     repeatable = _Repeatable(origin, world.id)
     answers = {
         Answered(row.operation, row.status, _code(row.status, row.response))
-        for row in world.journal.requests
+        for row in requests_of(world).entries
         if row.operation
     }
     events = list(world.journal.events())
     return Evidence(
         file,
         result,
-        calls=tuple(call for row in world.journal.requests if (call := _call(file.name, row, repeatable))),
+        calls=tuple(call for row in requests_of(world).entries if (call := _call(file.name, row, repeatable))),
         envelopes=tuple(loads(repeatable(event.raw)) for event in events),
         answers=frozenset(answers),
         events=frozenset(event.type for event in events),

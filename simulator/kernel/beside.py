@@ -37,7 +37,8 @@ class Beside(Generic[Kept]):
         return kept
 
     def _forget(self, gone: ReferenceType[World]) -> None:
-        if self._last is not None and self._last[0] is gone:
+        last = self._last
+        if last is not None and last[0] is gone:
             self._last = None
 
     def worlds(self) -> list[World]:

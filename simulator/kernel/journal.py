@@ -1,26 +1,16 @@
-"""What happened: every event envelope, the moves of every resource, and the interface calls that were made.
-
-Events are never lost; the journal of calls is bounded (the oldest go first).
-"""
+"""What happened: every event envelope, and the moves of every resource. Nothing of it is ever lost."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import field
 from functools import lru_cache
-from itertools import chain
 from typing import Any, ClassVar
 
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.fields import Headers, Id, Milliseconds, WallMilliseconds
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import Store, TableKey
 from simulator.kernel.texts import Packing, Text
-
-DEFAULT_REQUESTS_KEPT = 10_000
-DEFAULT_BYTES_KEPT = 64 * 1024 * 1024
-_ROW_BYTES = 1_000
-"""About what a kept call takes beside its texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,47 +66,6 @@ class HistoryEntry:
     """The name in documents of a world, which it keeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class JournalEntry:
-    """One interface call and its answer, as the request journal keeps it (secrets already masked).
-
-    `fault` is the id of the fault that acted on it. `duration_ms` and `wall_ms` (the moment it came in) are of a clock
-    of the machine that only tells distances; like all durations they differ from run to run.
-    """
-
-    id: Id
-    at_ms: Milliseconds
-    environment: str
-    public_key: str | None
-    method: str
-    path: str
-    headers: Headers
-    body: bytes
-    status: int
-    response: bytes
-    duration_ms: WallMilliseconds
-    unknown_fields: tuple[str, ...] = field(
-        default=(), metadata={"saved_as": "advice", "saved_after": "unknown_field:"}
-    )
-    operation: str = ""
-    answer_headers: Headers = ()
-    wall_ms: WallMilliseconds = 0.0
-    fault: str = ""
-
-    saved_as: ClassVar[str] = "Exchange"
-    """The name in documents of a world, which it keeps."""
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes to keep this."""
-        return _ROW_BYTES + len(self.path) + _length_of(self.headers) + len(self.body) + len(self.response)
-
-
-@lru_cache(maxsize=256)  # the same ones come again and again, and every call is measured when it comes and when it goes
-def _length_of(headers: Headers) -> int:
-    return sum(map(len, chain.from_iterable(headers)))
-
-
 MOVES_A_ROW = 64
 """How many moves one row of histories holds: a move costs a copy of at most so many, however many there were before."""
 
@@ -135,61 +84,14 @@ class Journal:
     last of its texts goes.
     """
 
-    __slots__ = (
-        "_bytes", "_bytes_kept", "_events", "_histories", "_lengths", "lasting", "passing", "requests",
-        "requests_dropped",
-    )  # fmt: skip
+    __slots__ = ("_events", "_histories", "_lengths", "lasting", "passing")
 
-    def __init__(self, store: Store, requests_kept: int = DEFAULT_REQUESTS_KEPT) -> None:
+    def __init__(self, store: Store) -> None:
         self._events = store[EVENTS]
         self._histories = store[HISTORIES]
         self._lengths = store[HISTORY_LENGTHS]
         self.lasting = Packing()
         self.passing = Packing()
-        self.requests: deque[JournalEntry] = deque(maxlen=requests_kept)
-        self.requests_dropped = 0
-        self._bytes = 0
-        self._bytes_kept = DEFAULT_BYTES_KEPT
-
-    def keep(self, count: int, size: int = DEFAULT_BYTES_KEPT) -> None:
-        """Keep that many calls and bytes from now on; those beyond it, the oldest, go at once."""
-        self._bytes_kept = size
-        if count != self.requests.maxlen:
-            while len(self.requests) > count:
-                self._drop_oldest()
-            self.requests = deque(self.requests, maxlen=count)
-        self._fit()
-
-    def enter(self, call: JournalEntry) -> None:
-        """Keep a call; the oldest go when there are too many, or they take too much. The newest is always kept."""
-        if len(self.requests) == self.requests.maxlen:
-            self._drop_oldest()
-        self.requests.append(call)
-        self._bytes += call.size
-        self._fit()
-
-    def put_back(self, calls: Sequence[JournalEntry], size: int | None = None) -> None:
-        """Enter the calls of a state into a journal that has none. `size`: what they take, where that is known."""
-        if size is None or len(calls) > (self.requests.maxlen or 0):
-            for call in calls:
-                self.enter(call)
-        else:
-            self.requests.extend(calls)
-            self._bytes = size
-            self._fit()
-
-    @property
-    def requests_size(self) -> int:
-        """About how many bytes the calls take."""
-        return self._bytes
-
-    def _fit(self) -> None:
-        while self._bytes > self._bytes_kept and len(self.requests) > 1:
-            self._drop_oldest()
-
-    def _drop_oldest(self) -> None:
-        self._bytes -= self.requests.popleft().size
-        self.requests_dropped += 1
 
     def append(self, event: Event) -> None:
         self._events.put(event.id, event)

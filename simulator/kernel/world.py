@@ -115,7 +115,6 @@ class World:
         clock: Clock,
         wiring: Wiring,
         directory: Directory | None = None,
-        requests_kept: int = 10_000,
         keys_of: str = "",
     ) -> None:
         self.id = world_id
@@ -129,7 +128,7 @@ class World:
         self.streams = Streams(self.store, seed)
         self.agenda = Agenda(self.store)
         self.ledger = Ledger(self.store)
-        self.journal = Journal(self.store, requests_kept)
+        self.journal = Journal(self.store)
         self.cause = _START
         self.origin = NO_ORIGIN
 

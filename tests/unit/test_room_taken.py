@@ -13,6 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
 
 from simulator import Config, create_app
+from simulator.engine.records.requests import requests_of
 from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import shown
@@ -31,7 +32,7 @@ MONDAYS = {"frequency": "weekly", "day_of_week": "monday", "start_date": "2026-0
 
 def bytes_kept(world: World) -> int:
     """The size of all rows of a world and of its journal of calls, what they share counted once."""
-    left: list[Any] = [*(table.rows for table in world.store._tables.values()), world.journal.requests]
+    left: list[Any] = [*(table.rows for table in world.store._tables.values()), requests_of(world).entries]
     seen, size = set(map(id, left)), 0
     while left:
         one = left.pop()

@@ -11,6 +11,7 @@ from simulator.engine.insight.advice import findings, findings_with_world
 from simulator.engine.insight.coverage import EVERY_WORLD, count_world, coverage_of, merged
 from simulator.engine.insight.shapes import AdviceList, CoverageReport
 from simulator.engine.records.advice import SEVERITIES, SEVERITY_MEANINGS
+from simulator.engine.records.requests import requests_of
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
@@ -30,7 +31,7 @@ async def advice(call: ControlCall) -> AdviceList:
     else:
         found = findings(worlds[0], operations)
     shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]
-    dropped = sum(world.journal.requests_dropped for world in worlds)
+    dropped = sum(requests_of(world).dropped for world in worlds)
     told: AdviceList = {"data": newest(shown, limit)}
     return {**told, "dropped": dropped, "truncated": True} if dropped else told
 

@@ -22,6 +22,7 @@ from simulator.engine.durable.backend import StoreDamaged, StoreError
 from simulator.engine.durable.cards import NewCard
 from simulator.engine.durable.keeper import Keeper
 from simulator.engine.durable.sqlite import SqliteStore
+from simulator.engine.records.requests import requests_of
 from simulator.engine.server.keeping import Unavailable, Use
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import JsonObject, dumps
@@ -256,7 +257,7 @@ class RestingKeeper(Keeper):
         for world in worlds:
             kept = self._kept[world.id]
             kept.used_ms = now_ms - int(self._runtime.meter.uses.idle_seconds(world) * 1000)
-            use = Use(kept.used_ms, objects_of(world), world.journal.requests_size)
+            use = Use(kept.used_ms, objects_of(world), requests_of(world).size)
             card = cards[world.id] = self._card_of(world)
             new[world.id] = (kept.number, card.written(self._made_for), use)
         numbers = {world_id: number for world_id, (number, _, _) in new.items()}

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
 from simulator.engine.durable.kept import Kept
+from simulator.engine.records.requests import requests_of
 from simulator.engine.server.keeping import Use
 from simulator.engine.server.running.uses import LastUses
 from simulator.engine.worlds.quotas import objects_of
@@ -60,7 +61,7 @@ class KeptUses:
             used_ms = self._used_ms(kept.world)
             if world_id in asked or kept.begins or used_ms > kept.used_ms + USES_SECONDS * 1000:
                 kept.used_ms = used_ms
-                told[world_id] = Use(used_ms, objects_of(kept.world), kept.world.journal.requests_size)
+                told[world_id] = Use(used_ms, objects_of(kept.world), requests_of(kept.world).size)
         return told
 
     def bring(self, kept: Kept, used_ms: int) -> None:

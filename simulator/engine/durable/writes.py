@@ -21,13 +21,14 @@ import orjson
 from simulator.engine.control.worlds.documents import Contents
 from simulator.engine.records.codec import StateError, texts_of
 from simulator.engine.records.dropped_rows import DroppedRows
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.records.row_text import RowTexts
 from simulator.engine.server.keeping import RawPiece
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.texts import json_text
 from simulator.engine.worlds.simulator import Blueprint, Snapshot, WorldState
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.journal import Cause, JournalEntry
+from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey, address_of
 from simulator.kernel.table import ABSENT, Write
 from simulator.kernel.texts import pack
@@ -109,8 +110,8 @@ class Gathering:
         self._mark()
 
     def _mark(self) -> None:
-        journal = self._world.journal
-        self._calls = journal.requests_dropped + len(journal.requests)
+        requests = requests_of(self._world)
+        self._calls = requests.dropped + len(requests.entries)
         self._tables = self._world.store.table_count
 
     def hear(self, writes: list[Write]) -> None:
@@ -130,9 +131,9 @@ class Gathering:
     def take(self, clock: ClockState, snapshots_taken: int) -> Entry:
         """What was gathered, which is gone from here."""
         world = self._world
-        journal, tables = world.journal, world.store.table_names()
-        entered = journal.requests_dropped + len(journal.requests)
-        fresh = min(entered - self._calls, len(journal.requests))
+        requests, tables = requests_of(world), world.store.table_names()
+        entered = requests.dropped + len(requests.entries)
+        fresh = min(entered - self._calls, len(requests.entries))
         writes = {}
         for name, keys in self._writes.items():
             rows = world.store.written(name).rows
@@ -142,9 +143,9 @@ class Gathering:
             causes=self._causes,
             tables=tables[self._tables :],
             writes=writes,
-            calls=list(islice(reversed(journal.requests), fresh))[::-1],
+            calls=list(islice(reversed(requests.entries), fresh))[::-1],
             entered=entered,
-            dropped=journal.requests_dropped,
+            dropped=requests.dropped,
             snapshots_taken=snapshots_taken,
         )
         self._causes, self._writes = [], {}

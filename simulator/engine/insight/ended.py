@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from simulator.engine.insight import advice, coverage, shapes
+from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.operation import Operation
 from simulator.kernel.world import World
 
@@ -56,7 +57,7 @@ class EndedWorlds:
         What somebody else still has of it, a snapshot or a call under way, stays.
         """
         world = self._waiting.popleft()
-        kept = [*world.journal.requests, *world.store.let_go()]
+        kept = [*requests_of(world).entries, *world.store.let_go()]
         del world
         while kept:
             del kept[-_AT_ONCE:]

@@ -9,6 +9,7 @@ from simulator.engine.faults.in_force import FAULTS
 from simulator.engine.insight.signals import Signal
 from simulator.engine.insight.traffic import JournaledCall
 from simulator.engine.records.records import find
+from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.play.logbook import LOG
 from simulator.engine.webhooks import Delivery, all_deliveries
@@ -41,7 +42,7 @@ def _of(kind: str, delivery: Delivery, detail: str) -> Signal:
 
 def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     """Resources whose last acknowledged event was not followed by any read that shows them."""
-    journal = world.journal.requests
+    journal = requests_of(world).entries
     known_since_ms = journal[0].at_ms if journal and len(journal) == journal.maxlen else 0
     last: dict[str, Delivery] = {}
     for delivery in all_deliveries(world, status="succeeded"):

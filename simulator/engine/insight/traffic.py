@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.json import loads
 from simulator.engine.text.tool_mark import is_marked
 from simulator.kernel.clock import SECOND_MS
-from simulator.kernel.journal import JournalEntry
 from simulator.kernel.world import World
 
 
@@ -90,7 +90,7 @@ class JournaledCall:
 def traffic_of(world: World, operations: Iterable[Operation]) -> list[JournaledCall]:
     """The calls in the journal that were routed to an operation, oldest first."""
     by_name = {operation.name: operation for operation in operations}
-    rows = (row for row in list(world.journal.requests) if row.operation in by_name)
+    rows = (row for row in list(requests_of(world).entries) if row.operation in by_name)
     return [JournaledCall(place, row, by_name[row.operation]) for place, row in enumerate(rows)]
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NotRequired, cast
 from typing_extensions import TypedDict
 
 from simulator.engine.records.codec import StateError
+from simulator.engine.records.requests import requests_of
 from simulator.engine.records.saved import hold_against
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Count, Format
@@ -130,7 +131,7 @@ def settings_of(world: World) -> SettingSet:
 
 def bound_journal(world: World) -> None:
     """Hold the journal of interface calls to the settings in force."""
-    world.journal.keep(settings_of(world)["journal_limit"], journal_bytes(world))
+    requests_of(world).keep(settings_of(world)["journal_limit"], journal_bytes(world))
 
 
 def journal_bytes(world: World) -> int:

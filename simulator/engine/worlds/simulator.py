@@ -17,6 +17,7 @@ from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS
 from simulator.engine.records.advice import ADVICE, advise
 from simulator.engine.records.records import INDEX, ORIGINS
+from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.operation import Operation
@@ -330,9 +331,9 @@ class Simulator:
             rate=world.clock.rate,
             started_at_ms=world.started_at_ms,
             tables=tables,
-            requests=tuple(world.journal.requests),
-            requests_size=world.journal.requests_size,
-            requests_dropped=world.journal.requests_dropped,
+            requests=tuple(requests_of(world).entries),
+            requests_size=requests_of(world).size,
+            requests_dropped=requests_of(world).dropped,
         )
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
@@ -351,8 +352,7 @@ class Simulator:
         world.store.replace(state.tables)
         world.agenda.rebuild()
         bound_journal(world)
-        world.journal.put_back(state.requests, state.requests_size)
-        world.journal.requests_dropped += state.requests_dropped
+        requests_of(world).put_back(state.requests, state.requests_size, state.requests_dropped)
         return world
 
     def restore(self, state: WorldState, world_id: str, keys_of: str | None = None) -> World:

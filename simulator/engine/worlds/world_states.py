@@ -8,11 +8,11 @@ from decimal import Decimal
 from operator import is_
 from typing import Any
 
+from simulator.engine.records.requests import JournalEntry
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.worlds.settings import DEFAULTS, MANUAL_START
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.journal import JournalEntry
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from simulator.engine.durable.backend import StoreFull
+from simulator.engine.records.requests import requests_of
 from simulator.engine.webhooks.records import Outcome
 from tests.service.durable.stores import Kept, play, turns
 from tests.support import QUOTE
@@ -129,7 +130,7 @@ def test_all_changes_of_a_turn_are_kept_together(path: Path) -> None:
         kept.store.hold()
         calls = [asyncio.create_task(kept.api("POST", "/quotes", QUOTE)) for _ in range(20)]
         await kept.store.begun.wait()
-        while len(kept.simulator.default.journal.requests) < 21:
+        while len(requests_of(kept.simulator.default).entries) < 21:
             await asyncio.sleep(0)
         before = len(kept.store.batches)
         kept.store.let_go()

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from simulator.engine.control.worlds.documents import contents_of, read_document
 from simulator.engine.durable.writes import Base, ClockState, Gathering, base_parts, entry_bytes, read_world
 from simulator.engine.records.records import INDEX
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.records.row_text import RowTexts
 from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.kernel.ids import STREAMS
-from simulator.kernel.journal import Cause, JournalEntry
+from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from tests.service.test_saved_world import SAVED
 
@@ -36,7 +37,7 @@ TURNS = st.lists(st.lists(CHANGE, max_size=3), max_size=4)
 
 def fresh() -> World:
     world = SIMULATOR.from_state(SIMULATOR.state_of(BEGINNING), "w")
-    world.journal.keep(3)
+    requests_of(world).keep(3)
     for key in "ab":
         carry_out(world, [(STREAMS, key, 1), (INDEX, key, 1)], "kept")
     return world
@@ -106,11 +107,11 @@ def test_the_journal_of_calls_comes_back_bounded_as_it_was(turns: list[int]) -> 
     gathering, entries, numbers = Gathering(world), [], count(1)
     for calls in turns:
         for _ in range(calls):
-            world.journal.enter(call(next(numbers)))
+            requests_of(world).enter(call(next(numbers)))
         entries.append(entry_bytes(TEXTS, gathering.take(CLOCK, 0)))
     read = read_world(CONTENTS, parts, entries).state
-    assert read.requests == tuple(world.journal.requests)
-    assert read.requests_dropped == world.journal.requests_dropped
+    assert read.requests == tuple(requests_of(world).entries)
+    assert read.requests_dropped == requests_of(world).dropped
 
 
 def test_a_row_that_was_written_several_times_in_a_turn_is_written_once() -> None:

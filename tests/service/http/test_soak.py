@@ -9,6 +9,7 @@ import pytest
 
 from simulator.engine.records import advice
 from simulator.engine.records.advice import ADVICE, advise
+from simulator.engine.records.requests import requests_of
 from simulator.kernel.journal import Cause
 from tests.service.control.test_snapshots import FRIEND
 from tests.service.http.busy import ok, send
@@ -53,7 +54,7 @@ def test_thousands_of_calls_leave_nothing_behind(inside: Inside) -> None:
     some_calls(CALLS - CALLS // 4)
     assert rows(inside) == rows_before
     assert objects() - objects_before < 2_000
-    assert len(inside.simulator.default.journal.requests) == 200
+    assert len(requests_of(inside.simulator.default).entries) == 200
 
 
 @pytest.mark.long

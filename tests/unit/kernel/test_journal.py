@@ -1,19 +1,15 @@
-"""The journal: events that are never lost, histories, and a bounded list of calls."""
+"""The journal: events that are never lost, and histories."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 
 from simulator.kernel.journal import (
-    DEFAULT_REQUESTS_KEPT,
     MOVES_A_ROW,
     Cause,
     Event,
     HistoryEntry,
     Journal,
-    JournalEntry,
     newest,
 )
 from simulator.kernel.store import Store
@@ -36,25 +32,9 @@ def event(number: int) -> Event:
     )
 
 
-def call(number: int) -> JournalEntry:
-    return JournalEntry(
-        id=f"req_{number}",
-        at_ms=number,
-        environment="sandbox",
-        public_key=None,
-        method="GET",
-        path="/v1/orders",
-        headers=(),
-        body=b"",
-        status=200,
-        response=b"{}",
-        duration_ms=0.5,
-    )
-
-
-def journal(**bounds: int) -> tuple[Store, Journal]:
+def journal() -> tuple[Store, Journal]:
     store = Store()
-    return store, Journal(store, **bounds)
+    return store, Journal(store)
 
 
 def test_events_are_kept_in_their_order_and_found_by_id() -> None:
@@ -158,74 +138,8 @@ def test_a_cause_needs_no_reference() -> None:
     assert BY_LAW.reference == ""
 
 
-def test_calls_are_kept_up_to_a_bound_and_the_oldest_go_first() -> None:
-    _, kept = journal(requests_kept=3)
-    for number in range(5):
-        kept.requests.append(call(number))
-    assert [exchange.id for exchange in kept.requests] == ["req_2", "req_3", "req_4"]
-
-
-def test_ten_thousand_calls_are_kept_unless_asked_otherwise() -> None:
-    _, kept = journal()
-    assert kept.requests.maxlen == DEFAULT_REQUESTS_KEPT == 10_000
-
-
-@pytest.mark.parametrize(
-    ("bound", "left"),
-    [(2, ["req_2", "req_3"]), (4, ["req_0", "req_1", "req_2", "req_3"]), (9, ["req_0", "req_1", "req_2", "req_3"])],
-)
-def test_another_bound_counts_at_once(bound: int, left: list[str]) -> None:
-    _, kept = journal(requests_kept=4)
-    for number in range(4):
-        kept.requests.append(call(number))
-    kept.keep(bound)
-    assert [exchange.id for exchange in kept.requests] == left
-    assert kept.requests.maxlen == bound
-
-
 @pytest.mark.parametrize(
     ("limit", "left"), [(None, [1, 2, 3]), (0, []), (1, [3]), (2, [2, 3]), (3, [1, 2, 3]), (99, [1, 2, 3])]
 )
 def test_the_newest_of_a_list_are_still_oldest_first(limit: int | None, left: list[int]) -> None:
     assert newest([1, 2, 3], limit) == left
-
-
-def test_calls_are_bounded_in_bytes_but_the_newest_is_always_kept() -> None:
-    journal = Journal(Store())
-    journal.keep(10, 3 * call(1).size)
-    for number in range(5):
-        journal.enter(call(number))
-    assert [row.id for row in journal.requests] == ["req_2", "req_3", "req_4"]
-    journal.enter(replace(call(5), body=b"x" * 10_000))
-    assert [row.id for row in journal.requests] == ["req_5"]
-    journal.enter(call(6))
-    assert ([row.id for row in journal.requests], journal.requests_dropped) == (["req_6"], 6)
-
-
-def test_a_bound_that_is_drawn_in_drops_the_oldest_calls_at_once() -> None:
-    journal = Journal(Store())
-    for number in range(6):
-        journal.enter(call(number))
-    journal.keep(4)
-    assert [row.id for row in journal.requests] == ["req_2", "req_3", "req_4", "req_5"]
-    journal.keep(4, 2 * call(1).size)
-    assert ([row.id for row in journal.requests], journal.requests_dropped) == (["req_4", "req_5"], 4)
-
-
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize(("count", "most", "left", "dropped"), [(9, 9, 4, 0), (3, 9, 3, 1), (9, 2, 2, 2)])
-def test_calls_that_are_put_back_are_bounded_then_and_later(
-    count: int, most: int, left: int, dropped: int, *, known: bool
-) -> None:
-    one = call(1).size
-    first, second = Journal(Store()), Journal(Store())
-    for number in range(4):
-        first.enter(call(number))
-    assert first.requests_size == 4 * one
-    second.keep(count, most * one)
-    second.put_back(tuple(first.requests), first.requests_size if known else None)
-    assert [row.id for row in second.requests] == [row.id for row in first.requests][4 - left :]
-    assert (second.requests_size, second.requests_dropped) == (left * one, dropped)
-    for number in range(10):
-        second.enter(call(number))
-    assert second.requests_size == len(second.requests) * one == min(count, most) * one

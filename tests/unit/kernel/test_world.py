@@ -48,15 +48,13 @@ def test_a_world_begins_empty_at_the_time_of_its_clock() -> None:
     assert world.origin == NO_ORIGIN
     assert world.store.tables() == {}
     assert world.directory == {}
-    assert world.journal.requests.maxlen == 10_000
     assert ENVIRONMENTS == ("sandbox", "production")
 
 
-def test_a_world_takes_the_directory_the_bound_and_the_name_of_its_keys_that_it_is_given() -> None:
+def test_a_world_takes_the_directory_and_the_name_of_its_keys_that_it_is_given() -> None:
     shared = Directory()
-    world = World("w", 7, Clock(0), Wiring(), shared, requests_kept=5, keys_of="other")
+    world = World("w", 7, Clock(0), Wiring(), shared, keys_of="other")
     assert world.directory is shared
-    assert world.journal.requests.maxlen == 5
     assert world.keys_of == "other"
 
 

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from simulator.engine.control.history.queries import JournalEntryShape, show_entry
 from simulator.engine.control.operation import ControlCall, ControlOperation
 from simulator.engine.records.records import find_moved
+from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.error import ControlError
 from simulator.engine.text.shapes import Count, Timestamp
 from simulator.kernel.clock import format_timestamp
@@ -80,7 +81,7 @@ async def get_request(call: ControlCall) -> CallStory:
     return {
         "request": show_entry(row),
         "answer_headers": dict(row.answer_headers),
-        "calls": sum(other.id == wanted for other in list(world.journal.requests)),
+        "calls": sum(other.id == wanted for other in list(requests_of(world).entries)),
         "moves": sorted(moves, key=lambda move: move["at"]),
         "events": [{"id": event.id, "type": event.type, "object_id": event.object_id} for event in told],
     }

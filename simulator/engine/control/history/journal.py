@@ -18,13 +18,14 @@ from simulator.engine.control.operation import ENVIRONMENT_HEADER, LIMIT, Contro
 from simulator.engine.control.shapes import Environment
 from simulator.engine.records.codec import StateError, checker
 from simulator.engine.records.dropped_rows import count_dropped, rows_dropped
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.records.saved import STRICT, SavedMoment
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.text.shapes import Count, Timestamp
 from simulator.engine.text.texts import json_text, object_of
 from simulator.engine.worlds.settings import journal_bytes, settings_of
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, JournalEntry, newest
+from simulator.kernel.journal import Cause, newest
 from simulator.kernel.store import TableKey
 from simulator.kernel.texts import JsonText
 from simulator.kernel.world import World
@@ -172,11 +173,11 @@ def both_in_order(world: World) -> Iterator[JournalEntry | KeptCall]:
     """
     waiting = calls_of(world)
     seen: dict[str, int] = {}
-    kept = {row.id for row in world.journal.requests}
+    kept = {row.id for row in requests_of(world).entries}
     # The journal of requests is bounded. What these calls came after is forgotten, so they come before the rest.
     while waiting and waiting[0]["after"][0] not in kept:
         yield waiting.pop(0)
-    for row in world.journal.requests:
+    for row in requests_of(world).entries:
         yield row
         seen[row.id] = seen.get(row.id, 0) + 1
         while waiting and seen.get(waiting[0]["after"][0], 0) >= max(waiting[0]["after"][1], 1):
@@ -198,7 +199,7 @@ def call_of(world: World, call_id: str) -> KeptCall | None:
 
 def _last_request(world: World) -> list[Any]:
     """Which interface call came last before: its id, and how many with that id (replays share it) there were."""
-    requests = world.journal.requests
+    requests = requests_of(world).entries
     if not requests:
         return ["", 0]
     last = requests[-1].id

@@ -12,7 +12,8 @@ from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary, ref
 
 from simulator.engine.records.records import INDEX, Record, find, kind_of
-from simulator.kernel.journal import EVENTS, Event, Journal, JournalEntry
+from simulator.engine.records.requests import JournalEntry, RequestLog, requests_of
+from simulator.kernel.journal import EVENTS, Event
 from simulator.kernel.ledger import ENTRIES, Entry
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
@@ -59,9 +60,9 @@ class _Requests:
         self._numbers: dict[str, list[int]] = {}
         self._read = 0
 
-    def oldest(self, journal: Journal, request_id: str) -> JournalEntry | None:
+    def oldest(self, log: RequestLog, request_id: str) -> JournalEntry | None:
         """The oldest call of an id that the journal still has; replays share the id of the first."""
-        calls, dropped = journal.requests, journal.requests_dropped
+        calls, dropped = log.entries, log.dropped
         total = dropped + len(calls)
         if self._read > total or len(self._numbers) > 2 * len(calls) + _DROPPED_KEPT:
             self._numbers, self._read = {}, 0
@@ -109,7 +110,7 @@ class Lookups:
 
     def request(self, world: World, request_id: str) -> JournalEntry | None:
         """The first call of an id, None for one that the journal does not have."""
-        return self._of(world).requests.oldest(world.journal, request_id)
+        return self._of(world).requests.oldest(requests_of(world), request_id)
 
     def referring(self, world: World, object_id: str) -> list[str]:
         """The ids of the resources that refer to an object, in the order of their creation."""

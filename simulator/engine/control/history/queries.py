@@ -28,6 +28,7 @@ from simulator.engine.control.operation import (
 from simulator.engine.control.shapes import ENVIRONMENT_MEANINGS, Envelope, EnvelopeList, Environment, embedded
 from simulator.engine.records.conditions import Condition, having, newest_of, oldest_of
 from simulator.engine.records.dropped_rows import rows_dropped
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import EVENT_MEANINGS
 from simulator.engine.server.http.bases import BASES
@@ -37,7 +38,7 @@ from simulator.engine.text.json import dumps, loads
 from simulator.engine.text.shapes import Count, Timestamp
 from simulator.engine.webhooks import EMAILS, EmailEntry, emails
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import EVENTS, Event, JournalEntry, newest
+from simulator.kernel.journal import EVENTS, Event, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
@@ -108,8 +109,8 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
     method, path = (call.query.get(name) or None for name in ("method", "path"))
     text = call.query.get("text", "").lower().encode()
     status = call.whole("status")
-    journal = call.world.journal
-    dropped, rows = journal.requests_dropped, list(reversed(journal.requests))
+    kept = requests_of(call.world)
+    dropped, rows = kept.dropped, list(reversed(kept.entries))
 
     def wanted(row: JournalEntry) -> bool:
         return (

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.operation import ControlCall, ControlOperation, absent, any_text, wrong
 from simulator.engine.records.records import Record, find, ids_newest_first, origin_of, render
+from simulator.engine.records.requests import requests_of
 from simulator.engine.scenario.play.activation import active
 from simulator.engine.text.masking import Masker
 from simulator.engine.text.shapes import Count, OneOf, Timestamp
@@ -256,7 +257,7 @@ def _thing(
 
 
 def _requests(world: World) -> Iterator[_Thing]:
-    for row in list(islice(reversed(world.journal.requests), MOST_LOOKED_AT + 1)):
+    for row in list(islice(reversed(requests_of(world).entries), MOST_LOOKED_AT + 1)):
         keys = [("idempotency_key", value) for name, value in row.headers if name.lower() == "idempotency-key"]
         leaves = [("id", row.id), ("path", f"{row.method} {row.path}"), ("operation", row.operation), *keys]
         yield _thing(leaves, "request", row.operation, str(row.status), row.at_ms, _path("requests", row.id))

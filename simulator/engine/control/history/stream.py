@@ -15,6 +15,7 @@ from starlette.responses import Response
 from simulator.engine.control.operation import ControlCall, ControlOperation, any_text, wrong
 from simulator.engine.control.time.clock import show_clock
 from simulator.engine.records.records import find_moved
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.server.running.driver import Progress
 from simulator.engine.server.running.publisher import Channel, Numbers, Reader
 from simulator.engine.server.runtime import Runtime, Watcher
@@ -24,7 +25,7 @@ from simulator.engine.webhooks import Delivery
 from simulator.engine.webhooks import shapes as webhooks
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_moment, format_timestamp
-from simulator.kernel.journal import Event, HistoryEntry, JournalEntry, resource_of
+from simulator.kernel.journal import Event, HistoryEntry, resource_of
 from simulator.kernel.table import ABSENT, Write
 from simulator.kernel.world import World
 
@@ -67,7 +68,7 @@ class Feed:
         `progress` is what the advance under way told last.
         """
         fresh = []
-        for call in reversed(self.world.journal.requests):
+        for call in reversed(requests_of(self.world).entries):
             if call is self._last_call:
                 break
             fresh.append(call)
@@ -80,7 +81,7 @@ class Feed:
         self._progress = progress
 
     def _newest_call(self) -> JournalEntry | None:
-        requests = self.world.journal.requests
+        requests = requests_of(self.world).entries
         return requests[-1] if requests else None
 
     def _tell_clock(self) -> None:

@@ -15,13 +15,14 @@ from simulator.engine.control.history.journal import KeptCall, both_in_order, ca
 from simulator.engine.control.objects.inspection import show_cause
 from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation
 from simulator.engine.records.records import Record, find_moved, kind_of
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.text.json import dumps, loads
 from simulator.engine.text.shapes import Count, OneOf, Timestamp
 from simulator.engine.webhooks import Delivery, all_deliveries
 from simulator.engine.worlds.simulator import Simulator, WorldState
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.journal import Cause, Event, HistoryEntry, JournalEntry, newest
+from simulator.kernel.journal import Cause, Event, HistoryEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 
 WHAT = {
@@ -65,7 +66,7 @@ async def timeline(call: ControlCall) -> Timeline:
 def _timeline(simulator: Simulator, state: WorldState, limit: int | None) -> Timeline:
     world = simulator.from_state(state, state.world_id)
     entries = [row.entry for row in sorted(_Collector(world).rows(), key=lambda row: row.place)]
-    dropped = world.journal.requests_dropped + calls_dropped(world)
+    dropped = requests_of(world).dropped + calls_dropped(world)
     shown = newest(entries, limit)
     return {"data": shown, "earlier": dropped + len(entries) - len(shown)}
 

@@ -15,6 +15,7 @@ from simulator.engine.control.history.journal import KeptCall, both_in_order, ca
 from simulator.engine.control.objects.actions import resources_of_type
 from simulator.engine.control.operation import ControlCall, ControlOperation, Raw, RecordedAs, any_text, wrong
 from simulator.engine.records.records import INDEX, find, render
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.language.document import FILE, MAX_DEPTH, UPLOAD, read
@@ -25,7 +26,6 @@ from simulator.engine.server.http.bases import BASES
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
 from simulator.kernel.clock import MS_NS, format_timestamp, parse_nanoseconds
-from simulator.kernel.journal import JournalEntry
 from simulator.kernel.world import World
 from simulator.providers.ramp.auth import credentials
 from simulator.providers.ramp.profile import platform_users
@@ -99,7 +99,7 @@ class _Collector:
         world = self._world
         rows = list(both_in_order(world))
         first, scenarios = self._begin(rows)
-        calls, controls = world.journal.requests_dropped, calls_dropped(world)
+        calls, controls = requests_of(world).dropped, calls_dropped(world)
         if first == 0 and (calls or controls):
             self._notes.append(
                 f"the oldest {calls} interface calls and {controls} control calls, which the journals have dropped "

@@ -18,6 +18,7 @@ from simulator.engine.control.worlds.trial import try_out
 from simulator.engine.insight.tally import COVERAGE
 from simulator.engine.records.codec import Codec, StateError, checker, classes_in, texts_of
 from simulator.engine.records.dropped_rows import DroppedRows
+from simulator.engine.records.requests import JournalEntry
 from simulator.engine.records.saved import hold_against
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.error import ControlError
@@ -31,7 +32,6 @@ from simulator.engine.worlds.settings import DEFAULTS, SETTINGS
 from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.journal import JournalEntry
 from simulator.kernel.store import TableKey, address_of
 from simulator.kernel.texts import pack
 from simulator.kernel.world import ENVIRONMENTS

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, absent, wrong
 from simulator.engine.control.worlds import holdings
+from simulator.engine.records.requests import requests_of
 from simulator.engine.server.keeping import Use
 from simulator.engine.text.fields import Body
 from simulator.engine.text.shapes import Count, Timestamp
@@ -68,7 +69,7 @@ async def _uses(call: ControlCall) -> dict[str, Use]:
     found = {} if keeper is None else dict(await keeper.uses())
     for world in call.simulator.worlds.values():
         used_ms = now_ms - int(uses.idle_seconds(world) * 1000)
-        found[world.id] = Use(used_ms, objects_of(world), world.journal.requests_size)
+        found[world.id] = Use(used_ms, objects_of(world), requests_of(world).size)
     return {world_id: use for world_id, use in found.items() if call.access.reaches(world_id)}
 
 

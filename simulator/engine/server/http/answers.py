@@ -8,9 +8,10 @@ from simulator.engine.faults import wording
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Operation
 from simulator.engine.server.http.messages import Outgoing, body_of
-from simulator.engine.server.http.request import Request
+from simulator.engine.server.http.request import Request, identify
 from simulator.engine.text.json import MAX_BYTES, JsonObject, dumps
 from simulator.engine.worlds.settings import assumes, assumes_anything
+from simulator.kernel.machine import IllegalMove
 
 _NOT_SHOWN = frozenset({"list_webhooks", "list_assets", "list_currencies"})
 """Lists of which the specification does not show the answer (decision L6)."""
@@ -45,8 +46,11 @@ def answered(request: Request, operation: Operation, answer: Mapping[str, object
     return outgoing(request, status, dumps(said["data"] if is_bare else said))
 
 
-def refused(request: Request, error: ApiError) -> Outgoing:
-    """A refusal; the call has its id."""
+def refused(request: Request, error: ApiError | IllegalMove) -> Outgoing:
+    """A refusal, under a request id that the call is given if it has none."""
+    identify(request)
+    if isinstance(error, IllegalMove):
+        error = ApiError("invalid_state", f"Not possible in the present status: {error}")
     error = wording.refusal(request.world, error)
     body = wording.envelope(request.world, error, request.request_id)
     return outgoing(request, error.status, dumps(body), error.headers)

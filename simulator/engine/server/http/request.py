@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from simulator.engine.records.requests import JournalEntry
 from simulator.engine.rows.operation import Operation
 from simulator.engine.server.http.messages import Incoming, Outgoing, public_key_of
 from simulator.engine.text.masking import Masker
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.journal import JournalEntry
+from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 
+BOOKKEEPING = Cause("request", "bookkeeping")
+"""Request ids, rate limits, hits of faults and counts of coverage: what stays of a call when it is refused."""
 _REFUSED_KEPT_BYTES = 64 * 1024
 
 
@@ -40,6 +43,18 @@ class Request:
     def credential(self) -> str:
         """The public key or token by which its world is found; "" for none."""
         return (public_key_of(self.incoming) if self.path == "/auth/token" else self.token) or ""
+
+
+def identify(request: Request) -> None:
+    """Give a call its request id, once."""
+    if not request.request_id:
+        with request.world.change(BOOKKEEPING):
+            request.request_id = draw_id(request.world)
+
+
+def draw_id(world: World) -> str:
+    """The id of the next call; inside a change."""
+    return world.streams.identifier("req_", "ids.request")
 
 
 def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEntry:

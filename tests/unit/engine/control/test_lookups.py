@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies
 
 from simulator.engine.control.history.lookups import Lookups, _Index, _Requests
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.worlds.simulator import Blueprint, Simulator
-from simulator.kernel.journal import JournalEntry
 from simulator.kernel.store import Store, TableKey
 from simulator.kernel.world import World
 
@@ -80,29 +80,29 @@ def test_only_what_was_added_is_read(store: Store) -> None:
 def test_a_call_is_found_by_its_id_as_long_as_the_journal_has_it(doings: list[str]) -> None:
     """With several of one id (replays share it) the oldest that is left is found."""
     world = a_world()
-    lookups, journal, asked = Lookups(), world.journal, ["req_0"]
-    journal.keep(5)
+    lookups, log, asked = Lookups(), requests_of(world), ["req_0"]
+    log.keep(5)
     for number, doing in enumerate(doings):
         if doing in ("enter", "again"):
             asked.append(f"req_{number}" if doing == "enter" else asked[-1])
-            journal.enter(call(asked[-1], wall_ms=number))
+            log.enter(call(asked[-1], wall_ms=number))
         elif doing == "ask":
             for wanted in asked:
-                oldest = next((row for row in journal.requests if row.id == wanted), None)
+                oldest = next((row for row in log.entries if row.id == wanted), None)
                 assert lookups.request(world, wanted) is oldest
         else:
-            journal.keep(3 if doing == "shorten" else 7)
-    assert [lookups.request(world, row.id) for row in journal.requests] == [
-        next(other for other in journal.requests if other.id == row.id) for row in journal.requests
+            log.keep(3 if doing == "shorten" else 7)
+    assert [lookups.request(world, row.id) for row in log.entries] == [
+        next(other for other in log.entries if other.id == row.id) for row in log.entries
     ]
 
 
 def test_calls_that_the_journal_has_dropped_are_forgotten_one_day() -> None:
     world, requests = a_world(), _Requests()
-    world.journal.keep(2)
+    requests_of(world).keep(2)
     for number in range(2_000):
-        world.journal.enter(call(f"req_{number}"))
-        assert requests.oldest(world.journal, f"req_{number}") is not None
+        requests_of(world).enter(call(f"req_{number}"))
+        assert requests.oldest(requests_of(world), f"req_{number}") is not None
     assert len(requests._numbers) < 1_100
 
 

@@ -13,13 +13,14 @@ from simulator.engine.insight.advice import MOST_EVIDENCE, findings
 from simulator.engine.insight.lessons import lesson_of, lessons
 from simulator.engine.insight.shapes import Finding
 from simulator.engine.insight.signals import KINDS
+from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.text.json import dumps
 from simulator.engine.text.texts import headers_text
 from simulator.engine.webhooks import Delivery
 from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Webhook
 from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.kernel.clock import SECOND_MS
-from simulator.kernel.journal import Cause, JournalEntry
+from simulator.kernel.journal import Cause
 from simulator.kernel.texts import NO_HEADERS, Text
 from simulator.kernel.world import World
 
@@ -39,7 +40,7 @@ def simulator() -> Simulator:
 
 
 def found(simulator: Simulator, *calls: JournalEntry) -> list[Finding]:
-    simulator.default.journal.requests.extend(replace(call, id=f"req_{place}") for place, call in enumerate(calls))
+    requests_of(simulator.default).entries.extend(replace(call, id=f"req_{place}") for place, call in enumerate(calls))
     return findings(simulator.default, simulator.operations)
 
 
@@ -77,7 +78,7 @@ def test_moments_of_another_machine_are_not_compared(simulator: Simulator) -> No
 def test_a_retry_after_may_be_missed_by_a_hair(simulator: Simulator) -> None:
     limited = refused(429, "rate_limited", answer_headers=(("Retry-After", "2"),))
     assert found(simulator, limited, later(1_960.0)) == []
-    simulator.default.journal.requests.clear()
+    requests_of(simulator.default).entries.clear()
     assert [row["kind"] for row in found(simulator, limited, later(1_900.0))] == ["retry_before_retry_after"]
 
 
@@ -86,16 +87,16 @@ def test_growing_waits_are_backoff_and_constant_ones_are_none(simulator: Simulat
         return [refused(at_ms=START_MS + start_ms) for start_ms in starts_ms]
 
     assert found(simulator, *tries(0, 1_000, 3_000, 7_000)) == []
-    simulator.default.journal.requests.clear()
+    requests_of(simulator.default).entries.clear()
     constant = found(simulator, *tries(0, 1_000, 2_000, 3_000, 4_000))
     assert [(row["kind"], row["count"]) for row in constant] == [("retry_without_backoff", 2)]
 
 
 def test_reads_a_second_apart_on_either_clock_are_no_fast_polls(simulator: Simulator) -> None:
     assert found(simulator, *(later(1_003.0 * place) for place in range(9))) == []
-    simulator.default.journal.requests.clear()
+    requests_of(simulator.default).entries.clear()
     assert found(simulator, *(later(3.0 * place, SECOND_MS * place) for place in range(9))) == []
-    simulator.default.journal.requests.clear()
+    requests_of(simulator.default).entries.clear()
     assert [row["count"] for row in found(simulator, *(later(900.0 * place) for place in range(9)))] == [5]
 
 
@@ -218,10 +219,10 @@ def test_reading_again_and_again_without_webhooks_is_told_once_they_are_many(sim
     ]
     assert found(simulator, *reads[:29]) == []
     rows = findings(simulator.default, simulator.operations)
-    simulator.default.journal.requests.clear()
+    requests_of(simulator.default).entries.clear()
     assert [row["kind"] for row in found(simulator, *reads)] == ["polling_without_webhooks"]
     assert rows == []
-    simulator.default.journal.requests.clear()
+    requests_of(simulator.default).entries.clear()
     hook = replace(CALL, method="POST", path="/v1/webhooks", operation="create_webhook", status=201)
     with_key = replace(hook, headers=(("idempotency-key", "h"),))
     assert found(simulator, with_key, *reads) == []

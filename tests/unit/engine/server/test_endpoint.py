@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from simulator import Config, create_app
 from simulator.engine.faults.in_force import FAULTS
+from simulator.engine.records.requests import requests_of
 from simulator.engine.server.app import Application
 from simulator.engine.server.checks.idempotency import ANSWERS
 from simulator.kernel.table import Write
@@ -67,5 +68,5 @@ def test_the_hit_of_a_fault_and_the_count_of_the_rate_limit_stay_when_the_call_i
 def test_a_call_that_is_limited_draws_its_request_id_once(scene: Scene) -> None:
     scene.client.patch("/_simulator/settings", json={"rate_limit": "1/60"})
     assert [scene.ask("GET", "/transactions") for _ in range(3)] == [200, 429, 429]
-    ids = [row.id for row in scene.world.journal.requests]
+    ids = [row.id for row in requests_of(scene.world).entries]
     assert len(ids) == len(set(ids))

@@ -1,0 +1,68 @@
+"""The request journal of a world: the interface calls that were made, bounded."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import lru_cache
+from itertools import chain
+from typing import ClassVar, TypeAlias
+
+from simulator.kernel.beside import Beside
+from simulator.kernel.bounded_log import BoundedLog
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Headers, Id, Milliseconds, WallMilliseconds
+from simulator.kernel.world import World
+
+_ROW_BYTES = 1_000
+"""About what a kept call takes beside its texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One interface call and its answer, as the request journal keeps it (secrets already masked).
+
+    `fault` is the id of the fault that acted on it. `duration_ms` and `wall_ms` (the moment it came in) are of a clock
+    of the machine that only tells distances; like all durations they differ from run to run.
+    """
+
+    id: Id
+    at_ms: Milliseconds
+    environment: str
+    public_key: str | None
+    method: str
+    path: str
+    headers: Headers
+    body: bytes
+    status: int
+    response: bytes
+    duration_ms: WallMilliseconds
+    unknown_fields: tuple[str, ...] = field(
+        default=(), metadata={"saved_as": "advice", "saved_after": "unknown_field:"}
+    )
+    operation: str = ""
+    answer_headers: Headers = ()
+    wall_ms: WallMilliseconds = 0.0
+    fault: str = ""
+
+    saved_as: ClassVar[str] = "Exchange"
+    """The name in documents of a world, which it keeps."""
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to keep this."""
+        return _ROW_BYTES + len(self.path) + _length_of(self.headers) + len(self.body) + len(self.response)
+
+
+@lru_cache(maxsize=256)  # the same ones come again and again, and every call is measured when it comes and when it goes
+def _length_of(headers: Headers) -> int:
+    return sum(map(len, chain.from_iterable(headers)))
+
+
+RequestLog: TypeAlias = BoundedLog[JournalEntry]
+
+_LOGS: Beside[RequestLog] = Beside(BoundedLog)
+
+
+def requests_of(world: World) -> RequestLog:
+    """The calls that a world still remembers."""
+    return _LOGS[world]

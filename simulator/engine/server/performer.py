@@ -1,0 +1,196 @@
+"""What a call does once it is let in: its gates and body, its idempotency key, and the work of its operation.
+
+The order is decision H2's; `endpoint` has the steps before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl
+
+from simulator.engine.records import traces
+from simulator.engine.rows import pipeline
+from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.operation import Call, Operation, Probe
+from simulator.engine.server.checks import idempotency
+from simulator.engine.server.checks.gates import check_gates
+from simulator.engine.server.http import answers
+from simulator.engine.server.http.messages import Outgoing
+from simulator.engine.server.http.request import BOOKKEEPING, Request
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.texts import json_text
+from simulator.engine.worlds import quotas
+from simulator.engine.worlds.settings import assumes, settings_of
+from simulator.kernel.journal import Cause
+from simulator.kernel.machine import IllegalMove
+from simulator.kernel.texts import Text
+from simulator.kernel.world import Origin, World
+
+SCENARIO_HEADER = "x-simulator-scenario"
+
+Answering: TypeAlias = "Outgoing | Coroutine[Any, Any, Outgoing]"
+"""An answer, or the rest of a call that has to wait for something, which is awaited outside of any change."""
+
+
+class Performer:
+    """Performs calls for all worlds of a simulator."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._simulator = runtime.simulator
+        self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
+
+    def perform(self, request: Request, operation: Operation, call: Call) -> Answering:
+        """Do what a call asks for; ApiError for one that is refused before its operation."""
+        world, incoming = request.world, request.incoming
+        gates_last = assumes(world, "H2", "body_before_permission")
+        pipeline.admit(operation, call, pipeline.no_gates if gates_last else check_gates)
+        query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
+        raw = answers.body_sent(request) if operation.takes_body else {}
+        strict = settings_of(world)["strict"] or assumes(world, "H6", "unknown_is_refused")
+        try:
+            unknown = pipeline.validate(operation, call, raw, query, strict=strict)
+        except ApiError as error:
+            if operation.takes_body and not incoming.body and error.code in ("missing_parameter", "invalid_request"):
+                raise ApiError("invalid_request", "The body is empty; send a JSON object.", error.param) from None
+            raise
+        if gates_last:
+            check_gates(operation, call)
+        request.unknown_fields = tuple(unknown)
+        origin = Origin(json_text(raw), self._scenario_of(request, call), traces.parent_of(incoming.headers))
+        key = idempotency.key_of(operation, incoming)
+        if key is None:
+            return self._act(request, call, operation, origin)
+        return self._act_once(request, call, operation, origin, key)
+
+    def _scenario_of(self, request: Request, call: Call) -> str:
+        name = request.incoming.headers.get(SCENARIO_HEADER, "")
+        if name and not self._simulator.engine.knows(call.world, name):
+            raise ApiError(
+                "invalid_parameter", f"X-Simulator-Scenario names no scenario: {name!r}.", "X-Simulator-Scenario"
+            )
+        return name
+
+    def _act_once(self, request: Request, call: Call, operation: Operation, origin: Origin, key: str) -> Answering:
+        """Under an idempotency key: a retry waits for the first call and gets its answer (decision H14)."""
+        idempotency.check_key(key)
+        world, environment = request.world, request.environment
+        body = (request.incoming.body or b"") if operation.takes_body else b""
+        wanted = idempotency.fingerprint(operation.method, request.path, body)
+        place = (world, environment, key)
+        pending = self._pending.get(place)
+        if pending is not None:
+            return self._retried(world, pending, lambda: self._act_once(request, call, operation, origin, key))
+        stored = idempotency.recall(world, environment, key, wanted)
+        if stored is not None:
+            request.request_id, request.may_wait = stored.request_id, False  # its events went with the first call
+            return answers.outgoing(request, stored.status, stored.body.read(), idempotency.replay_mark(world))
+
+        def bind(outgoing: Outgoing) -> None:
+            if idempotency.binds(world, outgoing.status):
+                answer = idempotency.Stored(
+                    wanted, outgoing.status, Text(outgoing.body), request.request_id, world.now_ms
+                )
+                idempotency.remember(world, environment, key, answer)
+
+        answer = self._act(request, call, operation, origin, bind)
+        return answer if isinstance(answer, Outgoing) else self._awaited(place, answer)
+
+    async def _retried(self, world: World, pending: asyncio.Future[None], act: Callable[[], Answering]) -> Outgoing:
+        await asyncio.shield(pending)
+        self.require_living(world)
+        return await self.changed(world, act)
+
+    def _awaited(self, place: tuple[World, str, str], answering: Coroutine[Any, Any, Outgoing]) -> Answering:
+        """The rest of a call under a key, for which retries wait from now on."""
+        done = self._pending[place] = asyncio.get_running_loop().create_future()
+
+        async def answered() -> Outgoing:
+            try:
+                return await answering
+            finally:
+                del self._pending[place]
+                done.set_result(None)
+
+        return answered()
+
+    def _act(
+        self,
+        request: Request,
+        call: Call,
+        operation: Operation,
+        origin: Origin,
+        bind: Callable[[Outgoing], None] = lambda outgoing: None,
+    ) -> Answering:
+        """What a call does, inside its change: a scenario's answer or the room's action, and the binding of its key.
+
+        A call that sends a test request ends in a second change, after what came back: nobody waits inside of one.
+        """
+        cause = Cause("request", operation.name, request.request_id)
+        request.world.take_cause(cause, origin)
+        try:
+            answer = self._decide(request, call, operation)
+        except (ApiError, IllegalMove) as error:
+            answer = answers.refused(request, error)
+        if isinstance(answer, Outgoing):
+            bind(answer)
+            return answer
+        return self._concluded(request, operation, answer, bind, cause, origin)
+
+    async def _concluded(
+        self,
+        request: Request,
+        operation: Operation,
+        probe: Probe,
+        bind: Callable[[Outgoing], None],
+        cause: Cause,
+        origin: Origin,
+    ) -> Outgoing:
+        """The end of a call that sends a test request."""
+        world = request.world
+        # A task of its own: the client that sends it asks for the task it runs in, and a call may begin without one.
+        outcome = await asyncio.create_task(self._runtime.courier.probe(world, probe))
+        self.require_living(world)
+        await self._runtime.driver.bring_up_to_date(world)
+        self.require_living(world)
+        with world.change(cause, origin):
+            try:
+                with quotas.attempt(world):
+                    outgoing = answers.answered(request, operation, probe.then(outcome))
+            except (ApiError, IllegalMove) as error:
+                outgoing = answers.refused(request, error)
+            bind(outgoing)
+            return outgoing
+
+    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe:
+        """What a scenario or the room answers. Of a refusal the room's part is undone, what scenarios counted stays."""
+        world, incoming = request.world, request.incoming
+        pipeline.claim(operation, call)
+        answered = self._simulator.engine.answer_for(
+            world, request.environment, incoming.method, request.path, call.raw
+        )
+        if answered is not None:
+            raise ApiError(answered.code, answered.message, answered.param, answered.status)
+        with quotas.attempt(world):
+            answer = operation.action(call)
+            if isinstance(answer, Probe):
+                return answer
+            return answers.answered(request, operation, answer)
+
+    def require_living(self, world: World) -> None:
+        """503 when the world of a call that had to wait has ended: what it would do now would be lost."""
+        if not self._simulator.lives(world):
+            raise ApiError(
+                "service_unavailable",
+                "The world of this call was reset, restored, replaced or deleted while the call waited; "
+                "nothing was done.",
+            )
+
+    @staticmethod
+    async def changed(world: World, act: Callable[[], Answering]) -> Outgoing:
+        """What a call does after it had to wait: in one change again, as far as it goes."""
+        with world.change(BOOKKEEPING):
+            answer = act()
+        return answer if isinstance(answer, Outgoing) else await answer
