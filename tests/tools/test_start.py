@@ -90,7 +90,12 @@ LATER = {
     *("phonenumbers", "coincurve", "re2", "prometheus_client", "opentelemetry", "asyncpg", "sqlite3"),
 }
 """What only later calls need, with all that is in it."""
-EMPTY = {"simulator.engine.control", "simulator.contract", "simulator.engine.durable"}
+EMPTY = {
+    "simulator.engine.control",
+    "simulator.engine.control.worlds",
+    "simulator.contract",
+    "simulator.engine.durable",
+}
 """Packages that have nothing but a sentence themselves."""
 
 
