@@ -8,13 +8,14 @@ from typing import Any
 from simulator.agents import inputs, inspecting, missing, tools, verdict
 from simulator.agents.answers import bounded, written
 from simulator.agents.session import DOCS, Session, ToolRefused
-from simulator.engine.clients import live_keys
 from simulator.engine.clients.control import CallRefused, Unreachable
+from simulator.engine.clients.live_keys import LiveKey
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.fields import parse
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.text.strict import did_you_mean, refuse_unknown
 from simulator.kernel.dataclass import dataclass
+from simulator.service import LIVE_KEYS
 
 INSTRUCTIONS = (
     "A simulator of a stablecoin ramp and wallet service: quotes, onramps, offramps, wallets, signed webhooks. Nothing "
@@ -129,7 +130,7 @@ def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject
     most = arguments.get("max_characters", 2_000)
     most = most if isinstance(most, int) and 200 <= most <= 20_000 else 2_000
     try:
-        live_keys.refuse_in(written(arguments), "What was given to the tool")
+        LIVE_KEYS.refuse_in(written(arguments), "What was given to the tool")
         tool = _tool(name)
         refuse_unknown(tool.input, arguments, "parameter")
         missing.refuse(missing.required_of(tool.input), arguments)
@@ -142,7 +143,7 @@ def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject
             session, name, str(told.get("code", refusal.status)), str(told.get("message", "")), told.get("param"),
             told.get("allowed"), refusal.status, more=told,
         )  # fmt: skip
-    except live_keys.LiveKey as error:
+    except LiveKey as error:
         shown = _error(session, name, "live_key", str(error), None, None, None)
     except ApiError as error:
         allowed = _allowed(name, error.param)

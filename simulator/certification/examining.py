@@ -15,6 +15,7 @@ from simulator.certification.stage import Order, Stage
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.webhooks import Outcome, signed_headers
 from simulator.kernel.dataclass import dataclass
+from simulator.service import SIGNATURE
 
 Verdict: TypeAlias = Literal["pass", "fail", "skipped"]
 Post: TypeAlias = Callable[[Headers, bytes], "Future[Outcome]"]
@@ -212,7 +213,9 @@ class Exam:
 
 def _other_key(key: str) -> str:
     """A key of the other environment, as far as prefixes tell."""
-    return f"whk_live_{key.removeprefix('whk_test_')}" if not key.startswith("whk_live_") else f"whk_test_{key[9:]}"
+    own = SIGNATURE.environment_of(key) or "sandbox"
+    other = next(prefix for environment, prefix in SIGNATURE.key_prefixes.items() if environment != own)
+    return other + key.removeprefix(SIGNATURE.key_prefixes[own])
 
 
 def _exchange(sent: str, headers: Headers, body: bytes, outcome: Outcome) -> Exchange:

@@ -17,10 +17,11 @@ from simulator.certification.rules import RULES, Rule
 from simulator.certification.signing import Headers
 from simulator.certification.sources import Line, read_books, settle
 from simulator.certification.stage import Stage, is_simulator, origin_of, own_stage, running_stage
-from simulator.engine.clients import live_keys
+from simulator.engine.clients.live_keys import LiveKey
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.transport import HttpTransport
 from simulator.kernel.dataclass import dataclass
+from simulator.service import LIVE_KEYS
 
 _BOOKS_APART_SECONDS = 0.2
 """The books are right when two readings so far apart say the same: work in the background has ended by then."""
@@ -178,8 +179,8 @@ async def certify(settings: Settings, hears: Hears) -> Report:
     NothingAnswers, NoStage, Unusable.
     """
     try:
-        live_keys.refuse_in(settings.key, "The webhook key")
-    except live_keys.LiveKey as error:
+        LIVE_KEYS.refuse_in(settings.key, "The webhook key")
+    except LiveKey as error:
         raise Unusable(str(error)) from None
     loop, transport = asyncio.get_running_loop(), HttpTransport()
 

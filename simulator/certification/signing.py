@@ -11,16 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.webhooks import signed_headers
-from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.clock import HOUR_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
+from simulator.service import SIGNATURE
 
-WINDOW_MS = 5 * MINUTE_MS
-"""How far X-Timestamp may lie from the receiver's clock (Limits: webhook timestamp tolerance)."""
+TIMESTAMP, SIGNED = SIGNATURE.timestamp_header, SIGNATURE.signature_header
 LARGE_BYTES = 200_000
 UNICODE = "Zoë Müller, 東京 → Kraków 🙂"
-_STRANGER = "whk_test_of_somebody_else"
-_HOUR_MS = 60 * MINUTE_MS
+_STRANGER = f"{SIGNATURE.key_prefixes['sandbox']}of_somebody_else"
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -76,62 +75,62 @@ def unknown_signature(material: Material) -> Iterator[Case]:
     rule = "unknown-signature"
     yield material.forgery(rule, "a forged event, signed with a stranger's key", "another key", key=_STRANGER)
     case = material.forgery(rule, "a forged event with the first 8 digits of its signature", "not the whole signature")
-    yield _with(case, "X-Signature", _value(case, "X-Signature")[:8])
+    yield _with(case, SIGNED, _value(case, SIGNED)[:8])
     case = material.forgery(rule, "a forged event with 64 zeros as its signature", "no HMAC of this body")
-    yield _with(case, "X-Signature", "0" * 64)
+    yield _with(case, SIGNED, "0" * 64)
 
 
 def half_signature(material: Material) -> Iterator[Case]:
     rule, reason = "half-signature", "not the whole signature"
     case = material.forgery(rule, "a forged event, the first half of its signature right, the second wrong", reason)
-    right = _value(case, "X-Signature")
-    yield _with(case, "X-Signature", right[:32] + _other_digits(right[32:]))
+    right = _value(case, SIGNED)
+    yield _with(case, SIGNED, right[:32] + _other_digits(right[32:]))
     case = material.forgery(rule, "a forged event, the second half of its signature right, the first wrong", reason)
-    right = _value(case, "X-Signature")
-    yield _with(case, "X-Signature", _other_digits(right[:32]) + right[32:])
+    right = _value(case, SIGNED)
+    yield _with(case, SIGNED, _other_digits(right[:32]) + right[32:])
     case = material.forgery(rule, "a forged event, the last digit of its signature wrong", reason)
-    right = _value(case, "X-Signature")
-    yield _with(case, "X-Signature", right[:-1] + _other_digits(right[-1:]))
+    right = _value(case, SIGNED)
+    yield _with(case, SIGNED, right[:-1] + _other_digits(right[-1:]))
 
 
 def missing_signature(material: Material) -> Iterator[Case]:
     case = material.forgery("missing-signature", "a forged event without X-Signature", "X-Signature is missing")
-    yield _with(case, "X-Signature", None)
+    yield _with(case, SIGNED, None)
     case = material.forgery("missing-signature", "a forged event with an empty X-Signature", "X-Signature is empty")
-    yield _with(case, "X-Signature", "")
+    yield _with(case, SIGNED, "")
 
 
 def stale_timestamp(material: Material) -> Iterator[Case]:
     what = "an event signed an hour ago, sent again by whoever has recorded it"
-    yield material.forgery("stale-timestamp", what, "an hour old", ahead_ms=-_HOUR_MS)
+    yield material.forgery("stale-timestamp", what, "an hour old", ahead_ms=-HOUR_MS)
 
 
 def future_timestamp(material: Material) -> Iterator[Case]:
     what = "an event with a timestamp an hour from now"
-    yield material.forgery("future-timestamp", what, "an hour ahead of the clock", ahead_ms=_HOUR_MS)
+    yield material.forgery("future-timestamp", what, "an hour ahead of the clock", ahead_ms=HOUR_MS)
 
 
 def missing_timestamp(material: Material) -> Iterator[Case]:
     rule, reason = "missing-timestamp", "X-Timestamp is missing"
-    yield _with(material.forgery(rule, "an event without X-Timestamp", reason), "X-Timestamp", None)
+    yield _with(material.forgery(rule, "an event without X-Timestamp", reason), TIMESTAMP, None)
     for text in ("", "undefined", "None", "null"):
         # What an absent header becomes in a program that signs over it all the same.
         case = material.forgery(rule, f'an event without X-Timestamp, signed over "{text}.<body>"', reason)
-        yield _with(_resigned(case, material.key, text.encode() + b"."), "X-Timestamp", None)
+        yield _with(_resigned(case, material.key, text.encode() + b"."), TIMESTAMP, None)
     case = material.forgery(rule, "an event without X-Timestamp, signed over the body alone", reason)
-    yield _with(_resigned(case, material.key, b""), "X-Timestamp", None)
+    yield _with(_resigned(case, material.key, b""), TIMESTAMP, None)
 
 
 def garbled_timestamp(material: Material) -> Iterator[Case]:
     for text in ("yesterday", "NaN"):
         reason = "X-Timestamp is no number of milliseconds, so it is not within five minutes"
         case = material.forgery("garbled-timestamp", f'an event with "{text}" as its X-Timestamp, signed so', reason)
-        yield _with(_resigned(case, material.key, f"{text}.".encode()), "X-Timestamp", text)
+        yield _with(_resigned(case, material.key, f"{text}.".encode()), TIMESTAMP, text)
 
 
 def timestamp_edge(material: Material) -> Iterator[Case]:
     rule = "timestamp-edge"
-    inside, outside = WINDOW_MS - material.slack_ms, WINDOW_MS + max(material.slack_ms, 1)
+    inside, outside = SIGNATURE.tolerance_ms - material.slack_ms, SIGNATURE.tolerance_ms + max(material.slack_ms, 1)
     for sign_of, side in ((-1, "old"), (1, "ahead of the clock")):
         what = f"an event {_seconds(inside)} {side}, within the five minutes"
         yield material.genuine(
@@ -200,7 +199,7 @@ def large_body(material: Material) -> Iterator[Case]:
 
 
 def other_environment_key(material: Material) -> Iterator[Case]:
-    body = dumps({**material.forged(), "livemode": material.other_key.startswith("whk_live_")})
+    body = dumps({**material.forged(), "livemode": SIGNATURE.environment_of(material.other_key) == "production"})
     yield material.forgery(
         "other-environment-key", "an event signed with the key of the other environment",
         "the key of the other environment", body=body, key=material.other_key,
@@ -231,14 +230,14 @@ def vectors_only(material: Material) -> Iterator[Case]:
     """What only a verifier is asked, because the service never sends it: its verdict follows from the same clause."""
     reason = "the signature is written in lower case"
     case = material.forgery("unknown-signature", "a signature in upper case", reason)
-    yield _with(case, "X-Signature", _value(case, "X-Signature").upper())
+    yield _with(case, SIGNED, _value(case, SIGNED).upper())
     reason = "two headers of one name, as servers join them, are no signature"
     case = material.forgery("unknown-signature", "two signatures, joined by a comma", reason)
-    yield _with(case, "X-Signature", f"{'0' * 64}, {_value(case, 'X-Signature')}")
+    yield _with(case, SIGNED, f"{'0' * 64}, {_value(case, SIGNED)}")
     reason = "seconds are not milliseconds: decades old"
     seconds = str(material.now_ms() // 1000)
     case = material.forgery("stale-timestamp", "a timestamp in seconds", reason)
-    yield _with(_resigned(case, material.key, f"{seconds}.".encode()), "X-Timestamp", seconds)
+    yield _with(_resigned(case, material.key, f"{seconds}.".encode()), TIMESTAMP, seconds)
     yield material.genuine("valid-event", "an empty body", b"", "an empty body can be signed too")
     body = b'{"price": 1.10, "big": 12345678901234567890, "id": "evt_1", "id": "evt_2"}'
     yield material.genuine("reserialised-body", "JSON that no parser writes as it came", body, "signed as it is")
@@ -262,7 +261,7 @@ def _value(case: Case, name: str) -> str:
 
 def _resigned(case: Case, key: str, prefix: bytes) -> Case:
     """A case whose signature is made over this and the body."""
-    return _with(case, "X-Signature", hmac.digest(key.encode(), prefix + case.body, "sha256").hex())
+    return _with(case, SIGNED, hmac.digest(key.encode(), prefix + case.body, "sha256").hex())
 
 
 def _with_object(event: JsonObject, **members: str) -> JsonObject:

@@ -38,7 +38,9 @@ from simulator.cli.worlds import (
     tailing,
     worlds,
 )
-from simulator.engine.clients import live_keys, trusted_hosts
+from simulator.engine.clients import trusted_hosts
+from simulator.engine.clients.live_keys import LiveKey
+from simulator.service import LIVE_KEYS
 from simulator.version import __version__
 
 __all__ = ["main"]
@@ -113,8 +115,8 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
-            live_keys.refuse_given(args, os.environ)
-        except live_keys.LiveKey as error:
+            LIVE_KEYS.refuse_given(args, os.environ)
+        except LiveKey as error:
             fail([str(error)], EXIT_USAGE)
         return super().parse_args(ctx, args)
 

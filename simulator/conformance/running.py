@@ -21,11 +21,12 @@ from simulator.conformance.rules import Tally
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import operation_ids, read_document, strict_document
-from simulator.engine.clients import live_keys
 from simulator.engine.clients.control import CallRefused, Unreachable
+from simulator.engine.clients.live_keys import LiveKey
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.host import create_app
+from simulator.service import LIVE_KEYS
 from simulator.version import wheel
 
 BASE = "/v1"
@@ -58,8 +59,8 @@ async def run(
     `told` hears what it does, from a thread or the loop.
     """
     try:
-        live_keys.refuse_in(f"{settings.public_key} {settings.secret_key}", "The key pair")
-    except live_keys.LiveKey as error:
+        LIVE_KEYS.refuse_in(f"{settings.public_key} {settings.secret_key}", "The key pair")
+    except LiveKey as error:
         raise Unusable(str(error)) from None
     needed = ("jsonschema_rs", "schemathesis") if settings.only != "behaviour" else ("jsonschema_rs",)
     missing = [name.replace("_", "-") for name in needed if find_spec(name) is None]

@@ -22,9 +22,11 @@ from simulator.cli import COMMANDS, main
 from simulator.conformance.fuzzing import Unusable as NotConformable
 from simulator.conformance.running import run as conform
 from simulator.conformance.settings import ConformanceSettings
-from simulator.engine.clients import live_keys, trusted_hosts
+from simulator.engine.clients import trusted_hosts
 from simulator.engine.clients.control import ControlClient, Unreachable
+from simulator.engine.clients.live_keys import LiveKey, marked
 from simulator.engine.scenario.run.clients import HttpClient
+from simulator.service import LIVE_KEYS
 from simulator.testing import SimulatorError
 from simulator.testing.links.clients import Keys, SignIn, make_async_client, make_client
 from simulator.testing.links.http_link import HttpLink
@@ -164,8 +166,8 @@ def test_the_client_in_process_refuses_too(no_network: list[object]) -> None:
 
 
 def test_a_real_key_does_not_pass_because_another_one_is_ours() -> None:
-    with pytest.raises(live_keys.LiveKey):
-        live_keys.refuse_in(f"sk_live_simulator {REAL}", "It")
+    with pytest.raises(LiveKey):
+        LIVE_KEYS.refuse_in(f"sk_live_simulator {REAL}", "It")
 
 
 def test_every_key_that_a_world_makes_passes(server: Remote) -> None:
@@ -178,16 +180,16 @@ def test_every_key_that_a_world_makes_passes(server: Remote) -> None:
         made.append(answer.body["resource"][member])
     live = [key for key in made if "_live_" in str(key)]
     assert len(live) == 12
-    assert not any(live_keys.is_real(key) for key in live)
-    live_keys.refuse_in(json.dumps(live), "It")
+    assert not any(LIVE_KEYS.is_real(key) for key in live)
+    LIVE_KEYS.refuse_in(json.dumps(live), "It")
 
 
 @settings(max_examples=200)
 @given(st.from_regex(re.compile(r"[0-9a-hjkmnp-tv-z]{24}|[A-Za-z0-9]{24,40}"), fullmatch=True))
 def test_a_key_of_the_same_form_is_none_of_ours(text: str) -> None:
-    assert live_keys.is_real(f"sk_live_{text}")
-    assert not live_keys.is_real(f"sk_live_{live_keys.marked(text)}")
-    assert not live_keys.is_real(f"sk_test_{text}")
+    assert LIVE_KEYS.is_real(f"sk_live_{text}")
+    assert not LIVE_KEYS.is_real(f"sk_live_{marked(text)}")
+    assert not LIVE_KEYS.is_real(f"sk_test_{text}")
 
 
 @pytest.mark.parametrize(

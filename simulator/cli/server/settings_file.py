@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from simulator.cli.server.settings import CLIENT, SERVE, Setting
-from simulator.engine.clients import live_keys
+from simulator.engine.clients.live_keys import LiveKey
+from simulator.service import LIVE_KEYS
 
 NAME = "rampsim.toml"
 PROJECT = "pyproject.toml"
@@ -138,8 +139,8 @@ def _brief(value: object) -> str:
 def _real_keys(where: str, value: object) -> list[str]:
     """What is wrong with a value that has a key of the real service: no client sends one."""
     try:
-        live_keys.refuse_in(str(value), where)
-    except live_keys.LiveKey as error:
+        LIVE_KEYS.refuse_in(str(value), where)
+    except LiveKey as error:
         return [str(error)]
     return []
 

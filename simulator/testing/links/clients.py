@@ -7,9 +7,10 @@ import ssl
 from collections.abc import Generator
 from functools import cache
 
-from simulator.engine.clients import live_keys, trusted_hosts
+from simulator.engine.clients import trusted_hosts
 from simulator.engine.text.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
+from simulator.service import LIVE_KEYS
 from simulator.testing.errors import SimulatorError, error_of, missing
 from simulator.testing.links.link import Link
 
@@ -165,6 +166,6 @@ def _refuse(request: httpx.Request, content: bytes, host: str) -> None:
         if request.url.host != host:
             trusted_hosts.check(str(request.url))
         if b"_live_" in content:
-            live_keys.refuse_in(content.decode("utf-8", "replace"), f"{request.method} {request.url.path}")
+            LIVE_KEYS.refuse_in(content.decode("utf-8", "replace"), f"{request.method} {request.url.path}")
     except ValueError as error:
         raise SimulatorError(str(error)) from None

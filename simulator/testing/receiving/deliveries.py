@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hmac
 import json
-import re
 import time
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +10,7 @@ from threading import Event
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
+from simulator.service import SIGNATURE
 from simulator.testing.errors import missing
 from simulator.testing.links.loop_thread import in_thread
 
@@ -22,9 +21,6 @@ try:
     import httpx
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
-
-TOLERANCE_MS = 300_000
-"""How far a timestamp may be from the receiver's clock (chapter "Webhooks")."""
 
 
 class Delivery(dict[str, Any]):
@@ -89,13 +85,8 @@ class Judge:
         self._now_ms = round(datetime.fromisoformat(info["clock"]["now"]).timestamp() * 1000)
 
     def _holds(self, headers: httpx.Headers, body: bytes) -> bool:
-        stamp = headers.get("X-Timestamp", "")
-        signature = headers.get("X-Signature", "")
-        if not (re.fullmatch("[0-9]{1,15}", stamp) and signature.isascii()):
-            return False
-        wanted = hmac.digest(self._key.encode(), stamp.encode() + b"." + body, "sha256").hex()
         now_ms = self._now_ms if self._is_simulated else time.time_ns() // 1_000_000
-        return hmac.compare_digest(wanted, signature) and abs(now_ms - int(stamp)) <= TOLERANCE_MS
+        return not SIGNATURE.problem(headers, body, (self._key,), now_ms)
 
 
 def envelope_of(body: bytes) -> dict[str, Any]:

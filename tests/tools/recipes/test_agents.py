@@ -11,7 +11,7 @@ import click
 from click.testing import CliRunner
 
 from simulator.cli import COMMANDS, main
-from simulator.engine.clients import live_keys
+from simulator.service import LIVE_KEYS
 from tests.places import ROOT
 from tests.tools.testing.suites import Suite
 
@@ -43,7 +43,7 @@ def test_every_command_and_option_that_it_names_is_there() -> None:
 
 
 def test_no_key_in_it_is_real() -> None:
-    live_keys.refuse_in(TEXT.replace("_live_…", ""), "AGENTS.md")
+    LIVE_KEYS.refuse_in(TEXT.replace("_live_…", ""), "AGENTS.md")
 
 
 def test_the_configuration_begins_the_server_of_tools() -> None:

@@ -18,7 +18,6 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.providers.ramp.auth import bodies
 from simulator.providers.ramp.auth.records import (
     PERMISSIONS,
-    PREFIXES,
     TOKEN_LIFETIME_SECONDS,
     KeyPair,
     Token,
@@ -29,6 +28,7 @@ from simulator.providers.ramp.auth.records import (
 )
 from simulator.providers.ramp.auth.shapes import TokenResponse, render_key_pair, render_new_key_pair, render_token
 from simulator.providers.ramp.auth.states import KEY_PAIR
+from simulator.providers.ramp.key_forms import MODES, prefix
 from simulator.providers.ramp.profile import require_production_access
 
 _FIRST_LABEL = "Default"
@@ -64,10 +64,7 @@ def exchange(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
 
 def _environment_of(key: str, part: str) -> str | None:
     """The environment that a key's prefix names, None when it has no known prefix."""
-    for environment, mode in PREFIXES.items():
-        if key.startswith(f"{part}_{mode}_"):
-            return environment
-    return None
+    return next((one for one in MODES if key.startswith(prefix(part, one))), None)
 
 
 def _forget_lapsed(world: World, wall_ms: int) -> None:

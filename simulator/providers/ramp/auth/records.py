@@ -11,11 +11,9 @@ from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
 from simulator.kernel.world import DEFAULT_WORLD, World
+from simulator.providers.ramp.key_forms import WELL_KNOWN, prefix
 
 TOKEN_LIFETIME_SECONDS = 3600
-
-PREFIXES = {"sandbox": "test", "production": "live"}
-"""What follows `pk_` and `sk_` in the keys of an environment."""
 
 PERMISSIONS = ("read", "ramps", "wallet", "wallets", "beneficiaries", "recurring", "profile", "webhooks")
 """What a key pair can be allowed (decision H18)."""
@@ -93,14 +91,14 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 
     Derived from the world's id and seed, so no two worlds ever hold the same keys.
     """
-    mode = PREFIXES[environment]
+    pk, sk = prefix("pk", environment), prefix("sk", environment)
     if world.keys_of == DEFAULT_WORLD and number == 0:
-        return f"pk_{mode}_simulator", f"sk_{mode}_simulator"
+        return pk + WELL_KNOWN, sk + WELL_KNOWN
     public, secret = (
         marked(text_of(derive("key", world.keys_of, world.seed, environment, part, number), _KEY_LENGTH))
         for part in ("public", "secret")
     )
-    return f"pk_{mode}_{public}", f"sk_{mode}_{secret}"
+    return pk + public, sk + secret
 
 
 def new_token_text(world: World, environment: str) -> str:
@@ -109,6 +107,6 @@ def new_token_text(world: World, environment: str) -> str:
         world.directory.tokens_issued += 1
         number = world.directory.tokens_issued
         text = text_of(derive("token", world.keys_of, world.seed, environment, number), _TOKEN_LENGTH)
-        token = f"tok_{PREFIXES[environment]}_{text}"
+        token = prefix("tok", environment) + text
         if token not in world.directory:  # as a token of an imported world could be
             return token

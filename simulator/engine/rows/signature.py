@@ -1,0 +1,61 @@
+"""How a webhook request is signed, as its sender and its receivers both have to know it.
+
+Tools check signatures without loading a provider's rooms, so this module imports nothing but the kernel.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from simulator.kernel.clock import format_duration
+from simulator.kernel.dataclass import dataclass
+
+_MILLISECONDS = re.compile(r"[0-9]{1,15}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The headers, the keys and the signed string of a service's webhooks."""
+
+    timestamp_header: str
+    """The header with the time of sending, in milliseconds since 1970."""
+    signature_header: str
+    """The header with the signature."""
+    signed_string: Callable[[bytes, bytes], bytes]
+    """The bytes that are signed, from the value of the timestamp header and the raw body."""
+    key_prefixes: Mapping[str, str]
+    """How the webhook key of each environment begins."""
+    tolerance_ms: int
+    """How far the timestamp may be from the receiver's clock."""
+
+    def environment_of(self, key: str) -> str | None:
+        """The environment of a webhook key, or None if it begins with no known prefix."""
+        return next((name for name, prefix in self.key_prefixes.items() if key.startswith(prefix)), None)
+
+    def sign(self, key: str, timestamp: bytes, raw: bytes) -> str:
+        """The hex HMAC-SHA256 of the signed string under a webhook key."""
+        return hmac.digest(key.encode(), self.signed_string(timestamp, raw), "sha256").hex()
+
+    def headers(self, key: str, timestamp_ms: int, raw: bytes) -> tuple[tuple[str, str], ...]:
+        """The two headers of a request that is sent at this time."""
+        stamp = str(timestamp_ms)
+        return (self.timestamp_header, stamp), (self.signature_header, self.sign(key, stamp.encode(), raw))
+
+    def problem(self, headers: Mapping[str, str], raw: bytes, keys: Iterable[str], now_ms: float) -> str:
+        """Why a receiver refuses a request at this time, or "" if one of the keys verifies it.
+
+        `headers` are looked up in lower case.
+        """
+        stamp = headers.get(self.timestamp_header.lower(), "")
+        signature = headers.get(self.signature_header.lower(), "")
+        if not _MILLISECONDS.fullmatch(stamp) or not signature:
+            return f"{self.timestamp_header} or {self.signature_header} is missing or garbled"
+        expected = [self.sign(key, stamp.encode(), raw).encode() for key in keys]
+        if not any(hmac.compare_digest(one, signature.encode()) for one in expected):
+            signed = self.signed_string(f"<{self.timestamp_header}>".encode(), b"<raw body>").decode()
+            return f"{self.signature_header} is not the HMAC-SHA256 of `{signed}` under the webhook key"
+        if abs(now_ms - int(stamp)) > self.tolerance_ms:
+            return f"{self.timestamp_header} is more than {format_duration(self.tolerance_ms)} from when it came"
+        return ""

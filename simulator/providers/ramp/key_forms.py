@@ -1,0 +1,25 @@
+"""The form of the service's keys and tokens: `sk_test_…` in the sandbox, `sk_live_…` in production.
+
+Clients check for live keys before they load a room, so this module imports none.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.clients.live_keys import LiveKeys
+
+MODES = {"sandbox": "test", "production": "live"}
+"""The word for an environment in its keys and tokens."""
+WELL_KNOWN = "simulator"
+"""What follows the prefix in the keys of the world `default`."""
+
+
+def prefix(part: str, environment: str) -> str:
+    """The beginning of a key or token: `pk` (public), `sk` (secret), `whk` (webhook) or `tok` of an environment."""
+    return f"{part}_{MODES[environment]}_"
+
+
+LIVE_KEYS = LiveKeys(
+    [prefix(part, "production") for part in ("pk", "sk", "whk")],
+    own=WELL_KNOWN,
+    example=prefix("sk", "production") + WELL_KNOWN,
+)
