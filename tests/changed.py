@@ -122,7 +122,7 @@ def _of_package(package: tuple[str, ...]) -> Iterator[str]:
 
 
 def _is_folder(path: str) -> bool:
-    return (ROOT / path).is_dir()
+    return (ROOT / path / "__init__.py").exists()  # a move leaves folders of compiled files behind
 
 
 def main() -> int:

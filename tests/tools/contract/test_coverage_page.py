@@ -96,10 +96,11 @@ def test_no_operation_answers_a_refusal_that_it_does_not_declare() -> None:
 
 def test_every_state_table_of_the_rooms_is_on_the_page() -> None:
     found = set()
-    for room in iter_modules(resources.__path__):
+    rooms = [f"simulator.providers.ramp.{room.name}" for room in iter_modules(resources.__path__)]
+    for room in (*rooms, "simulator.engine.webhooks"):
         for name in ("states", "quotes"):
             try:
-                module = import_module(f"simulator.providers.ramp.{room.name}.{name}")
+                module = import_module(f"{room}.{name}")
             except ModuleNotFoundError:
                 continue
             found |= {value.name for value in vars(module).values() if isinstance(value, Machine)}

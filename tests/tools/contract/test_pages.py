@@ -48,8 +48,9 @@ def test_what_any_module_assumes_is_on_the_page() -> None:
 def _assume(package: Path, monkeypatch: pytest.MonkeyPatch, *identifiers: str) -> None:
     """A package with one file of assumptions, in place of the simulator's."""
     rows = "".join(f"    {identifier}: A text.\n" for identifier in identifiers)
-    (package / "wire").mkdir()
-    (package / "wire" / "assumptions.yaml").write_text(f"- rests_on: all\n  assumed:\n{rows}")
+    chapter = package / "providers" / "ramp"
+    chapter.mkdir(parents=True)
+    (chapter / "assumptions.yaml").write_text(f"- rests_on: all\n  assumed:\n{rows}")
     monkeypatch.setattr("contracts.generator.assumptions._PACKAGE", package)
 
 
@@ -69,7 +70,7 @@ def test_what_stands_where_no_chapter_takes_it_is_found(tmp_path: Path, monkeypa
     _assume(tmp_path, monkeypatch, "new")
     assert all_assumptions()[-1].id == "new"
     monkeypatch.setattr("contracts.generator.assumptions._CHAPTERS", ())
-    with pytest.raises(ValueError, match=r"no chapter takes .*wire"):
+    with pytest.raises(ValueError, match=r"no chapter takes .*ramp"):
         all_assumptions()
 
 
