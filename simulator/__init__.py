@@ -11,7 +11,7 @@ from simulator.version import __version__ as __version__
 if TYPE_CHECKING:
     from simulator.engine.server.config import Config as Config
     from simulator.engine.server.config import ConfigError as ConfigError
-    from simulator.engine.worlds.simulator import Simulator as Simulator
+    from simulator.host import Simulator as Simulator
     from simulator.host import create_app as create_app
 
 # What these enter elsewhere (laws, hooks), or lack (hypothesis), has to show when they are imported.
@@ -25,7 +25,7 @@ __all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
 _HOMES = {
     "Config": "simulator.engine.server.config",
     "ConfigError": "simulator.engine.server.config",
-    "Simulator": "simulator.engine.worlds.simulator",
+    "Simulator": "simulator.host",
     "create_app": "simulator.host",
 }
 

@@ -1,4 +1,7 @@
-"""Putting a server together from its configuration: the default world, its routes, the start banner."""
+"""Putting a server together from its configuration: the provider, the default world, its routes, the start banner.
+
+It is the only module that imports a provider; engine and tools are handed what they need of it.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,11 @@ from simulator.engine.control import app as control
 from simulator.engine.control.worlds import documents
 from simulator.engine.durable import opening
 from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.rows.provider import Provider
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files import folder as scenario_folder
 from simulator.engine.scenario.files import loader
+from simulator.engine.scenario.files.library import Library
 from simulator.engine.server.app import Application, ConnectionLimits, Steering, Way
 from simulator.engine.server.config import Config, ConfigError
 from simulator.engine.server.http.bases import BASES
@@ -33,10 +39,27 @@ from simulator.engine.text.masking import Masker
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
-from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint, Inherited, Simulator
+from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint, Inherited
+from simulator.engine.worlds.simulator import Simulator as AnySimulator
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.providers.ramp.auth import credentials
+from simulator.providers.ramp.provider import PROVIDER as PROVIDER
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """All rows of the provider, for a tool that has no simulator."""
+    return Vocabulary(PROVIDER)
+
+
+class Simulator(AnySimulator):
+    """All worlds of a process, and what they share; of the provider of this package unless another is given."""
+
+    def __init__(
+        self, provider: Provider = PROVIDER, library: Library | None = None, inherited: Inherited | None = None
+    ) -> None:
+        super().__init__(provider, library, inherited)
 
 
 def create_app(config: Config | None = None, *, transport: transports.Transport | None = None) -> Application:
@@ -177,7 +200,7 @@ class _Home:
             await application.interface(scope, receive, send)
 
 
-def _restore(simulator: Simulator, path: Path) -> None:
+def _restore(simulator: AnySimulator, path: Path) -> None:
     """Begin with the world that a file holds as the default one; ConfigError when it holds none."""
     try:
         simulator.restore(documents.read_document(simulator, path.read_bytes()), DEFAULT_WORLD)
@@ -199,7 +222,7 @@ def scenario_problems(names: tuple[str, ...], directories: tuple[str, ...] = ())
     return _resolve(simulator, names)[1]
 
 
-def _folder(simulator: Simulator, directories: tuple[Path, ...]) -> scenario_folder.Folder | None:
+def _folder(simulator: AnySimulator, directories: tuple[Path, ...]) -> scenario_folder.Folder | None:
     """The directories of scenarios, read for the first time: then every file has to be valid. ConfigError."""
     if not directories:
         return None
@@ -210,7 +233,7 @@ def _folder(simulator: Simulator, directories: tuple[Path, ...]) -> scenario_fol
     return folder
 
 
-def _scenarios(simulator: Simulator, config: Config) -> tuple[str, ...]:
+def _scenarios(simulator: AnySimulator, config: Config) -> tuple[str, ...]:
     if config.scenarios is None:
         return DEFAULT_SCENARIOS
     names, problems = _resolve(simulator, config.scenarios)
@@ -219,7 +242,7 @@ def _scenarios(simulator: Simulator, config: Config) -> tuple[str, ...]:
     return names
 
 
-def _resolve(simulator: Simulator, given: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
+def _resolve(simulator: AnySimulator, given: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
     """Names and files: a file is added to the library under the name it bears."""
     names, problems = [], []
     for name in given:
@@ -239,7 +262,7 @@ def _resolve(simulator: Simulator, given: tuple[str, ...]) -> tuple[tuple[str, .
     return tuple(names), problems
 
 
-def banner(simulator: Simulator, origin: str) -> list[str]:
+def banner(simulator: AnySimulator, origin: str) -> list[str]:
     """What a user needs to begin: base URLs, the default world's keys, the clock; the ready line comes last.
 
     Where worlds are shared the default world may be another server's, and as it was made there: nothing is told of it.

@@ -29,7 +29,7 @@ from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
 from simulator.engine.control.rows import control_rows
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.server.http.router import Router
-from simulator.engine.worlds.simulator import Simulator
+from simulator.host import Simulator
 from tests.places import ROOT
 
 RUN = ("bash", "python")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 import threading
@@ -13,10 +14,13 @@ from typing import Any
 from simulator.engine.rows.action import ActionTable, Performed
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.pipeline import perform
-from simulator.engine.rows.room import Room, wiring_of
+from simulator.engine.rows.provider import Provider
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
+from simulator.providers.ramp.provider import PROVIDER
 
 
 @contextmanager
@@ -74,9 +78,14 @@ BENEFICIARY = {
 """The body of a beneficiary that nothing is wrong with."""
 
 
+def ramp_with(*rooms: Room) -> Provider:
+    """The ramp, with further rooms."""
+    return dataclasses.replace(PROVIDER, rooms=(*PROVIDER.rooms, *rooms))
+
+
 def make_world(*rooms: Room, seed: int = 1, now: str = START, world_id: str = "default") -> World:
     """A world with a manual clock that knows exactly these rooms."""
-    world = World(world_id, seed, Clock(parse_timestamp(now)), wiring_of(rooms))
+    world = World(world_id, seed, Clock(parse_timestamp(now)), wiring_of(Vocabulary(Provider("test", rooms))))
     with world.change(Cause("start", "world")):
         for room in rooms:
             if room.setup is not None:

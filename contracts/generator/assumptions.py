@@ -13,13 +13,13 @@ from typing import Any
 import simulator
 from contracts.generator.decisions import DECISIONS, Assumption, data_of
 from simulator.engine.worlds.alternatives import SWITCHES
-from simulator.providers.ramp import ORDER
+from simulator.host import PROVIDER
 
 _PACKAGE = Path(simulator.__file__).parent
 _FILE = "assumptions.yaml"
 _CHAPTERS: tuple[tuple[str, str], ...] = (
     ("providers.ramp", "Shared by all rooms"),
-    *((f"providers.ramp.{name}", f"Room {name}") for name in ORDER),
+    *((f"providers.ramp.{room.name}", f"Room {room.name}") for room in PROVIDER.rooms[:-1]),
     ("engine.webhooks", "Room webhooks"),
     ("engine.server", "Server"),
     ("engine.control", "Control interface"),

@@ -14,8 +14,8 @@ from contracts.generator.evidence import Answered, Edge, Evidence
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.operation import Operation
-from simulator.engine.worlds.simulator import ROOMS
 from simulator.kernel.machine import Machine
+from simulator.providers.ramp.provider import ROOMS
 
 SCENARIOS_NAMED = 3
 

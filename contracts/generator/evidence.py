@@ -25,8 +25,8 @@ from simulator.engine.server.http.bases import BASES
 from simulator.engine.server.process import serving
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import JsonObject, loads
-from simulator.engine.worlds.simulator import Blueprint, Simulator
-from simulator.host import application_of
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator, application_of
 from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import DEFAULT_WORLD, World

@@ -23,8 +23,8 @@ from contracts.generator.schemas import REF, Components, Schema, mark, reached
 from simulator.engine.records.listing import Listing
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.fields import Body, Nothing
-from simulator.engine.worlds.simulator import ROOMS
 from simulator.providers.ramp import reference
+from simulator.providers.ramp.provider import ROOMS
 
 _DESCRIPTION = """\
 The interface of a stablecoin ramp and wallet service, as the simulator serves it. Every operation, field, status and \

@@ -15,7 +15,7 @@ from simulator.engine.records.listing import Bound, Filter, Listing
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.enums import explained
 from simulator.engine.text.shapes import Choices, guesses
-from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp.provider import ROOMS
 
 Parameter = dict[str, Any]
 

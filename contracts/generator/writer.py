@@ -37,7 +37,8 @@ from simulator.engine.scenario.files.library import Library, files_in
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.files.shipped import line_of, shipped_directory
 from simulator.engine.text.yaml import yaml_text
-from simulator.engine.worlds.simulator import ROOMS, Simulator
+from simulator.host import Simulator
+from simulator.providers.ramp.provider import ROOMS
 
 _HEAD = "# Made from the code by `python -m contracts.generator write`; do not edit.\n"
 

@@ -38,7 +38,7 @@ def of_operation(method: str, path: str) -> list[str]:
 
 @cache
 def _router() -> Router[Any]:
-    from simulator.engine.worlds.simulator import Simulator
+    from simulator.host import Simulator
 
     return Router(list(Simulator().operations))
 

@@ -282,7 +282,7 @@ def _given(given: inputs.ScenarioInput, name: str) -> str:
 def _document(text: str) -> JsonObject:
     """A scenario as JSON; ToolRefused with every problem by line where it is not one."""
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
-    from simulator.engine.worlds.simulator import Simulator
+    from simulator.host import Simulator
 
     simulator = Simulator()
     try:
@@ -317,7 +317,7 @@ def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
 def _file(given: inputs.ScenarioInput) -> Any:
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
     from simulator.engine.text.strict import similar
-    from simulator.engine.worlds.simulator import Simulator
+    from simulator.host import Simulator
 
     simulator = Simulator()
     if given.yaml is None:

@@ -59,7 +59,7 @@ class Wiring:
     resource whose creation emits no event. `kinds`: the descriptor of every kind of resource by name. `on_failure`:
     called with a timer whose handler raised, after its change was undone and in place of it; it must not raise.
     Without one the exception is raised to whoever fires. `tables`: all that its rooms and kernel have
-    (None: any).
+    (None: any). `vocabulary`: the rows of the simulated service, which the kernel does not look at.
     """
 
     timers: Mapping[str, TimerRow] = field(default_factory=dict)
@@ -68,6 +68,7 @@ class Wiring:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     on_failure: FailureHandler | None = None
     tables: Set[TableKey[Any]] | None = None
+    vocabulary: object = None
 
 
 @dataclass(frozen=True, slots=True)

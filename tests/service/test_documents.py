@@ -27,8 +27,8 @@ from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.texts import headers_text, json_text
 from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.settings import settings_of
-from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator, WorldState, tables_of
-from simulator.host import application_of
+from simulator.engine.worlds.simulator import Blueprint, WorldState, tables_of
+from simulator.host import Simulator, application_of, vocabulary
 from simulator.kernel.agenda import Timer
 from simulator.kernel.fields import Between, OneLine
 from simulator.kernel.journal import MOVES_A_ROW
@@ -38,7 +38,7 @@ from simulator.kernel.world import World
 from tests.remote import Answer, Remote, new_client
 from tests.service.http.busy import busy_morning
 
-CONTENTS = contents_of(tables_of(ROOMS))
+CONTENTS = contents_of(tables_of(vocabulary()))
 TABLES, CODEC = CONTENTS.tables, CONTENTS.codec
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from simulator.providers.ramp import ORDER
+from simulator.host import PROVIDER
 from tests.measures import tree_of
 from tests.places import ROOT
 
@@ -81,10 +81,10 @@ LATER = {
         "simulator.engine.worlds.alternatives",
     ),
     *(
-        f"simulator.providers.ramp.{room}.{what}"
-        for room in ORDER
+        f"simulator.providers.ramp.{room.name}.{what}"
+        for room in PROVIDER.rooms
         for what in ("bodies", "shapes")
-        if f"{room}.{what}" not in OF_THE_FIRST_CALLS
+        if room.name != "webhooks" and f"{room.name}.{what}" not in OF_THE_FIRST_CALLS
     ),
     *("simulator.engine.durable", "sqlite3", "asyncpg"),
     *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),

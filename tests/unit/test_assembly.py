@@ -11,7 +11,8 @@ from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import settings_of, shown
-from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint, Simulator
+from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint
+from simulator.host import Simulator
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import profile_of

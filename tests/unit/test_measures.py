@@ -32,7 +32,7 @@ def _found(measures: Measures) -> dict[str, float]:
         "casts": measures.casts,
         "circles of imports": measures.circles,
         "places for a new event: its row and its cell": counted["event"],
-        "places for a new room: `ORDER`, `ROOMS`, the layers": counted["room"],
+        "places for a new room: `ROOMS`, the layers": counted["room"],
         "places for a new control call: its row": counted["control call"],
         "places for a new member of a fault: its model, its row, what acts on it": counted["fault member"],
     }

@@ -33,16 +33,17 @@ from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.scenario.run.paths import paths_to
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import Shown
-from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator
-from simulator.host import application_of
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator, application_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World
-from simulator.providers.ramp import ORDER
+from simulator.providers.ramp.provider import ROOMS
 from tests.measures import nodes_of, sources
 from tests.places import ROOT
+from tests.support import ramp_with
 
 PACKAGE = ROOT / "simulator"
 
@@ -107,7 +108,7 @@ ROOM = Room(
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
     monkeypatch.setitem(EVENT_TYPES, ROW.name, ROW)
-    made = Simulator((*ROOMS, ROOM))
+    made = Simulator(ramp_with(ROOM))
     made.create_world(Blueprint("default", 1))
     yield made
     # What is remembered of the catalogue is right for as long as that does not change.
@@ -208,7 +209,7 @@ def places() -> dict[str, int]:
         ),
         "event": min(len(naming[event]) for event in EVENT_TYPES),
         "timer": max(len(naming[kind]) for kind in timers),
-        "room": int("beneficiaries" in ORDER) + int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
+        "room": int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
         "control call": min(len(naming[row.path]) for row in CONTROL_ROWS),
         "fault member": max(
             sum(
@@ -225,5 +226,5 @@ def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -
     found = places()
     with capsys.disabled():
         print("\nplaces to touch for a new", ", ".join(f"{what}: {number}" for what, number in found.items()))  # noqa: T201
-    expected = {"action": 0, "event": len(EVENT), "timer": 1, "room": 3, "control call": 1, "fault member": 3}
+    expected = {"action": 0, "event": len(EVENT), "timer": 1, "room": 2, "control call": 1, "fault member": 3}
     assert found == expected

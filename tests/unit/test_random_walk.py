@@ -19,9 +19,9 @@ from simulator.engine.records.records import INDEX, find, kind_of, render_for_ev
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.text.json import dumps
-from simulator.engine.worlds.simulator import ROOMS
 from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from simulator.kernel.world import Wiring, World
+from simulator.providers.ramp.provider import ROOMS
 from tests import support
 from tests.auditor import Auditor
 from tests.support import BENEFICIARY, CELO

@@ -16,7 +16,7 @@ from simulator.contract.serving import CONTRACT_ROWS
 from simulator.engine.control.operation import TAGS
 from simulator.engine.control.rows import control_rows
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.worlds.simulator import Simulator
+from simulator.host import Simulator
 
 _HEAD = """\
 # Control interface

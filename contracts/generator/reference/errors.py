@@ -11,7 +11,7 @@ from contracts.generator.reference.text import place_of, table
 from simulator.contract.files import contract_file
 from simulator.engine.rows.error import CATALOGUE, ErrorCode
 from simulator.engine.text.json import JsonObject, loads
-from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp.provider import ROOMS
 
 FILE = Path(__file__).with_name("errors.yaml")
 _HEAD = """\

@@ -18,8 +18,8 @@ from simulator.engine.control.rows import control_rows
 from simulator.engine.faults import models as faults
 from simulator.engine.faults.presets import PRESETS
 from simulator.engine.text.citations import slug
-from simulator.engine.worlds.simulator import Simulator
 from simulator.exploration.judgement.mending import ADVICE
+from simulator.host import Simulator
 
 FILE = Path(__file__).with_name("faults.yaml")
 _HEAD = """\

@@ -12,7 +12,7 @@ from simulator.engine.scenario.language import sights
 from simulator.engine.scenario.language.sights import Sight
 from simulator.engine.scenario.language.vocabulary import kinds, operations, subjects
 from simulator.engine.webhooks import shapes
-from simulator.engine.worlds.simulator import Simulator
+from simulator.host import Simulator
 
 _FEW = 14
 """So many words of a field are listed."""

@@ -45,7 +45,7 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
     from simulator.engine.scenario.files.library import Library, names_in
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
     from simulator.engine.scenario.files.shipped import shipped_directory
-    from simulator.engine.worlds.simulator import Simulator
+    from simulator.host import Simulator
 
     loader = Loader(Simulator(library=Library()).actions)
     known = names_in([*sorted(shipped_directory().glob("*.yaml")), *files])
@@ -76,7 +76,7 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
 @scenario.command("list")
 def list_scenarios() -> None:
     """List the scenarios that ship with the simulator."""
-    from simulator.engine.worlds.simulator import Simulator
+    from simulator.host import Simulator
 
     library = Simulator().library
     width = max(map(len, library), default=0)
@@ -119,7 +119,7 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
 def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
     """The files that names or paths stand for; ends with code 2 when there is none, 1 when one is not valid."""
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
-    from simulator.engine.worlds.simulator import Simulator
+    from simulator.host import Simulator
 
     simulator = Simulator()
     files = []

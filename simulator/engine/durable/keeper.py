@@ -336,7 +336,7 @@ class Keeper(Observer):
                 await self._set_aside(stored.world, error)
         if DEFAULT_WORLD in self.unreadable and self._simulator.stand_in is None:
             # Whatever looks for the world of nobody in particular finds one; no call does.
-            stand_in = Simulator(library=self._simulator.library)
+            stand_in = Simulator(self._simulator.provider, self._simulator.library)
             self._simulator.stand_in = stand_in.create_world(Blueprint(DEFAULT_WORLD, 0))
         if DEFAULT_WORLD in self._simulator.worlds:
             self.note = self._otherwise(self._simulator.blueprints[DEFAULT_WORLD])

@@ -54,7 +54,7 @@ def share(
         raise ConfigError([needed])
     runtime = application.runtime
     simulator = runtime.simulator
-    simulator.stand_in = Simulator(library=simulator.library).create_world(default)
+    simulator.stand_in = Simulator(simulator.provider, simulator.library).create_world(default)
     store = postgres.PostgresStore(config.store or "", config.advertise or "")
     replica = sharing.Sharing(runtime, store, make_default, idle_seconds=config.idle_worlds_seconds)
     runtime.keep_with(replica.keeper)

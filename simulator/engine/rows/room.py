@@ -7,12 +7,11 @@ from typing import Any
 
 from simulator.engine.records.records import Kind
 from simulator.engine.rows.action import Action
-from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.shapes import Clauses
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
+from simulator.kernel.world import CreationListener, EventListener, TimerRow, World
 
 
 @dataclass(frozen=True)
@@ -43,22 +42,3 @@ class Room:
 def kinds_in_order(rooms: Iterable[Room]) -> list[Kind]:
     """The kinds of all rooms; last those of which a world has but one."""
     return sorted((kind for room in rooms for kind in room.kinds), key=lambda kind: kind.sole is not None)
-
-
-def wiring_of(
-    rooms: Iterable[Room],
-    timers: Iterable[TimerRow] = (),
-    on_event: tuple[EventListener, ...] = (),
-    on_created: tuple[CreationListener, ...] = (),
-    on_failure: FailureHandler | None = None,
-) -> Wiring:
-    """What rooms connect to a world, and after them what stands around them; ValueError for two rows of one name."""
-    rooms = tuple(rooms)
-    rows = (*(row for room in rooms for row in room.timers), *timers)
-    return Wiring(
-        timers=by_name("timers", rows, lambda row: row.kind),
-        on_event=(*(listener for room in rooms for listener in room.on_event), *on_event),
-        on_created=(*(listener for room in rooms for listener in room.on_created), *on_created),
-        kinds=by_name("kinds", kinds_in_order(rooms), lambda kind: kind.name),
-        on_failure=on_failure,
-    )

@@ -1,4 +1,4 @@
-"""The composition root: one place collects the rooms and wires every world.
+"""The simulator: one place takes the rooms of a provider and wires every world.
 
 Nothing registers itself by import, nothing is global: a `Simulator` is made, and all worlds live in it.
 """
@@ -18,10 +18,9 @@ from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS
 from simulator.engine.records.advice import ADVICE, advise
 from simulator.engine.records.records import INDEX, ORIGINS
 from simulator.engine.records.requests import requests_of
-from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.by_name import by_name
-from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.room import Room, wiring_of
+from simulator.engine.rows.provider import Provider
+from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
 from simulator.engine.scenario.files.library import Library, ScenarioFile
 from simulator.engine.scenario.files.shipped import shipped_library
 from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
@@ -42,45 +41,17 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import DEFAULT_WORLD, Directory, World
 from simulator.kernel.world import TABLES as WORLD_TABLES
-from simulator.providers.ramp import (
-    auth,
-    balance,
-    beneficiaries,
-    deposit_wallets,
-    fees,
-    history,
-    profile,
-    ramps,
-    recurring,
-    reference,
-    transactions,
-)
-from simulator.providers.ramp.incoming_transfers import RECEIVERS
+from simulator.providers.ramp import auth
 
 _log = logging.getLogger(__name__)
 
 DEFAULT_SCENARIOS = ("autopilot", "test-values")
 
-ROOMS: tuple[Room, ...] = (
-    reference.ROOM,
-    profile.ROOM,
-    auth.ROOM,
-    beneficiaries.ROOM,
-    fees.ROOM,
-    transactions.ROOM,
-    ramps.ROOM,
-    deposit_wallets.ROOM,
-    balance.ROOM,
-    recurring.ROOM,
-    history.ROOM,
-    webhooks.ROOM,
-)
 
-
-def tables_of(rooms: Iterable[Room]) -> tuple[TableKey[Any], ...]:
-    """Every table of a world with these rooms but those of the shell around it; ValueError for two of one name."""
-    around = (*WORLD_TABLES, ADVICE, ASSUMED, FAULTS, INDEX, ORIGINS, RECEIVERS, SETTINGS, UNDER_KEYS)
-    tables = dict.fromkeys((*around, *(table for room in rooms for table in room.all_tables()), *SCENARIO_TABLES))
+def tables_of(vocabulary: Vocabulary) -> tuple[TableKey[Any], ...]:
+    """Every table of a world, those of rooms and engine; ValueError for two of one name."""
+    around = (*WORLD_TABLES, ADVICE, ASSUMED, FAULTS, INDEX, ORIGINS, SETTINGS, UNDER_KEYS)
+    tables = dict.fromkeys((*around, *vocabulary.tables, *SCENARIO_TABLES))
     return tuple(by_name("tables", tables, lambda table: table.name).values())
 
 
@@ -124,21 +95,20 @@ class WorldExists(Exception):
 
 
 class Simulator:
-    """All worlds of a process, and what they share: rooms, operations, actions, scenarios."""
+    """All worlds of a process, and what they share: the rows of a provider, scenarios."""
 
-    def __init__(
-        self, rooms: Iterable[Room] = ROOMS, library: Library | None = None, inherited: Inherited | None = None
-    ) -> None:
-        self.rooms = tuple(rooms)
-        self.tables = tables_of(self.rooms)
-        self.actions = ActionTable(row for room in self.rooms for row in room.actions)
+    def __init__(self, provider: Provider, library: Library | None = None, inherited: Inherited | None = None) -> None:
+        self.vocabulary = vocabulary = Vocabulary(provider)
+        self.provider = provider
+        self.rooms = provider.rooms
+        self.operations = vocabulary.operations
+        self.actions = vocabulary.actions
+        self.tables = tables_of(vocabulary)
         self.library = library if library is not None else shipped_library(self.actions)
         self.shipped = frozenset(self.library)
         self.engine = Engine(self.actions, self.library)
-        operations = (row for room in self.rooms for row in room.operations)
-        self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
         called = (self.engine.on_event,), (self.engine.on_created,)
-        wiring = wiring_of(self.rooms, self.engine.timers, *called, self._failed)
+        wiring = wiring_of(vocabulary, self.engine.timers, *called, self._failed)
         self.wiring = dataclasses.replace(wiring, tables=frozenset(self.tables))
         self.inherited = inherited or Inherited()
         self.worlds: dict[str, World] = {}

@@ -13,7 +13,8 @@ import pytest
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.server.app import Application
 from simulator.engine.server.runtime import Runtime
-from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.providers.ramp.deposit_wallets.records import WALLETS
 from tests.campaigns.hostile.campaigns.yaml_texts import scenario_text
 from tests.campaigns.hostile.findings import Findings

@@ -16,8 +16,7 @@ from simulator.engine.scenario.run.clients import AsgiClient, HttpClient
 from simulator.engine.scenario.run.results import RunResult
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.server.config import Config
-from simulator.engine.worlds.simulator import Simulator
-from simulator.host import create_app
+from simulator.host import Simulator, create_app
 from tests.remote import Remote
 from tests.service.control.test_trigger import offramp, onramp, quote, recurring, trigger
 from tests.support import BENEFICIARY, CELO, KEYS, QUOTE

@@ -17,7 +17,8 @@ import httpx
 import pytest
 
 from simulator.engine.control import operation
-from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint, Simulator
+from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint
+from simulator.host import Simulator
 from tests.remote import Remote, new_client
 from tests.service.http.busy import afternoon, busy_morning, ok, onramp, send
 from tests.service.http.test_clock_and_webhooks import Receiver

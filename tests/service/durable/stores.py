@@ -17,8 +17,8 @@ from simulator.engine.server.app import Application
 from simulator.engine.server.process import serving
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.webhooks.courier.transport import Transport
-from simulator.engine.worlds.simulator import Blueprint, Simulator
-from simulator.host import application_of
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator, application_of
 from tests.remote import async_client
 from tests.support import KEYS
 

@@ -16,7 +16,8 @@ from simulator.engine.durable.writes import Base, ClockState, Gathering, base_pa
 from simulator.engine.records.records import INDEX
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.records.row_text import RowTexts
-from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.ids import STREAMS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World

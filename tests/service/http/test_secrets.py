@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from simulator.engine.server.config import Config
-from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp.provider import ROOMS
 from tests.remote import Remote, new_client, running
 
 CONTROL_TOKEN = "open-sesame-open-sesame"

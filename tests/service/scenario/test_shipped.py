@@ -15,8 +15,7 @@ from simulator.engine.scenario.files.shipped import shipped_directory
 from simulator.engine.scenario.run.clients import AsgiClient, Reply
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
-from simulator.engine.worlds.simulator import Simulator
-from simulator.host import create_app
+from simulator.host import Simulator, create_app
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS, SECOND_MS
 from simulator.kernel.world import World
 from tests.shipped import shown

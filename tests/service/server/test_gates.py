@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp.provider import ROOMS
 from tests.remote import Remote
 
 OPERATIONS = [(row.method, row.path) for room in ROOMS for row in room.operations if row.path != "/auth/token"]

@@ -14,8 +14,7 @@ from simulator.contract.serving import CONTRACT_ROWS
 from simulator.engine.control.rows import control_rows
 from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.config import Config
-from simulator.engine.worlds.simulator import Simulator
-from simulator.host import create_app
+from simulator.host import Simulator, create_app
 from tests.contract_judge import ContractJudge
 from tests.shipped import generated
 

@@ -20,10 +20,10 @@ from simulator.contract.files import contracts_directory
 from simulator.engine.rows.operation import Operation
 from simulator.engine.scenario.files.shipped import shipped_directory
 from simulator.engine.text.fields import Body
-from simulator.engine.worlds.simulator import ROOMS
 from simulator.kernel.machine import Machine
 from simulator.providers import ramp as resources
 from simulator.providers.ramp.fees.routes import OPERATIONS as FEE_OPERATIONS
+from simulator.providers.ramp.provider import ROOMS
 from tests.shipped import shown
 
 OPERATIONS = {row.name: row for room in ROOMS for row in room.operations}

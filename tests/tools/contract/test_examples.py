@@ -17,8 +17,7 @@ from simulator.engine.scenario.play.filling import fill, value_at
 from simulator.engine.scenario.run.clients import HttpClient, Reply
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
-from simulator.engine.worlds.simulator import Simulator
-from simulator.host import create_app
+from simulator.host import Simulator, create_app
 
 Rows = Mapping[str, tuple[str, str, Mapping[str, Any]]]
 

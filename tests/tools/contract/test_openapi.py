@@ -16,7 +16,7 @@ from contracts.generator.provenance import clauses_of
 from simulator.contract.files import followed, operations_of
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.event import EVENT_TYPES
-from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp.provider import ROOMS
 from tests.contract_judge import ContractJudge
 from tests.support import QUOTE
 

@@ -9,7 +9,7 @@ import pytest
 from contracts.generator import diagrams
 from contracts.generator.assumptions import all_assumptions, page
 from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp.provider import ROOMS
 
 
 def test_every_kind_of_resource_has_a_diagram_and_the_index_names_them_all() -> None:

@@ -15,8 +15,7 @@ from simulator.engine.scenario.run import runner
 from simulator.engine.scenario.run.clients import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
-from simulator.engine.worlds.simulator import Simulator
-from simulator.host import create_app
+from simulator.host import Simulator, create_app
 
 
 @pytest.fixture(scope="module")

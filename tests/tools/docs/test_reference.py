@@ -15,7 +15,7 @@ from simulator.engine.control.rows import control_rows
 from simulator.engine.faults.models import InterfaceFault, Service, WebhookFault, check_fault
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.event import EVENT_TYPES
-from simulator.engine.worlds.simulator import Simulator
+from simulator.host import Simulator
 
 MOST_WITHOUT_EXAMPLE = 8
 """Control calls whose answers are no JSON, that need what an example does not have, or that are new."""

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader
-from simulator.engine.worlds.simulator import Simulator
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.exploring import Baseline, Explored, Settings
 from simulator.exploration.judgement.causes import FAMILIES, Judged, causes_of
@@ -31,6 +30,7 @@ from simulator.exploration.reports.page import beside, first_difference
 from simulator.exploration.reports.receipt import with_commit
 from simulator.exploration.runs.aftermath import Hooks
 from simulator.exploration.runs.tasks import Document
+from simulator.host import Simulator
 from tests.places import ROOT
 from tests.tools.exploration.evidence import EVERYTHING
 

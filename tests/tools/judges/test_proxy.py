@@ -27,8 +27,8 @@ from simulator.engine.scenario.run.clients import Reply
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.server.process import serving
 from simulator.engine.server.runtime import Runtime
-from simulator.engine.worlds.simulator import Blueprint, Simulator
-from simulator.host import application_of
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator, application_of
 from simulator.kernel.world import DEFAULT_WORLD
 from tests.contract_judge import ContractJudge
 from tests.tools.judges import tools

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.engine.records.listing import Listing
 from simulator.engine.rows.operation import Operation
-from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp.provider import ROOMS
 
 OPERATIONS = {operation.name: operation for room in ROOMS for operation in room.operations}
 LISTS = {name: row.query for name, row in OPERATIONS.items() if isinstance(row.query, Listing)}

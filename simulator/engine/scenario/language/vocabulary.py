@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import import_module
 
 from simulator.engine.records.records import Kind
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.room import Room, kinds_in_order
+from simulator.engine.rows.room import kinds_in_order
 from simulator.engine.rows.subjects import Subject, subjects_of
-from simulator.providers.ramp import ORDER
-
-
-def _place(room: str) -> str:
-    return "engine.webhooks" if room == "webhooks" else f"providers.ramp.{room}"
-
-
-@cache
-def _rooms() -> tuple[Room, ...]:
-    return tuple(import_module(f"simulator.{_place(name)}").ROOM for name in (*ORDER, "webhooks"))
+from simulator.providers.ramp.provider import ROOMS
 
 
 @cache
@@ -33,7 +23,7 @@ def subjects() -> Mapping[str, tuple[Subject, ...]]:
 @cache
 def kinds() -> tuple[Kind, ...]:
     """Every kind of resource."""
-    return tuple(kinds_in_order(_rooms()))
+    return tuple(kinds_in_order(ROOMS))
 
 
 def shapes_of(event: str) -> tuple[object, ...]:
@@ -47,7 +37,7 @@ def kinds_of(about: str) -> tuple[str, ...]:
     move emits the event: then a rule's object may be any.
     """
     named = {one.kind.name for group in subjects().values() for one in group if one.event.object == about}
-    kinds = (kind for room in _rooms() for kind in room.kinds if kind.name in named)
+    kinds = (kind for room in ROOMS for kind in room.kinds if kind.name in named)
     made = (kind.name for kind in kinds if kind.standing is None and kind.sole is None)
     return () if any(row.in_status and row.object == about for row in EVENT_TYPES.values()) else tuple(made)
 
@@ -55,7 +45,7 @@ def kinds_of(about: str) -> tuple[str, ...]:
 @cache
 def operations() -> tuple[Operation, ...]:
     """Every operation of the interface."""
-    return tuple(row for room in _rooms() for row in room.operations)
+    return tuple(row for room in ROOMS for row in room.operations)
 
 
 def operation_at(method: str, path: str) -> Operation | None:

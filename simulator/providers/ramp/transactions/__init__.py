@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simulator.engine.rows.room import Room
 from simulator.kernel.world import TimerRow
+from simulator.providers.ramp.incoming_transfers import RECEIVERS
 from simulator.providers.ramp.transactions import shapes
 from simulator.providers.ramp.transactions.actions import (
     begin,
@@ -53,6 +54,7 @@ ROOM = Room(
     tables=(
         ORDERS,
         LIGHTNING_PAYMENTS,
+        RECEIVERS,
     ),
     kinds=(
         transaction_kind(

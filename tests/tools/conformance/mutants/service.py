@@ -24,7 +24,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from simulator.engine.webhooks import Outcome, webhook_key
 from simulator.engine.webhooks.courier.exchange import Headers
 from simulator.engine.webhooks.courier.transport import Transport
-from simulator.engine.worlds.simulator import Simulator
+from simulator.engine.worlds.simulator import Simulator as AnySimulator
+from simulator.host import Simulator
 
 BASES = ("/production/v1", "/v1")
 
@@ -285,7 +286,7 @@ async def _send(send: Send, result: Answer, raw: bytes | None) -> None:
 class WrongTransport:
     """The courier's way to receivers, with a mutant on it."""
 
-    def __init__(self, inner: Transport, mutant: Mutant, tally: Tally, simulator: Simulator) -> None:
+    def __init__(self, inner: Transport, mutant: Mutant, tally: Tally, simulator: AnySimulator) -> None:
         self._inner = inner
         self._mutant = mutant
         self._tally = tally

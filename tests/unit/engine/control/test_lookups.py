@@ -9,7 +9,8 @@ from hypothesis import given, strategies
 
 from simulator.engine.control.history.lookups import Lookups, _Index, _Requests
 from simulator.engine.records.requests import JournalEntry, requests_of
-from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.store import Store, TableKey
 from simulator.kernel.world import World
 

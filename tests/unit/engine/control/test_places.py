@@ -15,7 +15,8 @@ from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.app import Application
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.fields import Body
-from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 
 
 class Greeting(TypedDict):
@@ -47,7 +48,7 @@ GREET = ControlOperation(
 
 
 def test_a_row_alone_brings_a_call_into_the_contract() -> None:
-    document = control.build(control_rows((GREET,)), Simulator(ROOMS).actions)
+    document = control.build(control_rows((GREET,)), Simulator().actions)
     shown = document["paths"]["/_simulator/greetings/{name}"]["post"]
     assert (shown["operationId"], shown["summary"], shown["tags"]) == ("greet", "Greet a world", ["Worlds"])
     answer = shown["responses"]["201"]["content"]["application/json"]["schema"]
@@ -61,7 +62,7 @@ def test_a_row_alone_brings_a_call_into_the_contract() -> None:
 
 def test_a_row_alone_brings_a_call_into_the_server_and_into_its_journal() -> None:
     async def go() -> list[Any]:
-        simulator = Simulator(ROOMS)
+        simulator = Simulator()
         simulator.create_world(Blueprint("default", 1))
         runtime = Runtime(simulator)
         application = Application(runtime, steering=ControlInterface(runtime, control_rows((GREET,))))

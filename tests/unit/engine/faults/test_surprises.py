@@ -17,7 +17,7 @@ from simulator.engine.rows.room import kinds_in_order
 from simulator.engine.rows.subjects import subjects_of
 from simulator.engine.text.json import dumps
 from simulator.engine.text.shapes import Number, OneOf
-from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp.provider import ROOMS
 
 KINDS = tuple(kinds_in_order(ROOMS))
 OPERATIONS = [row for room in ROOMS for row in room.operations]

@@ -10,7 +10,8 @@ import pytest
 
 from simulator.engine.insight.ended import FINDINGS_KEPT, EndedWorlds
 from simulator.engine.records.advice import ADVICE, advise
-from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table

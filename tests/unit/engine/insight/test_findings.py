@@ -18,7 +18,8 @@ from simulator.engine.text.json import dumps
 from simulator.engine.text.texts import headers_text
 from simulator.engine.webhooks import Delivery
 from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Webhook
-from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.texts import NO_HEADERS, Text

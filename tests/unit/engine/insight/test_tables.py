@@ -12,7 +12,8 @@ from simulator.engine.insight.page import render_page
 from simulator.engine.records.listing import Listing
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.event import EVENT_TYPES
-from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.journal import Cause
 from tests.support import invoke
 

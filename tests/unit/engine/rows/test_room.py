@@ -12,11 +12,16 @@ from simulator.engine.rows import error as errors
 from simulator.engine.rows import event as events
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.room import Room, wiring_of
+from simulator.engine.rows.provider import Provider
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
 from simulator.engine.scenario.files.library import Library
-from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow
+from simulator.providers.ramp.provider import PROVIDER, ROOMS
+from tests.support import ramp_with
 from tests.unit.engine.rows.toy import LAMPS
 
 BLINK = TimerRow("lamp.blink", lambda world, timer: None, "a lamp blinks")
@@ -27,7 +32,8 @@ def _nothing(call: ActionCall[Any, Any]) -> None:
 
 
 def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
-    wiring = wiring_of((Room("lamps", kinds=(LAMPS,)), Room("blinking", timers=(BLINK,))))
+    rooms = Room("lamps", kinds=(LAMPS,)), Room("blinking", timers=(BLINK,))
+    wiring = wiring_of(Vocabulary(Provider("toy", rooms)))
     assert (wiring.kinds, wiring.timers) == ({"lamp": LAMPS}, {"lamp.blink": BLINK})
 
 
@@ -48,7 +54,7 @@ def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
 )
 def test_two_rows_of_one_name_are_refused_when_a_simulator_is_made(room: Room, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Simulator((*ROOMS, room), Library())
+        Simulator(ramp_with(room), Library())
 
 
 @pytest.mark.parametrize(
@@ -65,7 +71,7 @@ def test_two_rows_of_one_name_in_a_catalogue_are_refused(module: Any, row: str) 
 
 def test_a_table_that_no_room_lists_is_refused_when_it_is_reached_for() -> None:
     forgotten = TableKey("forgotten", str)
-    for rooms, known in ((ROOMS, False), ((*ROOMS, Room("more", tables=(forgotten,))), True)):
-        world = Simulator(rooms, Library()).create_world(Blueprint("default", 1))
+    for provider, known in ((PROVIDER, False), (ramp_with(Room("more", tables=(forgotten,))), True)):
+        world = Simulator(provider, Library()).create_world(Blueprint("default", 1))
         with nullcontext() if known else pytest.raises(ValueError, match="'forgotten' is of no room"):
             assert len(world.store[forgotten]) == 0

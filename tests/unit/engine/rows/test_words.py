@@ -15,7 +15,7 @@ from simulator.engine.rows.error import ApiError
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.language.schema import Scenario
 from simulator.engine.text.fields import Body, in_words, parse
-from simulator.engine.worlds.simulator import Simulator
+from simulator.host import Simulator
 
 SIMULATOR = Simulator(library=Library())
 MAKING = (

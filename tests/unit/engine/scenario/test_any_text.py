@@ -15,7 +15,8 @@ from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.files.shipped import shipped_directory
 from simulator.engine.text.json import dumps
 from simulator.engine.text.yaml import yaml_text
-from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.journal import Cause
 from tests.support import whole
 

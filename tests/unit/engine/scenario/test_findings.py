@@ -13,7 +13,7 @@ from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.language import sights
 from simulator.engine.scenario.language import vocabulary as objects
-from simulator.engine.worlds.simulator import Simulator
+from simulator.host import Simulator
 
 LOADER = Loader(Simulator(library=Library()).actions)
 QUOTE = "type: offramp, network: celo, asset: USDC, fiat_currency: KES, amount_currency: USDC, method: mobile_money"

@@ -10,7 +10,7 @@ import pytest
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.files.shipped import line_of, shipped_directory, shipped_library
-from simulator.engine.worlds.simulator import Simulator
+from simulator.host import Simulator
 
 ACTIONS = Simulator(library=Library()).actions
 RAIN = "name: rain\ndescription: It rains.\nrules:\n  - on: created\n    do: []\n"

@@ -16,7 +16,8 @@ from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.run.drive import DriveCall, Until, action
 from simulator.engine.scenario.run.fresh import Start, fresh_for
 from simulator.engine.scenario.run.paths import Path, paths_to, schedule_from
-from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.providers.ramp.transactions import Side

@@ -7,7 +7,8 @@ from contextlib import suppress
 from hypothesis import given, strategies
 
 from simulator.engine.scenario.play.pending import STEP, steps_on, timers_about
-from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.agenda import Timer
 from simulator.kernel.world import World
 

@@ -12,8 +12,8 @@ from simulator.engine import webhooks
 from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.webhooks.courier.transport import FakeTransport
-from simulator.engine.worlds.simulator import Blueprint, Simulator
-from simulator.host import application_of
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator, application_of
 from tests.seeds import walk_seed
 
 SEND = {"symbol": "USDC", "network": "CELO", "amount": "5", "destination": {"type": "platform_user",

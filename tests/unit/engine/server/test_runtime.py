@@ -12,9 +12,11 @@ import pytest
 from simulator.engine.rows.room import Room
 from simulator.engine.server.runtime import Runtime, Watcher
 from simulator.engine.webhooks.courier.transport import FakeTransport
-from simulator.engine.worlds.simulator import ROOMS, Blueprint, Simulator
+from simulator.engine.worlds.simulator import Blueprint
+from simulator.host import Simulator
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import TimerRow, World
+from tests.support import ramp_with
 
 TICK = TimerRow("tick", lambda world, timer: None, "nothing happens")
 
@@ -40,7 +42,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.transport = FakeTransport()
-        self.simulator = Simulator((*ROOMS, Room("clock", timers=(TICK,))))
+        self.simulator = Simulator(ramp_with(Room("clock", timers=(TICK,))))
         self.runtime = Runtime(self.simulator, self.transport)
         self.world = self.simulator.create_world(Blueprint("w", 1))
         self.heard = Heard()

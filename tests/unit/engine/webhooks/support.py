@@ -11,9 +11,9 @@ from simulator.engine.rows.event import emit
 from simulator.engine.rows.operation import Probe, ProbeOutcome
 from simulator.engine.webhooks import Attempt, Outcome
 from simulator.engine.worlds.settings import SETTINGS
-from simulator.engine.worlds.simulator import ROOMS
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import World
+from simulator.providers.ramp.provider import ROOMS
 from tests.support import find_operation, invoke, make_world
 
 URL = "https://receiver.example.com/hooks"

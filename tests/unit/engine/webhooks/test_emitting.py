@@ -17,7 +17,7 @@ from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import subjects_of
 from simulator.engine.text.json import loads
 from simulator.engine.webhooks.shapes import WebhookEndpoint
-from simulator.engine.worlds.simulator import ROOMS, Simulator
+from simulator.host import Simulator
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
@@ -26,6 +26,7 @@ from simulator.kernel.world import World
 from simulator.providers.ramp.beneficiaries.shapes import PhoneNumberBeneficiary
 from simulator.providers.ramp.deposit_wallets.shapes import CeloWallet, InvoiceObject, OnChainDeposit
 from simulator.providers.ramp.profile.shapes import KycDetail
+from simulator.providers.ramp.provider import ROOMS
 from simulator.providers.ramp.ramps.shapes import OfframpTransaction, OnrampTransaction, RampQuoteShape
 from simulator.providers.ramp.recurring.shapes import RecurringWithdrawal, RecurringWithdrawalRun
 from simulator.providers.ramp.reference.shapes import NetworkObject

@@ -14,7 +14,7 @@ from simulator.engine.text.json import loads
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.webhooks.deliveries import deliveries_of
 from simulator.engine.webhooks.shapes import WebhookEndpoint
-from simulator.engine.worlds.simulator import ROOMS
+from simulator.providers.ramp.provider import ROOMS
 from tests.support import act, event_types, make_world
 from tests.unit.engine.webhooks.support import (
     BROKEN,

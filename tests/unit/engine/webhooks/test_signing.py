@@ -10,10 +10,10 @@ import pytest
 from simulator.engine.webhooks import Attempt, prepare, webhook_key
 from simulator.engine.webhooks.keys import sign
 from simulator.engine.webhooks.records import IN_FLIGHT, QUEUES, SignedRequest
-from simulator.engine.worlds.simulator import ROOMS
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
+from simulator.providers.ramp.provider import ROOMS
 from tests.support import act
 from tests.unit.engine.webhooks.support import (
     BROKEN,

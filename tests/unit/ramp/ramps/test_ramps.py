@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from simulator.engine.records.advice import ADVICE
 from simulator.engine.records.records import find, present, render
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.worlds.simulator import ROOMS
 from simulator.kernel.clock import MINUTE_MS, parse_timestamp
 from simulator.kernel.world import World
+from simulator.providers.ramp.provider import ROOMS
 from simulator.providers.ramp.ramps.records import QUOTES as QUOTE_ROWS
 from simulator.providers.ramp.ramps.states import OFFRAMP, ONRAMP
 from simulator.providers.ramp.reference import currency_of

@@ -1,0 +1,69 @@
+"""The vocabulary of a service: all rows of its rooms, collected and checked once, when a simulator is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from simulator.engine.records.records import Kind
+from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.by_name import by_name
+from simulator.engine.rows.error import CATALOGUE, ErrorCode
+from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.provider import Provider
+from simulator.engine.rows.room import kinds_in_order
+from simulator.engine.rows.subjects import Subject, subjects_of
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
+
+
+class Vocabulary:
+    """The rows of a provider, by their names; ValueError for two rows of one name."""
+
+    def __init__(self, provider: Provider) -> None:
+        rooms = provider.rooms
+        self.provider = provider
+        operations = (row for room in rooms for row in room.operations)
+        self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
+        self.actions = ActionTable(row for room in rooms for row in room.actions)
+        self.kinds: Mapping[str, Kind] = by_name("kinds", kinds_in_order(rooms), lambda kind: kind.name)
+        """The kinds of resource; last those of which a world has but one."""
+        self.events: Mapping[str, EventType] = EVENT_TYPES
+        self.errors: Mapping[str, ErrorCode] = CATALOGUE
+        timers = (row for room in rooms for row in room.timers)
+        self.timers: Mapping[str, TimerRow] = by_name("timers", timers, lambda row: row.kind)
+        tables = dict.fromkeys(table for room in rooms for table in room.all_tables())
+        self.tables: tuple[TableKey[Any], ...] = tuple(by_name("tables", tables, lambda table: table.name).values())
+
+    @cached_property
+    def subjects(self) -> Mapping[str, tuple[Subject, ...]]:
+        """The kinds of resource that each event tells of."""
+        return subjects_of(self.kinds.values())
+
+
+def vocabulary_of(world: World) -> Vocabulary:
+    """The vocabulary of the simulator that a world lives in."""
+    vocabulary = world.wiring.vocabulary
+    assert isinstance(vocabulary, Vocabulary)
+    return vocabulary
+
+
+def wiring_of(
+    vocabulary: Vocabulary,
+    timers: Iterable[TimerRow] = (),
+    on_event: tuple[EventListener, ...] = (),
+    on_created: tuple[CreationListener, ...] = (),
+    on_failure: FailureHandler | None = None,
+) -> Wiring:
+    """What rooms connect to a world, and after them what stands around them; ValueError for two timers of one name."""
+    rooms = vocabulary.provider.rooms
+    return Wiring(
+        timers=by_name("timers", (*vocabulary.timers.values(), *timers), lambda row: row.kind),
+        on_event=(*(listener for room in rooms for listener in room.on_event), *on_event),
+        on_created=(*(listener for room in rooms for listener in room.on_created), *on_created),
+        kinds=vocabulary.kinds,
+        on_failure=on_failure,
+        vocabulary=vocabulary,
+    )
