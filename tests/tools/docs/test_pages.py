@@ -150,14 +150,14 @@ def test_headings_have_the_anchors_that_code_hosts_give_them() -> None:
 
 
 def test_a_search_finds_the_page_whose_title_has_the_words() -> None:
-    assert search("fixed chosen")[0]["path"] == "explanation/law-and-weather"
+    assert search("outside events assumptions")[0]["path"] == "explanation/law-and-weather"
     assert search("first onr")[0]["path"] == "tutorial/first-onramp"
 
 
 def test_a_search_may_be_a_question() -> None:
     paths = [hit["path"] for hit in search("How are the retries timed?")]
     assert paths == [hit["path"] for hit in search("retries timed")]
-    assert "reference/webhooks#retries" in paths[:4]
+    assert paths[0] == "how-to/receive-webhooks#retries-how-they-are-timed"
     assert search("how to"), "where there is nothing but small words they are sought"
 
 
