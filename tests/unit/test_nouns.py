@@ -1,0 +1,196 @@
+"""Kernel, engine and tools know no noun of the ramp. What still has one is listed here, and the lists only shrink.
+
+`python -m tests.nouns` prints the lines of kernel and engine, with a path those below it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests import nouns
+from tests.nouns import found_below, found_in, words
+from tests.places import ROOT
+
+pytestmark = pytest.mark.xdist_group("source")  # its modules are parsed once
+
+LEFT: Mapping[str, int] = {
+    "simulator/agents/inspecting.py": 1,
+    "simulator/certification/books.py": 1,
+    "simulator/certification/examining.py": 1,
+    "simulator/certification/playing.py": 2,
+    "simulator/certification/receiver.py": 2,
+    "simulator/certification/rules.py": 5,
+    "simulator/certification/schedules.py": 6,
+    "simulator/certification/signing.py": 2,
+    "simulator/certification/sources.py": 1,
+    "simulator/certification/stage.py": 12,
+    "simulator/compare/differences.py": 2,
+    "simulator/compare/replay.py": 3,
+    "simulator/conformance/bench.py": 8,
+    "simulator/conformance/hooks.py": 59,
+    "simulator/conformance/outcome.py": 2,
+    "simulator/conformance/playing.py": 1,
+    "simulator/conformance/world.py": 9,
+    "simulator/contract/own.py": 2,
+    "simulator/docs/test_values.py": 8,
+    "simulator/engine/clients/live_keys.py": 1,
+    "simulator/engine/control/history/journal.py": 3,
+    "simulator/engine/control/history/queries.py": 1,
+    "simulator/engine/control/objects/actions.py": 1,
+    "simulator/engine/control/objects/explaining.py": 1,
+    "simulator/engine/control/objects/inspection.py": 2,
+    "simulator/engine/control/objects/ledger.py": 1,
+    "simulator/engine/control/objects/reach.py": 2,
+    "simulator/engine/control/operation.py": 2,
+    "simulator/engine/control/rows.py": 1,
+    "simulator/engine/control/scenarios/recording.py": 2,
+    "simulator/engine/control/shapes.py": 2,
+    "simulator/engine/control/time/rehearsal.py": 5,
+    "simulator/engine/control/worlds/trial.py": 4,
+    "simulator/engine/control/worlds/world_object.py": 6,
+    "simulator/engine/durable/resting.py": 1,
+    "simulator/engine/faults/wording.py": 10,
+    "simulator/engine/insight/advice.py": 1,
+    "simulator/engine/insight/conduct.py": 5,
+    "simulator/engine/insight/coverage.py": 2,
+    "simulator/engine/insight/signals.py": 3,
+    "simulator/engine/rows/error.py": 17,
+    "simulator/engine/rows/event.py": 79,
+    "simulator/engine/scenario/language/document.py": 1,
+    "simulator/engine/scenario/language/judge.py": 3,
+    "simulator/engine/scenario/language/parts.py": 1,
+    "simulator/engine/scenario/language/schema.py": 1,
+    "simulator/engine/scenario/language/sights.py": 4,
+    "simulator/engine/scenario/language/vocabulary.py": 1,
+    "simulator/engine/scenario/language/wheres.py": 3,
+    "simulator/engine/scenario/play/activation.py": 2,
+    "simulator/engine/scenario/play/engine.py": 1,
+    "simulator/engine/scenario/play/holding.py": 1,
+    "simulator/engine/scenario/play/matching.py": 1,
+    "simulator/engine/scenario/play/pending.py": 2,
+    "simulator/engine/scenario/play/script.py": 1,
+    "simulator/engine/scenario/play/slowing.py": 2,
+    "simulator/engine/scenario/play/view.py": 11,
+    "simulator/engine/scenario/run/drive.py": 2,
+    "simulator/engine/scenario/run/fresh.py": 67,
+    "simulator/engine/scenario/run/paths.py": 7,
+    "simulator/engine/scenario/run/recorder.py": 3,
+    "simulator/engine/server/checks/faults.py": 1,
+    "simulator/engine/server/checks/gates.py": 4,
+    "simulator/engine/server/endpoint.py": 1,
+    "simulator/engine/server/http/bases.py": 1,
+    "simulator/engine/server/http/messages.py": 1,
+    "simulator/engine/server/http/request.py": 1,
+    "simulator/engine/text/globs.py": 1,
+    "simulator/engine/text/shapes.py": 31,
+    "simulator/engine/webhooks/emails.py": 1,
+    "simulator/engine/webhooks/keys.py": 1,
+    "simulator/engine/worlds/alternatives.py": 1,
+    "simulator/engine/worlds/simulator.py": 1,
+    "simulator/exploration/catalogue.py": 34,
+    "simulator/exploration/judgement/evidence.py": 11,
+    "simulator/exploration/judgement/judging.py": 1,
+    "simulator/exploration/runs/aftermath.py": 1,
+    "simulator/exploration/sites.py": 2,
+    "simulator/kernel/ledger.py": 4,
+    "simulator/kernel/money.py": 2,
+    "simulator/kernel/store.py": 1,
+    "simulator/testing/books.py": 4,
+    "simulator/testing/strategies.py": 14,
+}
+"""Lines of seams that are still to be cut, by file. Take a file out, or lower its number, when you cut it."""
+
+TOOLS: Mapping[str, tuple[int, str]] = {
+    "simulator/__init__.py": (1, "the package where laws enter hooks when they are imported"),
+    "simulator/agents/inputs.py": (
+        10,
+        "descriptions of arguments, which show an agent a path, an action and a parameter",
+    ),
+    "simulator/agents/serving.py": (1, "the title of the server"),
+    "simulator/agents/session.py": (2, "the environment of a tool call that names none"),
+    "simulator/agents/toolbox.py": (5, "descriptions of tools: an agent reads there what is simulated"),
+    "simulator/agents/tools.py": (3, "a refusal that shows a path, and the environment of the first keys"),
+    "simulator/cli/remote.py": (1, "the choices of --environment"),
+    "simulator/cli/server/settings.py": (1, "the help of --environment"),
+    "simulator/cli/tools/certifying.py": (1, "the help of --order"),
+    "simulator/cli/worlds/worlds.py": (1, "the keys that a made world prints"),
+    "simulator/docs/llms.py": (1, "the page for language models says what the reference data are"),
+    "simulator/host.py": (2, "the composition root names the provider"),
+    "simulator/service.py": (2, "the composition root names the provider"),
+    "simulator/testing/faults.py": (2, "refusals that show how calls are written"),
+    "simulator/testing/plugin/__init__.py": (1, "the title of the options"),
+    "simulator/testing/plugin/markers.py": (1, "a refusal that shows the name of a scenario"),
+    "simulator/testing/receiving/receivers.py": (3, "published names of the kit: `environment=`, `world.production`"),
+    "simulator/testing/seen.py": (5, "published names of the kit: `production_keys`, `production_url`"),
+    "simulator/testing/worlds.py": (6, "published names of the kit: `production`, `token(environment)`"),
+}
+"""Lines of tools that stay, by file, each with the reason."""
+
+MOST_OF_TOOLS = 60
+
+
+def _counted() -> Counter[str]:
+    found = found_below("simulator/")
+    return Counter(line.path for line in found if not line.path.startswith("simulator/providers/"))
+
+
+def test_no_file_has_more_nouns_of_the_ramp_than_the_lists_say() -> None:
+    allowed = Counter(LEFT) + Counter({path: count for path, (count, _) in TOOLS.items()})
+    assert _counted() - allowed == Counter(), "python -m tests.nouns PATH shows the lines"
+
+
+def test_the_lists_name_no_file_that_has_none() -> None:
+    counted = _counted()
+    assert [path for path in (*LEFT, *TOOLS) if not counted[path]] == [], "take these out of LEFT or TOOLS"
+
+
+def test_tools_keep_few_and_each_file_says_why() -> None:
+    assert sum(count for count, _ in TOOLS.values()) <= MOST_OF_TOOLS
+    assert all(reason for _, reason in TOOLS.values())
+    assert [path for path in TOOLS if path.startswith(("simulator/kernel/", "simulator/engine/"))] == []
+    assert LEFT.keys() & TOOLS.keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("create_quote", ["quote"]),
+        ("CreateQuote", ["quote"]),
+        ("QUOTE_FEES", ["quote", "fee"]),
+        ("/v1/wallet/assets", ["wallet"]),
+        ("USDC of a KYCStatus", ["usdc", "kyc"]),
+        ("rampsim", []),
+        ("unquoted", []),
+        ("write it in quotes", []),
+        ("beneficiaries", ["beneficiaries"]),
+    ],
+)
+def test_a_name_is_split_into_its_words(text: str, expected: list[str]) -> None:
+    assert list(words(text)) == expected
+
+
+def test_comments_docstrings_and_names_from_outside_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (
+        '"""A quote."""',
+        "import shlex  # no payout",
+        "from urllib.parse import quote",
+        "X = quote(shlex.quote(''))",
+        '"""A deposit."""',
+        "Y = f'{quote(X)} {shlex.quote(X)} a fee'",
+        'Z = """',
+        'a wallet"""',
+    )
+    (tmp_path / "one.py").write_text("\n".join(lines))
+    monkeypatch.setattr(nouns, "ROOT", tmp_path)
+    found = {line.line: set(line.nouns) for line in found_in(tmp_path / "one.py")}
+    assert found == {6: {"fee"}, 8: {"wallet"}}
+
+
+def test_every_path_of_the_lists_is_there() -> None:
+    assert [path for path in (*LEFT, *TOOLS) if not (ROOT / path).exists()] == []
