@@ -78,6 +78,9 @@ BENEFICIARY = {
 """The body of a beneficiary that nothing is wrong with."""
 
 
+ENVIRONMENTS = ("sandbox", "production")
+
+
 def ramp_with(*rooms: Room) -> Provider:
     """The ramp, with further rooms."""
     return dataclasses.replace(PROVIDER, rooms=(*PROVIDER.rooms, *rooms))
@@ -85,7 +88,9 @@ def ramp_with(*rooms: Room) -> Provider:
 
 def make_world(*rooms: Room, seed: int = 1, now: str = START, world_id: str = "default") -> World:
     """A world with a manual clock that knows exactly these rooms."""
-    world = World(world_id, seed, Clock(parse_timestamp(now)), wiring_of(Vocabulary(Provider("test", rooms))))
+    world = World(
+        world_id, seed, Clock(parse_timestamp(now)), wiring_of(Vocabulary(Provider("test", rooms, ENVIRONMENTS)))
+    )
     with world.change(Cause("start", "world")):
         for room in rooms:
             if room.setup is not None:

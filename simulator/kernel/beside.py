@@ -36,6 +36,11 @@ class Beside(Generic[Kept]):
         self._last = ref(world, self._forget), kept
         return kept
 
+    def __setitem__(self, world: World, kept: Kept) -> None:
+        """Keep this object beside a world, in place of the one that it has."""
+        self._all[world] = kept
+        self._last = ref(world, self._forget), kept
+
     def _forget(self, gone: ReferenceType[World]) -> None:
         last = self._last
         if last is not None and last[0] is gone:

@@ -8,7 +8,7 @@ old rows, a snapshot shares the tables until they are written again, and a reade
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
 from types import UnionType
@@ -20,8 +20,6 @@ from simulator.kernel.table import NO_ROWS, Log, Table, Write
 Row = TypeVar("Row")
 Listener: TypeAlias = "Callable[[list[Write]], None]"
 
-ENVIRONMENTS = ("sandbox", "production")
-
 _DELETED = ":deleted"
 
 
@@ -29,39 +27,30 @@ _DELETED = ":deleted"
 class TableKey(Generic[Row]):
     """The declaration of a table: the name that documents write it by, and what its rows are.
 
-    `row` is a class or a typing form; `shape` that of the object in documents, where rows are kept as texts of such.
-    `check(key, row)` raises the `StateError` of `wire/codec` for a row of that type
-    which cannot be one of this table all the same: rows of a document are held against it. A table `per_environment` is
-    there twice; a table `per_owner` once for the account, if it has one there, and once for each other owner. A table
-    `around` worlds is kept by the server, whatever rooms there are. The rows of a `journal` only record what happened:
-    a world is whole without one, so a row that cannot be read is dropped and counted.
-
     Keys are compared by identity, so finding a table hashes no text.
     """
 
     name: str
     row: type[Row] | UnionType
+    """A class or a typing form."""
     per_environment: bool = False
+    """It is there once in each environment of its store."""
     per_owner: bool = False
+    """It is there once for each other owner, and for the account itself."""
     check: Callable[[str, Any], None] | None = None
+    """Called with key and row of a document; raises what documents refuse a row with that cannot be one of these."""
     around: bool = False
+    """The server keeps it, whatever rooms there are."""
     shape: object = None
+    """The type of the object in documents, where rows are kept as its text."""
     journal: bool = False
-    _own: dict[str, Address[Row]] = field(init=False, repr=False)
-    _texts: dict[str, str] = field(init=False, repr=False)
+    """It only records what happened: a world is whole without, so an unreadable row is dropped and counted."""
+    _own: _Own[Row] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         # Nearly all look-ups are the account's own tables, several in every call: their addresses are made once, and
         # every world names its tables by the same texts, which would take 2 KB from each.
-        own = {environment: Address(self, environment, "", False) for environment in self.environments}
-        object.__setattr__(self, "_own", own)
-        texts = {environment: f"{environment}:{self.name}" if environment else self.name for environment in own}
-        object.__setattr__(self, "_texts", texts)
-
-    @property
-    def environments(self) -> tuple[str, ...]:
-        """The environments in which it is there; "" for a table that belongs to none."""
-        return ENVIRONMENTS if self.per_environment else ("",)
+        object.__setattr__(self, "_own", _Own(self))
 
     def of(self, environment: str = "", owner: str = "") -> Address[Row]:
         """The table of one environment, and of one owner ("" for the account itself); KeyError, ValueError."""
@@ -70,7 +59,26 @@ class TableKey(Generic[Row]):
 
     def own_text(self, environment: str) -> str:
         """How the account's own table of an environment is written."""
-        return self._texts[environment]
+        return self._own.texts[environment]
+
+
+class _Own(dict[str, "Address[Row]"]):
+    """The addresses of the account's own tables of one key, by environment; `texts`: as they are written."""
+
+    __slots__ = ("_key", "texts")
+
+    def __init__(self, key: TableKey[Row]) -> None:
+        super().__init__()
+        self._key = key
+        self.texts: dict[str, str] = {}
+
+    def __missing__(self, environment: str) -> Address[Row]:
+        key = self._key
+        if key.per_environment != bool(environment):
+            raise KeyError(environment)
+        self.texts[environment] = f"{environment}:{key.name}" if environment else key.name
+        address = self[environment] = Address(key, environment, "", False)
+        return address
 
 
 class Address(NamedTuple, Generic[Row]):
@@ -102,15 +110,18 @@ class Address(NamedTuple, Generic[Row]):
         return self._replace(deleted=True)
 
 
-def address_of(text: str, keys: Mapping[str, TableKey[Any]]) -> Address[Any] | None:
-    """The address that was written so, None when none of these keys (by name) has such a table."""
+def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Collection[str]) -> Address[Any] | None:
+    """The address that was written so, None when none of these keys (by name) has such a table in an environment."""
     place = text.removesuffix(_DELETED)
     place, _, owner = place.partition("@")
     environment, _, name = place.rpartition(":")
     key = keys.get(name)
-    if key is None or environment not in key.environments or (owner and not key.per_owner):
+    if key is None or environment not in (environments if key.per_environment else ("",)):
         return None
-    return Address(key, environment, owner, text.endswith(_DELETED))
+    if owner and not key.per_owner:
+        return None
+    address = key.of(environment, owner)
+    return address.of_deleted if text.endswith(_DELETED) else address
 
 
 def table_name(text: str) -> str:
@@ -125,15 +136,17 @@ class Store(dict[Any, Any]):
     two keys of one name. It is a dict of those that were asked for: all that happens asks for dozens, and a look-up by
     a method takes five times as long.
 
-    With `known` it has these tables and those around worlds only: documents would not know one that nobody listed.
+    With `known` it has these tables, in these environments, and those around worlds only: documents would not know one
+    that nobody listed.
     Whoever listens (`listen`) gets the writes of every change once it is made, in their order; nobody must raise.
     """
 
-    __slots__ = ("_keys", "_known", "_log", "_tables", "listeners")
+    __slots__ = ("_environments", "_keys", "_known", "_log", "_tables", "listeners")
 
-    def __init__(self, known: Set[TableKey[Any]] | None = None) -> None:
+    def __init__(self, known: Set[TableKey[Any]] | None = None, environments: Collection[str] = ()) -> None:
         super().__init__()
         self._known = known
+        self._environments = environments
         self._tables: dict[str, Table[Any]] = {}
         self._keys: dict[str, TableKey[Any]] = {}
         self._log = Log()
@@ -147,8 +160,11 @@ class Store(dict[Any, Any]):
         # Which table a new address means is decided by its text, once: a snapshot or a document may have filled it
         # before anyone asked for it by its key.
         address = at if isinstance(at, Address) else at.of()
-        if self._known is not None and address.key not in self._known and not address.key.around:
-            raise ValueError(f"the table {address.key.name!r} is of no room of this simulator")
+        if self._known is not None:
+            if address.key not in self._known and not address.key.around:
+                raise ValueError(f"the table {address.key.name!r} is of no room of this simulator")
+            if address.environment and address.environment not in self._environments:
+                raise ValueError(f"there is no environment {address.environment!r}")
         if self._keys.setdefault(address.key.name, address.key) is not address.key:
             raise ValueError(f"two tables are called {address.key.name!r}")
         table = self[at] = self.written(address.text)

@@ -19,9 +19,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ids import STREAMS, Streams
 from simulator.kernel.journal import EVENTS, HISTORIES, HISTORY_LENGTHS, Cause, Event, Journal, shared_cause
 from simulator.kernel.ledger import BALANCES, ENTRIES, HOLDS, TOUCHED, Ledger
-from simulator.kernel.store import ENVIRONMENTS as ENVIRONMENTS
 from simulator.kernel.store import Store, TableKey
-from simulator.kernel.texts import NO_MEMBERS, JsonText
 
 TABLES: tuple[TableKey[Any], ...] = (
     BALANCES, ENTRIES, EVENTS, HISTORIES, HISTORY_LENGTHS, HOLDS, SEQUENCES, STREAMS, TIMERS, TOUCHED,
@@ -52,60 +50,41 @@ class TimerRow:
 
 @dataclass(frozen=True)
 class Wiring:
-    """What the composition root connects to every world.
-
-    `timers`: the row of each kind of timer. `on_event`: called for every emitted event, with the object
-    it carries, inside the change that emitted it. `on_created`: called with environment, object and id of a
-    resource whose creation emits no event. `kinds`: the descriptor of every kind of resource by name. `on_failure`:
-    called with a timer whose handler raised, after its change was undone and in place of it; it must not raise.
-    Without one the exception is raised to whoever fires. `tables`: all that its rooms and kernel have
-    (None: any). `vocabulary`: the rows of the simulated service, which the kernel does not look at.
-    """
+    """What the composition root connects to every world."""
 
     timers: Mapping[str, TimerRow] = field(default_factory=dict)
+    """The row of each kind of timer."""
     on_event: tuple[EventListener, ...] = ()
+    """Called for every emitted event, with the object it carries, inside the change that emitted it."""
     on_created: tuple[CreationListener, ...] = ()
+    """Called with environment, object and id of a resource whose creation emits no event."""
     kinds: Mapping[str, Any] = field(default_factory=dict)
+    """The descriptor of every kind of resource by name."""
     on_failure: FailureHandler | None = None
+    """Called with a timer whose handler raised, after its change was undone and in place of it; it must not raise.
+    Without one the exception is raised to whoever fires."""
     tables: Set[TableKey[Any]] | None = None
+    """All that its rooms and kernel have (None: any)."""
+    environments: tuple[str, ...] = ()
+    """The partitions that tables `per_environment` have."""
     vocabulary: object = None
+    """The rows of the simulated service, which the kernel does not look at."""
 
 
-@dataclass(frozen=True, slots=True)
 class Origin:
-    """What the request that made a resource carried: its body, the scenario it chose for it, its trace ("" = none)."""
+    """What comes with a change beside its cause. The kernel only carries it; whoever makes changes says more."""
 
-    body: JsonText = NO_MEMBERS
-    scenario: str = ""
-    trace: str = ""
-
-    @property
-    def says_something(self) -> bool:
-        """Whether it carried anything; there is one text of the empty object, so none has to be unpacked to know."""
-        return self.body is not NO_MEMBERS or self.scenario != "" or self.trace != ""
+    __slots__ = ()
 
 
 _START = Cause("start", "world")
 NO_ORIGIN = Origin()
 
 
-class Directory(dict[str, str]):
-    """Which world a public key or a token belongs to, for all worlds of a process.
-
-    `tokens_issued` never goes back, whatever becomes of a world: a text that is made from it is never made twice.
-    """
-
-    __slots__ = ("tokens_issued",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tokens_issued = 0
-
-
 class World:
     """The parts of one simulation. See the modules of the kernel for each.
 
-    `directory` is shared by all worlds of a process. `keys_of` is the id that keys are derived from: the world's own,
+    `keys_of` is the id that keys are derived from: the world's own,
     but for a world that was imported under another id.
     """
 
@@ -115,7 +94,6 @@ class World:
         seed: int,
         clock: Clock,
         wiring: Wiring,
-        directory: Directory | None = None,
         keys_of: str = "",
     ) -> None:
         self.id = world_id
@@ -124,8 +102,8 @@ class World:
         self.clock = clock
         self.started_at_ms = clock.now_ms
         self.wiring = wiring
-        self.directory = Directory() if directory is None else directory
-        self.store = Store(wiring.tables)
+        self.environments = wiring.environments
+        self.store = Store(wiring.tables, wiring.environments)
         self.streams = Streams(self.store, seed)
         self.agenda = Agenda(self.store)
         self.ledger = Ledger(self.store)

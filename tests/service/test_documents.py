@@ -37,8 +37,9 @@ from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText
 from simulator.kernel.world import World
 from tests.remote import Answer, Remote, new_client
 from tests.service.http.busy import busy_morning
+from tests.support import ENVIRONMENTS
 
-CONTENTS = contents_of(tables_of(vocabulary()))
+CONTENTS = contents_of(tables_of(vocabulary()), ENVIRONMENTS)
 TABLES, CODEC = CONTENTS.tables, CONTENTS.codec
 
 
@@ -97,7 +98,7 @@ def morning() -> Iterator[Morning]:
 
 def base_name(table: str) -> str:
     """`sandbox:wallets@usr_1:deleted` → `wallets`."""
-    address = address_of(table, TABLES)
+    address = address_of(table, TABLES, ENVIRONMENTS)
     assert address is not None, table
     return address.key.name
 
@@ -657,7 +658,7 @@ def test_a_document_holds_every_row_in_its_order(morning: Morning) -> None:
 
 def test_a_document_may_have_been_formatted_by_another_tool(morning: Morning) -> None:
     raw = json.dumps(json.loads(morning.raw), indent=2, sort_keys=True).encode()
-    encode = contents_of(morning.simulator.tables).codec.encode
+    encode = contents_of(morning.simulator.tables, ENVIRONMENTS).codec.encode
     read = read_document(morning.simulator, raw).tables
     assert {name: {key: encode(row) for key, row in rows.items()} for name, rows in read.items()} == {
         name: {key: encode(row) for key, row in rows.items()} for name, rows in morning.state.tables.items()

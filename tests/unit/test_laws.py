@@ -23,6 +23,7 @@ from simulator.kernel.store import TableKey
 from simulator.providers.ramp.provider import ROOMS
 from tests.measures import nodes_of, sources, text_of, tree_of
 from tests.places import ROOT
+from tests.support import ENVIRONMENTS
 
 pytestmark = pytest.mark.xdist_group("source")  # one worker parses the modules, once
 
@@ -245,7 +246,7 @@ def test_every_table_that_is_declared_is_one_of_those_that_documents_hold() -> N
         for key in (value.values() if isinstance(value, dict) else (value,))
         if isinstance(key, TableKey)
     }
-    assert declared == set(contents_of(tables_of(vocabulary())).tables.values())
+    assert declared == set(contents_of(tables_of(vocabulary()), ENVIRONMENTS).tables.values())
 
 
 def _record_classes(kind: type[Record] = Record) -> Iterator[str]:

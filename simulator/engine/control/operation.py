@@ -47,7 +47,7 @@ from simulator.engine.webhooks.courier.courier import Patience, Unanswered
 from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
+from simulator.kernel.world import DEFAULT_WORLD, World
 
 T = TypeVar("T")
 Shape = TypeVar("Shape")
@@ -173,7 +173,7 @@ class ControlCall:
 
     def check_environment(self) -> None:
         """400 for a header that names no environment, whether the call looks at it or not."""
-        if self.environment not in ENVIRONMENTS:
+        if self.environment not in self.simulator.wiring.environments:
             raise wrong("X-Simulator-Environment", "it is sandbox or production")
 
     def require_idle(self, world: World) -> None:

@@ -28,7 +28,8 @@ from simulator.engine.server.keeping import RETRY_SECONDS, RawPiece, Use
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
-from simulator.engine.worlds.simulator import Blueprint, Observer, Simulator, Snapshot, WorldExists
+from simulator.engine.worlds.observer import Observer
+from simulator.engine.worlds.simulator import Blueprint, Simulator, Snapshot, WorldExists
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 _log = logging.getLogger(__name__)
@@ -64,7 +65,7 @@ class Keeper(Observer):
         self.note = ""
         self._wall_clock_ms = wall_clock_ms
         self._retry_seconds = retry_seconds
-        self._contents: Contents = contents_of(self._simulator.tables)
+        self._contents: Contents = contents_of(self._simulator.tables, self._simulator.wiring.environments)
         self._kept: dict[str, Kept] = {}
         self.unreadable: dict[str, str] = {}
         self._simulator.away = self.unreadable

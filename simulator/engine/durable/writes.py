@@ -313,7 +313,7 @@ class _Reading:
     def _put(self, name: str, rows: dict[str, Any], key: str, written: object) -> None:
         """Put a row into its table. StateError for one that cannot be read; one of a journal is dropped instead."""
         if name not in self._keys:
-            address = address_of(name, self._contents.tables)
+            address = address_of(name, self._contents.tables, self._contents.environments)
             self._keys[name] = None if address is None else address.key
         table = self._keys[name]
         try:

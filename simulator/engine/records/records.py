@@ -16,6 +16,7 @@ from typing_extensions import TypeVar
 
 from simulator.engine.records import indexes
 from simulator.engine.records.conditions import FEW
+from simulator.engine.records.origins import ORIGINS, present_origin
 from simulator.engine.rows.error import ControlError, not_found
 from simulator.engine.rows.event import emit
 from simulator.engine.text.json import JsonObject, Shown
@@ -26,7 +27,7 @@ from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import Address, TableKey, table_name
 from simulator.kernel.table import Table
-from simulator.kernel.world import ENVIRONMENTS, NO_ORIGIN, Origin, World
+from simulator.kernel.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +70,6 @@ def present(value: V | None) -> V:
 
 INDEX = TableKey("index", str)
 """The id of every record that was ever created → the address of the table it lies in, as text."""
-ORIGINS = TableKey("origins", Origin)
-"""What the requests carried that made records, by the ids of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +188,10 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
     if table is not None:
         # The name that the table has: a text made anew for each record would stay with it.
         world.store[INDEX].put(record.id, table.name)
-    if world.origin.says_something:
-        world.store[ORIGINS].put(record.id, world.origin)
-        world.journal.lasting.add(world.origin.body)
+    origin = present_origin(world)
+    if origin.says_something:
+        world.store[ORIGINS].put(record.id, origin)
+        world.journal.lasting.add(origin.body)
     world.journal.record_move(record.id, HistoryEntry(move.target, world.now_ms, move.on, world.cause))
     if announced:
         _announce(world, kind, record, move)
@@ -345,11 +345,6 @@ def is_deleted(world: World, record_id: str) -> bool:
     return at is not None and at == _address(world, world.store.written(at)[record_id]).of_deleted.text
 
 
-def origin_of(world: World, record_id: str) -> Origin:
-    """What the request that made a resource carried."""
-    return world.store[ORIGINS].get(record_id) or NO_ORIGIN
-
-
 def _write(world: World, kind: Kind, record: Record) -> Table[Any] | None:
     """Put a record into the table of its kind; None for a kind that puts it elsewhere."""
     if kind.put is not None:
@@ -363,7 +358,7 @@ def _write(world: World, kind: Kind, record: Record) -> Table[Any] | None:
 def _emit(world: World, kind: Kind, record: Record, move: Move, extra: Shown) -> None:
     if record.owner:
         return
-    for environment in (record.environment,) if record.environment else ENVIRONMENTS:
+    for environment in (record.environment,) if record.environment else world.environments:
         for event_type in move.events:
             shown = _rendered_for_event(world, kind, record)
             shown.update(extra)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from simulator.engine.records.records import origin_of
+from simulator.engine.records.origins import origin_of
 from simulator.kernel.ids import derive
 from simulator.kernel.journal import Event
 from simulator.kernel.world import World

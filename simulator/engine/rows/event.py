@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from simulator.engine.faults import wording
+from simulator.engine.records.origins import present_origin
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.text.json import JsonObject, Shown, dumps
 from simulator.kernel.clock import format_timestamp
@@ -317,7 +318,7 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
         at_ms=now_ms,
         text=Text(raw),
         cause=world.cause,
-        trace=world.origin.trace,
+        trace=present_origin(world).trace,
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from simulator.engine.records.listing import Listing, parse_list
+from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Answer, Call, Operation
 from simulator.engine.text.fields import parse, unknown_fields
@@ -17,7 +18,6 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.text.texts import json_text
 from simulator.engine.worlds import quotas
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import Origin
 
 Gates: TypeAlias = Callable[[Operation, Call], None]
 """What refuses a caller, 403, before anything else is looked at."""
@@ -43,7 +43,7 @@ def perform(
     """
     admit(operation, call, gates)
     validate(operation, call, raw or {}, query or {}, strict=False)
-    with call.world.change(cause, Origin(json_text(raw or {}), scenario)):
+    with call.world.change(cause, RequestOrigin(json_text(raw or {}), scenario)):
         claim(operation, call)
         with quotas.attempt(call.world):
             return operation.action(call)

@@ -15,3 +15,6 @@ class Provider:
 
     rooms: tuple[Room, ...]
     """Its rooms, in the order in which they may import each other; room `webhooks` of the engine among them."""
+
+    environments: tuple[str, ...]
+    """The environments of an account; the first is meant where none is named."""

@@ -65,5 +65,6 @@ def wiring_of(
         on_created=(*(listener for room in rooms for listener in room.on_created), *on_created),
         kinds=vocabulary.kinds,
         on_failure=on_failure,
+        environments=vocabulary.provider.environments,
         vocabulary=vocabulary,
     )

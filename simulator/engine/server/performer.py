@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from simulator.engine.records import traces
+from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.rows import pipeline
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call, Operation, Probe
@@ -26,7 +27,7 @@ from simulator.engine.worlds.settings import assumes, settings_of
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.texts import Text
-from simulator.kernel.world import Origin, World
+from simulator.kernel.world import World
 
 SCENARIO_HEADER = "x-simulator-scenario"
 
@@ -59,7 +60,7 @@ class Performer:
         if gates_last:
             check_gates(operation, call)
         request.unknown_fields = tuple(unknown)
-        origin = Origin(json_text(raw), self._scenario_of(request, call), traces.parent_of(incoming.headers))
+        origin = RequestOrigin(json_text(raw), self._scenario_of(request, call), traces.parent_of(incoming.headers))
         key = idempotency.key_of(operation, incoming)
         if key is None:
             return self._act(request, call, operation, origin)
@@ -73,7 +74,9 @@ class Performer:
             )
         return name
 
-    def _act_once(self, request: Request, call: Call, operation: Operation, origin: Origin, key: str) -> Answering:
+    def _act_once(
+        self, request: Request, call: Call, operation: Operation, origin: RequestOrigin, key: str
+    ) -> Answering:
         """Under an idempotency key: a retry waits for the first call and gets its answer (decision H14)."""
         idempotency.check_key(key)
         world, environment = request.world, request.environment
@@ -121,7 +124,7 @@ class Performer:
         request: Request,
         call: Call,
         operation: Operation,
-        origin: Origin,
+        origin: RequestOrigin,
         bind: Callable[[Outgoing], None] = lambda outgoing: None,
     ) -> Answering:
         """What a call does, inside its change: a scenario's answer or the room's action, and the binding of its key.
@@ -146,7 +149,7 @@ class Performer:
         probe: Probe,
         bind: Callable[[Outgoing], None],
         cause: Cause,
-        origin: Origin,
+        origin: RequestOrigin,
     ) -> Outgoing:
         """The end of a call that sends a test request."""
         world = request.world

@@ -23,7 +23,8 @@ from simulator.engine.server.telemetry.meter import Meter
 from simulator.engine.text.masking import Masker
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
-from simulator.engine.worlds.simulator import Observer, Simulator
+from simulator.engine.worlds.observer import Observer
+from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.world import World
 
 if TYPE_CHECKING:

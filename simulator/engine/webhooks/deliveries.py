@@ -8,7 +8,6 @@ from simulator.engine.records.conditions import having, newest_of, the
 from simulator.engine.records.records import find
 from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Delivery, Webhook, delivery_id
 from simulator.kernel.journal import newest
-from simulator.kernel.store import ENVIRONMENTS
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 
@@ -41,14 +40,17 @@ def all_deliveries(
     """The newest `limit` deliveries (None: all) of the world that fit, oldest first; deleted endpoints included."""
     wanted = {"event_id": event_id, "status": status, "event_type": event_type}
     conditions = [having(name, value) for name, value in wanted.items() if value is not None]
-    ids = [one for one in _every_endpoint_id(world) if endpoint_id in (None, one)]
+    ids = [one for one in _every_endpoint_id(world, world.environments) if endpoint_id in (None, one)]
     found = [row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, the("sequence"))]
     return newest(sorted(found, key=the("sequence")), limit)
 
 
 def delivery_of(world: World, identifier: str) -> Delivery | None:
     """The delivery with this id, None when there is none."""
-    found = (deliveries_of(world, endpoint_id).get(identifier) for endpoint_id in _every_endpoint_id(world))
+    found = (
+        deliveries_of(world, endpoint_id).get(identifier)
+        for endpoint_id in _every_endpoint_id(world, world.environments)
+    )
     return next((one for one in found if one is not None), None)
 
 
@@ -64,7 +66,7 @@ def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -
     return sorted(found, key=the("sequence"))
 
 
-def _every_endpoint_id(world: World, environments: Iterable[str] = ENVIRONMENTS) -> list[str]:
+def _every_endpoint_id(world: World, environments: Iterable[str]) -> list[str]:
     living = [ENDPOINTS.of(environment) for environment in environments]
     tables = [world.store[at] for address in living for at in (address, address.of_deleted)]
     return [endpoint.id for table in tables for endpoint in table.values()]

@@ -11,7 +11,7 @@ from simulator.engine.webhooks.records import NO_FAULT, Attempt, SignedRequest
 from simulator.engine.worlds.settings import settings_of
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
+from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.version import __version__
 
 KEYS = TableKey("webhook_keys", str)
@@ -41,7 +41,7 @@ def _derived(world: World, environment: str, rotations: int) -> str:
 
 def set_up_keys(world: World) -> None:
     """Give a world webhook keys of its own, derived from its id and seed; inside a change."""
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         world.store[KEYS].put(environment, _derived(world, environment, 0))
 
 

@@ -16,7 +16,8 @@ from typing import Any
 from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS
 from simulator.engine.records.advice import ADVICE, advise
-from simulator.engine.records.records import INDEX, ORIGINS
+from simulator.engine.records.origins import ORIGINS
+from simulator.engine.records.records import INDEX
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.provider import Provider
@@ -28,6 +29,8 @@ from simulator.engine.scenario.play.engine import TABLES as SCENARIO_TABLES
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.pending import KINDS
 from simulator.engine.worlds import quotas
+from simulator.engine.worlds.directory import Directory, enter_into
+from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
 from simulator.engine.worlds.world_states import Beginning
 from simulator.engine.worlds.world_states import Blueprint as Blueprint
@@ -39,7 +42,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import DEFAULT_WORLD, Directory, World
+from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.kernel.world import TABLES as WORLD_TABLES
 from simulator.providers.ramp import auth
 
@@ -72,22 +75,6 @@ class Inherited:
         if self.now_ms is not None:
             return self.now_ms
         return parse_timestamp(MANUAL_START) if mode == "manual" else present_ms
-
-
-class Observer:
-    """Whoever is called when worlds begin and end; what it does not care for does nothing."""
-
-    def attach(self, world: World) -> None:
-        """A world begins: it was made, or has replaced another."""
-
-    def detach(self, world: World) -> None:
-        """A world has ended: it was deleted, or another has replaced it."""
-
-    def release(self, world: World) -> None:
-        """A world lives here no more, but has not ended: whoever keeps it may bring it back."""
-
-    def snapshots_changed(self, world_id: str) -> None:
-        """A snapshot of this world was kept or forgotten."""
 
 
 class WorldExists(Exception):
@@ -206,7 +193,7 @@ class Simulator:
         old = self.worlds.get(world.id)
         if old is not None:
             auth.forget(old)
-        world.directory = self.directory
+        enter_into(self.directory, world)
         auth.register(world)
         self.worlds[world.id] = world
         self.blueprints[world.id] = blueprint

@@ -32,8 +32,8 @@ from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.fields import parse
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.worlds.alternatives import chosen
+from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import DEFAULTS
-from simulator.engine.worlds.simulator import Observer
 from simulator.exploration.runs.armed import SCENARIO, beginning
 from simulator.exploration.runs.tasks import RUN, Document, Played
 from simulator.host import create_app

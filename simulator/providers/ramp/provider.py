@@ -35,4 +35,4 @@ ROOMS: tuple[Room, ...] = (
 )
 """A room imports only rooms that stand before it, and only what their `__init__` exports."""
 
-PROVIDER = Provider("ramp", ROOMS)
+PROVIDER = Provider("ramp", ROOMS, environments=("sandbox", "production"))

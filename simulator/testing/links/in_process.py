@@ -28,7 +28,7 @@ from simulator.engine.webhooks import ENDPOINTS, Outcome, check_url
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers, recorded_header
 from simulator.host import create_app
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.testing.errors import SimulatorError, error_of, is_told, missing
 from simulator.testing.links.link import content_of, query_of
 from simulator.testing.links.loop_thread import LoopThread, is_handling
@@ -158,7 +158,9 @@ class InProcessLink:
         world = self._app.runtime.simulator.worlds.get(world_id)
         if world is None:
             return set()
-        return {row.url for environment in ENVIRONMENTS for row in world.store[ENDPOINTS.of(environment)].values()}
+        return {
+            row.url for environment in world.environments for row in world.store[ENDPOINTS.of(environment)].values()
+        }
 
 
 class _Closed(Exception):

@@ -24,7 +24,7 @@ from simulator.kernel.world import World
 from tests.service.test_saved_world import SAVED
 
 SIMULATOR = Simulator()
-CONTENTS = contents_of(SIMULATOR.tables)
+CONTENTS = contents_of(SIMULATOR.tables, SIMULATOR.wiring.environments)
 TEXTS = RowTexts(CONTENTS.codec)
 CLOCK = ClockState("manual", 5, Decimal(1), 7)
 BEGINNING = SIMULATOR.create_world(Blueprint("w", 1))

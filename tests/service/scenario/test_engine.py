@@ -10,7 +10,8 @@ from weakref import ref
 import pytest
 
 from simulator.engine.faults.in_force import FAULTS
-from simulator.engine.records.records import ORIGINS, find, present
+from simulator.engine.records.origins import ORIGINS, RequestOrigin
+from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.play.catalogue import UnknownScenario
@@ -18,7 +19,7 @@ from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.rules import bound_to
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import Origin, World
+from simulator.kernel.world import World
 from tests.support import advance
 from tests.unit.engine.scenario.toy import (
     ACTIONS,
@@ -468,7 +469,7 @@ def test_a_request_that_names_its_scenario_is_answered_by_that_one_alone() -> No
         "name: b\nrules: [{on: request, answer: {code: payout_failed}}]",
     )
     activate(world, engine, "a")
-    with world.change(Cause("request", "x"), Origin(scenario="b")):
+    with world.change(Cause("request", "x"), RequestOrigin(scenario="b")):
         chosen = engine.answer_for(world, "sandbox", "POST", "/x", {})
     assert chosen is not None
     assert chosen.code == "payout_failed"
@@ -480,7 +481,7 @@ def test_what_chose_a_scenario_is_bound_to_it_also_after_choices_were_undone_and
     free = begin(world, "onramp")
     refused = begin(world, "onramp")
     with suppress(LookupError), world.change(Cause("request", "refused")):
-        world.store[ORIGINS].put(refused, Origin(scenario="pays"))
+        world.store[ORIGINS].put(refused, RequestOrigin(scenario="pays"))
         assert bound_to(world, refused) == ("pays", refused)
         raise LookupError
     assert bound_to(world, refused) is None

@@ -28,6 +28,13 @@ def test_each_world_has_one_of_its_own() -> None:
     assert (beside.worlds(), beside.values()) == ([first, second], [*notes])
 
 
+def test_another_can_be_put_in_its_place() -> None:
+    beside, first, second = Beside(Note), make("a"), make("b")
+    shared = beside[first]
+    beside[second] = shared
+    assert beside[second] is beside[first] is shared
+
+
 @pytest.mark.parametrize("asked_last", [True, False])
 def test_it_goes_with_its_world(asked_last: bool) -> None:
     """Without the garbage collector, and also where nobody has asked for that of another world since."""

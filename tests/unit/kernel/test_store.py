@@ -360,7 +360,7 @@ KEYS = {key.name: key for key in (WALLETS, QUEUES, THINGS)}
 )
 def test_an_address_is_written_and_read_back(address: Address[str], text: str) -> None:
     assert address.text == text
-    assert address_of(text, KEYS) == address
+    assert address_of(text, KEYS, ("sandbox", "production")) == address
     assert Store()[address].name == text
 
 
@@ -368,7 +368,7 @@ def test_an_address_is_written_and_read_back(address: Address[str], text: str) -
     "text", ["lamps", "wallets", "moon:wallets", "sandbox:things", "things@usr_1", "sandbox:queues@wh_1", ""]
 )
 def test_a_text_that_no_key_would_write_is_no_address(text: str) -> None:
-    assert address_of(text, KEYS) is None
+    assert address_of(text, KEYS, ("sandbox", "production")) is None
 
 
 def test_each_environment_owner_and_what_was_deleted_has_a_table_of_its_own() -> None:
@@ -383,11 +383,20 @@ def test_each_environment_owner_and_what_was_deleted_has_a_table_of_its_own() ->
 
 
 def test_an_address_that_a_key_does_not_have_is_an_error() -> None:
-    for wrong in (lambda: WALLETS.of("moon"), lambda: THINGS.of("sandbox"), lambda: Store()[WALLETS]):
+    for wrong in (lambda: THINGS.of("sandbox"), lambda: Store()[WALLETS]):
         with pytest.raises(KeyError):
             wrong()
     with pytest.raises(ValueError, match="'things' has no owners"):
         THINGS.of(owner="usr_1")
+
+
+def test_a_store_of_known_tables_has_the_environments_that_it_is_given() -> None:
+    store = Store({WALLETS}, ("moon",))
+    assert store[WALLETS.of("moon")].name == "moon:wallets"
+    assert store[WALLETS.of("moon", "usr_1")].name == "moon:wallets@usr_1"
+    for owner in ("", "usr_1"):
+        with pytest.raises(ValueError, match="there is no environment 'sandbox'"):
+            store[WALLETS.of("sandbox", owner)]
 
 
 def test_two_keys_of_one_name_are_an_error() -> None:

@@ -10,8 +10,7 @@ import pytest
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock
 from simulator.kernel.journal import Cause
-from simulator.kernel.texts import JsonText
-from simulator.kernel.world import ENVIRONMENTS, NO_ORIGIN, Directory, Origin, TimerRow, Wiring, World
+from simulator.kernel.world import NO_ORIGIN, Origin, TimerRow, Wiring, World
 from tests.unit.kernel.breaking import Refused, broken_off
 
 BY_REQUEST = Cause("request", "quotes.create", "req_1")
@@ -47,14 +46,12 @@ def test_a_world_begins_empty_at_the_time_of_its_clock() -> None:
     assert world.cause == Cause("start", "world")
     assert world.origin == NO_ORIGIN
     assert world.store.tables() == {}
-    assert world.directory == {}
-    assert ENVIRONMENTS == ("sandbox", "production")
+    assert world.environments == ()
 
 
-def test_a_world_takes_the_directory_and_the_name_of_its_keys_that_it_is_given() -> None:
-    shared = Directory()
-    world = World("w", 7, Clock(0), Wiring(), shared, keys_of="other")
-    assert world.directory is shared
+def test_a_world_takes_the_environments_and_the_name_of_its_keys_that_it_is_given() -> None:
+    world = World("w", 7, Clock(0), Wiring(environments=("north", "south")), keys_of="other")
+    assert world.environments == ("north", "south")
     assert world.keys_of == "other"
 
 
@@ -72,7 +69,7 @@ def test_a_named_count_starts_from_one() -> None:
 
 def test_a_change_has_its_cause_and_origin_for_as_long_as_it_lasts() -> None:
     world, _ = make()
-    origin = Origin(JsonText(b'{"amount":"1"}'), "slow")
+    origin = Origin()
     with world.change(BY_REQUEST, origin):
         assert (world.cause, world.origin) == (BY_REQUEST, origin)
     assert (world.cause, world.origin) == (Cause("start", "world"), NO_ORIGIN)
@@ -80,7 +77,7 @@ def test_a_change_has_its_cause_and_origin_for_as_long_as_it_lasts() -> None:
 
 def test_the_cause_of_an_inner_change_ends_with_it() -> None:
     world, _ = make()
-    origin = Origin(JsonText(b'{"amount":"1"}'))
+    origin = Origin()
     with world.change(BY_REQUEST, origin):
         with world.change(BY_ACTION):
             assert (world.cause, world.origin) == (BY_ACTION, NO_ORIGIN)

@@ -39,7 +39,7 @@ from simulator.engine.text.shapes import Count, Timestamp
 from simulator.engine.webhooks import EMAILS, EmailEntry, emails
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import EVENTS, Event, newest
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
@@ -167,7 +167,7 @@ def readable(raw: bytes) -> Any:
 
 def _environment(call: ControlCall) -> str | None:
     environment = call.query.get("environment") or call.headers.get(ENVIRONMENT_HEADER)
-    if environment is not None and environment not in ENVIRONMENTS:
+    if environment is not None and environment not in call.simulator.wiring.environments:
         raise wrong("environment", "it is sandbox or production")
     return environment
 

@@ -23,7 +23,7 @@ from simulator.engine.worlds.simulator import Simulator, WorldState
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event, HistoryEntry, newest
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 
 WHAT = {
     "call": "A call of the interface, and how it was answered.",
@@ -173,7 +173,7 @@ class _Emitted:
         self, world: World, record: Record | None, events: list[_Numbered], untold: dict[str, _Numbered]
     ) -> None:
         self._machine = None if record is None else kind_of(world, record).machine
-        self._environments = (record.environment,) if record is not None and record.environment else ENVIRONMENTS
+        self._environments = (record.environment,) if record is not None and record.environment else world.environments
         self._events = events
         self._untold = untold
         self._first = 0

@@ -24,7 +24,8 @@ from simulator.engine.control.objects.inspection_shapes import (
     StoryTimer,
 )
 from simulator.engine.records import traces
-from simulator.engine.records.records import Record, find, is_deleted, kind_of, origin_of, render
+from simulator.engine.records.origins import origin_of
+from simulator.engine.records.records import Record, find, is_deleted, kind_of, render
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.scenario.play.holding import Held, held_steps
 from simulator.engine.scenario.play.pending import KINDS, timers_about
@@ -37,7 +38,7 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event, HistoryEntry
 from simulator.kernel.ledger import Entry
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.providers.ramp.profile import profile_of
 from simulator.providers.ramp.transactions import Transaction, by_order_id
 
@@ -46,7 +47,7 @@ def find_any(world: World, identifier: str) -> Any | None:
     """A resource by its id, a transaction also by its public order number."""
     found = find(world, identifier)
     if found is None:
-        found = next(filter(None, (by_order_id(world, name, identifier) for name in ENVIRONMENTS)), None)
+        found = next(filter(None, (by_order_id(world, name, identifier) for name in world.environments)), None)
     return found
 
 

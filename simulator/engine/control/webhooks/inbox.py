@@ -43,7 +43,7 @@ from simulator.engine.worlds.settings import settings_of
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import newest
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 
 MESSAGES_KEPT = 10_000
 BYTES_KEPT = 32 * 1024 * 1024
@@ -284,7 +284,9 @@ class Inboxes(Watcher):
         """The inboxes of the server, with what they keep of the world of the header."""
         world = call.world
         own = {name for at, name in self._inboxes if not call.are_apart or at == world.id}
-        urls = [row.url for environment in ENVIRONMENTS for row in world.store[ENDPOINTS.of(environment)].values()]
+        urls = [
+            row.url for environment in world.environments for row in world.store[ENDPOINTS.of(environment)].values()
+        ]
         own |= {name for url in urls if (name := _name_in(url, call.origin))}
         found = [self._show(call, name) for name in sorted(own)]
         return {"data": newest(found, call.limit())}

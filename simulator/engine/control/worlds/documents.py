@@ -34,7 +34,6 @@ from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_time
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey, address_of
 from simulator.kernel.texts import pack
-from simulator.kernel.world import ENVIRONMENTS
 from simulator.version import __version__
 
 FORMAT = "rampsim.state"
@@ -50,14 +49,15 @@ class Contents:
     """
 
     tables: Mapping[str, TableKey[Any]]
+    environments: tuple[str, ...]
     codec: Codec
 
 
 @lru_cache(maxsize=8)
-def contents_of(own: tuple[TableKey[Any], ...]) -> Contents:
+def contents_of(own: tuple[TableKey[Any], ...], environments: tuple[str, ...]) -> Contents:
     """What the documents of a simulator with these tables may hold, those of the shell around it included."""
     tables = by_name("tables", (*own, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
-    return Contents(tables, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
+    return Contents(tables, environments, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
 
 
 # --- writing ------------------------------------------------------------------------------------------------------
@@ -68,7 +68,10 @@ def document_text(simulator: Simulator, state: WorldState) -> bytes:
 
     Tables are lists of [key, row], because their order counts.
     """
-    encode, tables = contents_of(simulator.tables).codec.encode, _tables(simulator, state)
+    encode, tables = (
+        contents_of(simulator.tables, simulator.wiring.environments).codec.encode,
+        _tables(simulator, state),
+    )
     parts = [dumps(_head_of(state))[:-1], b',"tables":{']
     for number, (name, rows) in enumerate(tables.items()):
         parts += [b"," if number else b"", dumps(name), b":["]
@@ -133,7 +136,7 @@ def read_document(simulator: Simulator, raw: bytes) -> WorldState:
         if not isinstance(document, dict):
             raise ControlError(400, "invalid_request", "The body must be a JSON object.")
         parsed = {name: value if name in _LONG else _whole(value) for name, value in document.items()}
-        state = _read(parsed, contents_of(simulator.tables))
+        state = _read(parsed, contents_of(simulator.tables, simulator.wiring.environments))
         try_out(simulator, state)
     except StateError as error:
         message = f"This is not a state of a world: {error}."
@@ -172,7 +175,7 @@ def _read(document: JsonObject, contents: Contents) -> WorldState:
     keys_of = _text(document, "keys_of", "")
     dropped = DroppedRows()
     tables = {name: _table(name, rows, contents, dropped) for name, rows in _object(document, "tables", "").items()}
-    requests = tuple(_requests(document.get("requests"), contents.codec, dropped))
+    requests = tuple(_requests(document.get("requests"), contents, dropped))
     dropped.enter(tables)
     pack(text for rows in tables.values() for row in rows.values() for text in texts_of(row))
     return WorldState(
@@ -245,7 +248,7 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
     pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):
         raise StateError(f"tables.{name}", "a table is a list of [key, row]")
-    address = address_of(name, contents.tables)
+    address = address_of(name, contents.tables, contents.environments)
     table = None if address is None else address.key
     shape = object if table is None else table.shape or table.row
     fits = checker(JsonObject if is_typeddict(shape) else shape)
@@ -285,16 +288,16 @@ def _held_against(table: TableKey[Any], key: str, row: object, path: str) -> Non
         raise StateError(f"{path}.{error.path}" if error.path else path, error.why) from None
 
 
-def _requests(rows: object, codec: Codec, dropped: DroppedRows) -> Iterator[JournalEntry]:
+def _requests(rows: object, contents: Contents, dropped: DroppedRows) -> Iterator[JournalEntry]:
     """Yield the calls that can be read, and count the others in `dropped`."""
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):
         try:
-            exchange = codec.decode(_whole(row), f"requests[{index}]")
+            exchange = contents.codec.decode(_whole(row), f"requests[{index}]")
         except StateError:
             exchange = None
-        if isinstance(exchange, JournalEntry) and exchange.environment in ("", *ENVIRONMENTS):
+        if isinstance(exchange, JournalEntry) and exchange.environment in ("", *contents.environments):
             yield exchange
         else:
             dropped.calls += 1

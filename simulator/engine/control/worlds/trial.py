@@ -28,7 +28,7 @@ from simulator.engine.worlds.simulator import Simulator, WorldState
 from simulator.kernel.agenda import Timer
 from simulator.kernel.fields import LAST_TIMESTAMP_MS
 from simulator.kernel.journal import Cause, Event
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.providers.ramp.auth import credentials, key_pairs
 from simulator.providers.ramp.profile import would_exceed_monthly
 from simulator.providers.ramp.reference import shapes as reference
@@ -49,7 +49,7 @@ def try_out(simulator: Simulator, state: WorldState) -> None:
                 _check_row(simulator, name, key, row)
         world, stage = simulator.from_state(state, state.world_id), "tables"
         _check_whole(simulator, world, state)
-        for environment in ENVIRONMENTS:
+        for environment in world.environments:
             for operation in simulator.operations:
                 if operation.method == "GET" and "{" not in operation.path:
                     stage = f"the answer of GET {operation.path}"
@@ -92,7 +92,7 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
 
 
 def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         if not key_pairs(world, environment).rows:
             raise StateError(f"tables.{environment}:api_keys", "a world has at least one key pair in each environment")
     for name in state.tables.get(UPLOADED.name, {}):
@@ -118,7 +118,7 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
     dumps(findings(world, simulator.operations))
     count_world(world)
     credentials(world)
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         webhook_key(world, environment)
         reference.all_rates(world, environment)
         would_exceed_monthly(world, environment, Decimal(1), "KES")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from simulator.engine.records.origins import present_origin
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.scenario.files.library import Library, ScenarioFile
 from simulator.engine.scenario.language.shapes import ScenarioEntry
@@ -119,7 +120,7 @@ class Engine:
         body: Mapping[str, object],
     ) -> Answer | None:
         """What a rule `on: request` answers this call with (decision H2), or None; inside a change with its origin."""
-        return rules.answer_for(self._context, world, environment, method, path, body, world.origin.scenario)
+        return rules.answer_for(self._context, world, environment, method, path, body, present_origin(world).scenario)
 
     # What it has done
 

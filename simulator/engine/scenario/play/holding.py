@@ -21,7 +21,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.providers.ramp.reference import NETWORKS
 
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
@@ -68,7 +68,7 @@ def hold(world: World, actions: ActionTable, status: NetworkStatus, fresh: Itera
 
     `fresh`: the keys of what has just been planned, where the networks are as they were; else all steps are looked at.
     """
-    if not any(status(world, environment, name) == "down" for environment in ENVIRONMENTS for name in NETWORKS):
+    if not any(status(world, environment, name) == "down" for environment in world.environments for name in NETWORKS):
         return
     # Steps of a rule count from the step before, so what follows a held one in its rule waits with it, needing the
     # network or not: else a refund could come before the deposit that it gives back. Firing order is the rule's order,

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
-from simulator.engine.records.records import ORIGINS, find, origin_of, render
+from simulator.engine.records.origins import ORIGINS, RequestOrigin, origin_of
+from simulator.engine.records.records import find, render
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.play import holding, slowing, stops
@@ -26,7 +27,7 @@ from simulator.engine.text.json import Shown
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.table import ABSENT, Table
-from simulator.kernel.world import Origin, World
+from simulator.kernel.world import World
 
 
 class Happening(NamedTuple):
@@ -88,7 +89,7 @@ class _Choices:
 
     __slots__ = ("count",)
 
-    def __init__(self, origins: Table[Origin]) -> None:
+    def __init__(self, origins: Table[RequestOrigin]) -> None:
         self.count = sum(origin.scenario != "" for origin in origins.values())
 
     def written(self, key: str, old: Any, new: Any) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from simulator.engine.records.records import find, kind_of, origin_of, render
+from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin, origin_of
+from simulator.engine.records.records import find, kind_of, render
 from simulator.engine.scenario.play.matching import ABSENT, DERIVED, dig
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.text.texts import object_of
 from simulator.kernel.texts import NO_MEMBERS
-from simulator.kernel.world import NO_ORIGIN, Origin, World
+from simulator.kernel.world import World
 
 _CONFIRM = re.compile(r"^/quotes/([^/]+)/confirm$")
 
@@ -27,13 +28,13 @@ def with_ancestors(world: World, object_id: str) -> Iterator[str]:
         pending = getattr(record, parent) if parent else None
 
 
-def origin_with_ancestors(world: World, object_id: str) -> Origin:
+def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
     """What the request carried that made the object, or what it belongs to."""
     for member in with_ancestors(world, object_id):
         origin = origin_of(world, member)
         if origin.body is not NO_MEMBERS:
             return origin
-    return NO_ORIGIN
+    return NOTHING_CARRIED
 
 
 class View:
@@ -52,7 +53,7 @@ class View:
         self._subject = subject
         self._object_id = object_id
         self._body = body
-        self._origin: Origin | None = None
+        self._origin: RequestOrigin | None = None
         self._carried: JsonObject | None = None
         self._seen: dict[str, object] = {}
 
@@ -73,7 +74,7 @@ class View:
         """Whether the request of the object may have carried a member of this name, given as JSON."""
         return name in self._made_by().body.read()
 
-    def _made_by(self) -> Origin:
+    def _made_by(self) -> RequestOrigin:
         if self._origin is None:
             self._origin = origin_with_ancestors(self._world, self._object_id)
         return self._origin

@@ -16,7 +16,7 @@ from simulator.engine.server.http.messages import WITHOUT_BODY, Outgoing
 from simulator.engine.server.http.request import Request
 from simulator.engine.text.json import dumps
 from simulator.kernel.clock import SECOND_MS, parse_duration
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.providers.ramp.auth import key_pair
 
 
@@ -30,7 +30,7 @@ def doubts(world: World, fault: faults.Fault) -> list[str]:
     key = fault.match.public_key
     if key is None:
         return []
-    pairs = [pair for environment in ENVIRONMENTS if (pair := key_pair(world, environment, key)) is not None]
+    pairs = [pair for environment in world.environments if (pair := key_pair(world, environment, key)) is not None]
     if not pairs:
         return [f"match.public_key: no key pair of the world {world.id} has the public key {key!r}"]
     return [f"match.public_key: the key pair {key!r} is revoked"] if pairs[0].status == "revoked" else []

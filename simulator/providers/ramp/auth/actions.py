@@ -13,8 +13,9 @@ from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Caller
 from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.json import JsonObject
+from simulator.engine.worlds.directory import directory_of
 from simulator.kernel.clock import DAY_MS, SECOND_MS
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.providers.ramp.auth import bodies
 from simulator.providers.ramp.auth.records import (
     PERMISSIONS,
@@ -58,7 +59,7 @@ def exchange(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
     )
     _forget_lapsed(world, call.wall_ms)
     tokens(world, environment).put(token.text, token)
-    world.directory[token.text] = world.id
+    directory_of(world)[token.text] = world.id
     return render_token(token)
 
 
@@ -74,12 +75,12 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
     """
     if not world.is_first_in_hour(_SWEPT):
         return
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         table = tokens(world, environment)
         for token in list(table.values()):
             if world.now_ms - token.expires_at_ms >= DAY_MS and _is_expired(world, token, wall_ms):
                 table.delete(token.text)
-                world.directory.pop(token.text, None)
+                directory_of(world).pop(token.text, None)
 
 
 def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
@@ -126,7 +127,7 @@ def credentials(world: World) -> dict[str, dict[str, str]]:
     The oldest that works, or simply the oldest when all are revoked.
     """
     shown = {}
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         pairs = list(key_pairs(world, environment).values())
         pair = next((pair for pair in pairs if pair.status == "active"), pairs[0])
         shown[environment] = {"public_key": pair.public_key, "secret_key": pair.secret_key}
@@ -135,7 +136,7 @@ def credentials(world: World) -> dict[str, dict[str, str]]:
 
 def set_up(world: World) -> None:
     """The pair that a fresh world has in each environment."""
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         _make(world, environment, _FIRST_LABEL, PERMISSIONS)
 
 
@@ -156,7 +157,7 @@ def _make(world: World, environment: str, label: str, permissions: tuple[str, ..
         ),
         "create_key",
     )
-    world.directory[public_key] = world.id
+    directory_of(world)[public_key] = world.id
     return pair
 
 
@@ -186,19 +187,19 @@ def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
 
 def register(world: World) -> None:
     """Enter every key and token of a world into the directory, after its state was put in place by an import."""
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         for text in _keys_and_tokens(world, environment):
-            world.directory[text] = world.id
+            directory_of(world)[text] = world.id
 
 
 def keys_and_tokens(world: World) -> list[str]:
     """Every public key and token of a world."""
-    return [text for environment in ENVIRONMENTS for text in _keys_and_tokens(world, environment)]
+    return [text for environment in world.environments for text in _keys_and_tokens(world, environment)]
 
 
 def known_keys(world: World) -> list[str]:
     """The public keys of both environments, revoked ones included."""
-    return [pair.public_key for environment in ENVIRONMENTS for pair in key_pairs(world, environment).values()]
+    return [pair.public_key for environment in world.environments for pair in key_pairs(world, environment).values()]
 
 
 def _keys_and_tokens(world: World, environment: str) -> list[str]:
@@ -208,15 +209,15 @@ def _keys_and_tokens(world: World, environment: str) -> list[str]:
 
 def forget(world: World) -> None:
     """Take the keys and tokens of a world that ends out of the directory: they are unknown again."""
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         for text in _keys_and_tokens(world, environment):
-            if world.directory.get(text) == world.id:
-                del world.directory[text]
+            if directory_of(world).get(text) == world.id:
+                del directory_of(world)[text]
 
 
 def rekey(world: World) -> None:
     """Give a forked world keys of its own and no tokens; inside a change."""
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         for public_key in [pair.public_key for pair in key_pairs(world, environment).values()]:
             key_pairs(world, environment).delete(public_key)
             forget_record(world, public_key)

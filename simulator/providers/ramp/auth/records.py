@@ -5,6 +5,7 @@ from __future__ import annotations
 from simulator.engine.clients.live_keys import marked
 from simulator.engine.records.codec import StateError
 from simulator.engine.records.records import Record
+from simulator.engine.worlds.directory import directory_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.ids import derive, text_of
@@ -104,9 +105,9 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 def new_token_text(world: World, environment: str) -> str:
     """A token text never made before in this process: a token of before a reset or a restore stays dead."""
     while True:
-        world.directory.tokens_issued += 1
-        number = world.directory.tokens_issued
+        directory_of(world).tokens_issued += 1
+        number = directory_of(world).tokens_issued
         text = text_of(derive("token", world.keys_of, world.seed, environment, number), _TOKEN_LENGTH)
         token = prefix("tok", environment) + text
-        if token not in world.directory:  # as a token of an imported world could be
+        if token not in directory_of(world):  # as a token of an imported world could be
             return token

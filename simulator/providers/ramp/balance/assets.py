@@ -17,7 +17,7 @@ from simulator.kernel.clock import Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import OUTSIDE, Ledger, available, held
 from simulator.kernel.money import Currency, subtract
-from simulator.kernel.world import ENVIRONMENTS, Wiring, World
+from simulator.kernel.world import Wiring, World
 from simulator.providers.ramp.balance import bodies, shapes
 from simulator.providers.ramp.balance.records import AssetBalance
 from simulator.providers.ramp.balance.rendering import render_asset
@@ -46,18 +46,18 @@ ASSET_LIST = Listing(
 
 def set_up(world: World) -> None:
     """The opening balances of a fresh account, in both environments."""
-    world.ledger.begin_as(_opening(world.now_ms))
+    world.ledger.begin_as(_opening(world.now_ms, world.environments))
 
 
 @lru_cache(maxsize=16)
-def _opening(at_ms: int) -> Ledger:
+def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
     """The books of an account that is opened at a moment; worlds that begin then share them.
 
     Half of what making a world took went into these entries, and a third of what an idle world keeps.
     """
     fresh = World("", 0, Clock(at_ms), Wiring())
     with fresh.change(Cause("start", "world")):
-        for environment in ENVIRONMENTS:
+        for environment in environments:
             owner = holder(environment)
             for code, network, amount in OPENING:
                 key = ASSETS[code, network].key

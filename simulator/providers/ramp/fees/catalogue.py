@@ -21,7 +21,7 @@ from typing import Any
 
 from simulator.engine.text.json import loads
 from simulator.kernel.money import ZERO
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.providers.ramp import reference, spelling
 from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, IN_FIAT, FeeProduct, Limits, NetworkFee, currency_of
 from simulator.providers.ramp.fees.states import FEE_PRODUCT
@@ -73,7 +73,7 @@ def product_of(world: World, environment: str, product_id: str) -> FeeProduct | 
 
 def find_product(world: World, product_id: str) -> FeeProduct | None:
     """The fee product of this id in whichever environment has it."""
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         found = product_of(world, environment, product_id)
         if found is not None:
             return found

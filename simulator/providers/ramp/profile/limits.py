@@ -16,7 +16,7 @@ from simulator.kernel.clock import DAY_MS, to_datetime, to_ms
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.profile.records import profile_of
 
@@ -63,7 +63,7 @@ def override(world: World, environment: str, period: str, amount: Decimal) -> No
 
 def follow_level(world: World) -> None:
     """Let the KYC level rule the maxima of both environments again."""
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         table = world.store[LIMITS.of(environment)]
         for period in list(table.rows):
             table.delete(period)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TypedDict
 
-from simulator.engine.records.records import existing, move, origin_of, present
+from simulator.engine.records.origins import origin_of
+from simulator.engine.records.records import existing, move, present
 from simulator.engine.rows.error import ApiError
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer

@@ -11,7 +11,7 @@ from simulator.engine.rows.error import ApiError
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import SECOND_MS, parse_timestamp
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.providers.ramp.reference.records import NETWORK_FACTS, Network
 from simulator.providers.ramp.reference.states import NETWORK, SET, START
 
@@ -41,7 +41,7 @@ def network(world: World, environment: str, name: str) -> Network:
 
 def standing_network(world: World, record_id: str) -> Network | None:
     """A network by its id, whether it was ever touched or not; None for any other id."""
-    for environment in ENVIRONMENTS:
+    for environment in world.environments:
         for name in NETWORK_FACTS:
             if record_id == _id(environment, name):
                 return network(world, environment, name)

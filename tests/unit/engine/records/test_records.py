@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.engine.records import records
+from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin, origin_of
 from simulator.engine.records.records import (
     Record,
     create,
@@ -18,7 +19,6 @@ from simulator.engine.records.records import (
     kind_of,
     move,
     new_fields,
-    origin_of,
     remove,
     render,
     save,
@@ -26,7 +26,7 @@ from simulator.engine.records.records import (
 from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause, HistoryEntry
 from simulator.kernel.machine import IllegalMove
-from simulator.kernel.world import NO_ORIGIN, Origin, World
+from simulator.kernel.world import World
 from tests.unit.engine.rows.toy import (
     CAUSE,
     LAMP_ROWS,
@@ -242,9 +242,13 @@ def test_a_bare_record_has_no_kind() -> None:
 
 @pytest.mark.parametrize(
     "origin",
-    [Origin(json_text({"colour": "red"})), Origin(scenario="slow"), Origin(json_text({"colour": "red"}), "slow")],
+    [
+        RequestOrigin(json_text({"colour": "red"})),
+        RequestOrigin(scenario="slow"),
+        RequestOrigin(json_text({"colour": "red"}), "slow"),
+    ],
 )
-def test_a_record_remembers_what_the_request_that_made_it_carried(origin: Origin) -> None:
+def test_a_record_remembers_what_the_request_that_made_it_carried(origin: RequestOrigin) -> None:
     world = make()
     with world.change(CAUSE, origin):
         lamp = create(world, Lamp(**new_fields(world, "sandbox", "lamp_", "ids.lamp")), "mount")
@@ -254,7 +258,7 @@ def test_a_record_remembers_what_the_request_that_made_it_carried(origin: Origin
 def test_a_record_made_by_no_request_remembers_none() -> None:
     world = make()
     lamp = mount(world)
-    assert origin_of(world, lamp.id) == origin_of(world, "x") == NO_ORIGIN
+    assert origin_of(world, lamp.id) == origin_of(world, "x") == NOTHING_CARRIED
     assert "origins" not in world.store.tables()
 
 

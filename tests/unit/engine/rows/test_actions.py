@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
+from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.records.records import Record, move, save
 from simulator.engine.rows.action import Action, ActionCall, ActionTable, Performed, events_since
 from simulator.engine.rows.error import ApiError, ControlError, invalid
@@ -154,9 +155,9 @@ def test_an_action_carries_the_origin_it_was_given() -> None:
     world = toy.make()
     seen: list[Origin] = []
     table = ActionTable((Action("look", "looks", lambda call: seen.append(call.world.origin)),))
-    table.perform(world, "look", None, {}, "sandbox", BY_ACTION, Origin(json_text({"a": 1}), "slow"))
+    table.perform(world, "look", None, {}, "sandbox", BY_ACTION, RequestOrigin(json_text({"a": 1}), "slow"))
     table.perform(world, "look", None, {}, "sandbox", BY_ACTION)
-    assert seen == [Origin(json_text({"a": 1}), "slow"), NO_ORIGIN]
+    assert seen == [RequestOrigin(json_text({"a": 1}), "slow"), NO_ORIGIN]
 
 
 def test_the_row_is_chosen_by_the_kind_of_target() -> None:

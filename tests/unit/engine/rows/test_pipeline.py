@@ -7,13 +7,13 @@ from typing import Any, Literal
 import pytest
 
 from simulator.engine.records.listing import Listing, ListRequest, by_field
+from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.rows.error import ApiError, invalid, not_found
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.pipeline import admit, no_gates, perform, validate
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import Origin
 from tests.unit.engine.rows import toy
 
 
@@ -209,7 +209,7 @@ def test_a_whole_call_is_one_change_with_its_cause_and_origin() -> None:
     def act(asked: Call) -> Any:
         assert (world.cause, world.origin) == (
             Cause("request", "lamps.any"),
-            Origin(json_text({"colour": "red"}), "slow"),
+            RequestOrigin(json_text({"colour": "red"}), "slow"),
         )
         world.next_sequence("one")
         world.next_sequence("two")

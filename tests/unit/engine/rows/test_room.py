@@ -33,7 +33,7 @@ def _nothing(call: ActionCall[Any, Any]) -> None:
 
 def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
     rooms = Room("lamps", kinds=(LAMPS,)), Room("blinking", timers=(BLINK,))
-    wiring = wiring_of(Vocabulary(Provider("toy", rooms)))
+    wiring = wiring_of(Vocabulary(Provider("toy", rooms, ())))
     assert (wiring.kinds, wiring.timers) == ({"lamp": LAMPS}, {"lamp.blink": BLINK})
 
 

@@ -13,6 +13,7 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import Wiring, World
+from tests.support import ENVIRONMENTS
 
 START = "2026-01-05T08:00:00.000Z"
 CAUSE = Cause("request", "lamps.create", "req_1")
@@ -86,7 +87,13 @@ def make(heard: Heard | None = None, **wiring: Any) -> World:
         "w",
         1,
         Clock(parse_timestamp(START)),
-        Wiring(on_event=(heard.on_event,), on_created=(heard.on_created,), kinds={"lamp": LAMPS, "sun": SUN}, **wiring),
+        Wiring(
+            on_event=(heard.on_event,),
+            on_created=(heard.on_created,),
+            kinds={"lamp": LAMPS, "sun": SUN},
+            environments=ENVIRONMENTS,
+            **wiring,
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.records.records import Kind, Record, create, move, new_fields
 from simulator.engine.rows.action import Action, ActionCall, ActionTable
 from simulator.engine.rows.error import invalid
@@ -21,8 +22,8 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import Origin, Wiring, World
-from tests.support import START
+from simulator.kernel.world import Wiring, World
+from tests.support import ENVIRONMENTS, START
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +228,7 @@ def world_of(engine: Engine, seed: int = 1) -> World:
         on_created=(engine.on_created,),
         kinds=KINDS,
         on_failure=engine.on_failure,
+        environments=ENVIRONMENTS,
     )
     return World("w", seed, Clock(parse_timestamp(START)), wiring)
 
@@ -242,7 +244,7 @@ def begin(
     **members: Any,
 ) -> str:
     """Create a resource as a request with this body would; answers its id."""
-    with world.change(Cause("request", "begin"), Origin(json_text(body or {}), scenario)):
+    with world.change(Cause("request", "begin"), RequestOrigin(json_text(body or {}), scenario)):
         thing = Thing(
             **new_fields(world, environment, "x_", f"ids.{sort}"),
             sort=sort,

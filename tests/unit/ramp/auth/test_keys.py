@@ -8,6 +8,7 @@ import pytest
 
 from simulator.engine.records.records import find, move, present, render
 from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.worlds.directory import directory_of
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
@@ -62,7 +63,7 @@ def test_a_new_key_may_do_everything_by_default_and_nothing_with_no_permissions(
 def test_old_and_new_pair_both_work_until_one_is_revoked(world: World) -> None:
     old, new = credentials(world)["sandbox"], created(world)
     old_token, new_token = exchange(world, old), exchange(world, new)
-    assert world.directory[new["public_key"]] == world.id
+    assert directory_of(world)[new["public_key"]] == world.id
     act(world, ROOMS, "revoke_key", public_key=old["public_key"])
     with pytest.raises(ApiError, match="unauthorized"):
         token_holder(world, "sandbox", old_token)

@@ -10,6 +10,7 @@ import pytest
 from simulator.engine.records.records import INDEX
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
+from simulator.engine.worlds.directory import directory_of, enter_into
 from simulator.kernel.clock import HOUR_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -159,10 +160,10 @@ def test_a_wrong_live_pair_is_refused_as_such_even_without_production_access(wor
 
 
 def test_a_refused_exchange_leaves_no_trace(world: World) -> None:
-    before, known = world.store.tables(), dict(world.directory)
+    before, known = world.store.tables(), dict(directory_of(world))
     refusal(world, TEST_PAIR | {"secret_key": "sk_test_wrong"})
     assert world.store.tables() == before
-    assert world.directory == known
+    assert directory_of(world) == known
 
 
 def test_the_default_world_has_the_well_known_keys_whatever_its_seed() -> None:
@@ -190,8 +191,8 @@ def test_the_directory_knows_the_world_of_every_public_key_and_token_but_of_no_s
     pairs = credentials(world)
     token = exchange(world, pairs["sandbox"])
     for text in (pairs["sandbox"]["public_key"], pairs["production"]["public_key"], token):
-        assert world.directory[text] == "a"
-    assert not any(pair["secret_key"] in world.directory for pair in pairs.values())
+        assert directory_of(world)[text] == "a"
+    assert not any(pair["secret_key"] in directory_of(world) for pair in pairs.values())
 
 
 def test_tokens_of_two_worlds_never_collide() -> None:
@@ -203,7 +204,7 @@ def test_a_token_from_before_a_reset_is_never_issued_again() -> None:
     before = make_world(*ROOMS)
     token = exchange(before, TEST_PAIR)
     after = make_world(*ROOMS)
-    after.directory = before.directory
+    enter_into(directory_of(before), after)
     assert exchange(after, TEST_PAIR) != token
     with pytest.raises(ApiError, match="unauthorized"):
         token_holder(after, "sandbox", token)
@@ -244,23 +245,23 @@ def test_an_imported_world_is_entered_into_the_directory() -> None:
     imported.store.replace(origin.store.tables())
     auth.register(imported)
     assert credentials(imported)["sandbox"] == pair
-    assert imported.directory == dict.fromkeys((token, *auth.known_keys(origin)), "b")
+    assert directory_of(imported) == dict.fromkeys((token, *auth.known_keys(origin)), "b")
 
 
 def test_a_world_that_ends_leaves_no_key_and_no_token_behind_but_its_tokens_stay_spent(world: World) -> None:
     token = exchange(world, TEST_PAIR)
     auth.forget(world)
-    assert not world.directory
+    assert not directory_of(world)
     again = make_world(*ROOMS)
-    again.directory = world.directory
+    enter_into(directory_of(world), again)
     assert exchange(again, TEST_PAIR) != token
 
 
 def test_a_world_that_ends_takes_no_token_along_that_another_world_holds_by_now(world: World) -> None:
     token = exchange(world, TEST_PAIR)
-    world.directory[token] = "another"
+    directory_of(world)[token] = "another"
     auth.forget(world)
-    assert dict(world.directory) == {token: "another"}
+    assert dict(directory_of(world)) == {token: "another"}
 
 
 def test_expired_tokens_are_dropped_a_day_later(world: World) -> None:
@@ -270,8 +271,8 @@ def test_expired_tokens_are_dropped_a_day_later(world: World) -> None:
     advance(world, world.now_ms + 6 * HOUR_MS)
     fresh = exchange(world, TEST_PAIR)
     assert [token.text for token in world.store[TOKENS.of("sandbox")].values()] == [recent, fresh]
-    assert not set(old) & set(world.directory)
-    assert {recent, fresh} <= set(world.directory)
+    assert not set(old) & set(directory_of(world))
+    assert {recent, fresh} <= set(directory_of(world))
 
 
 def test_under_a_scaled_clock_a_token_also_lives_for_an_hour_of_the_wall_clock(world: World) -> None:

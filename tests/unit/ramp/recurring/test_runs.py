@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.records.records import find, origin_of, present
+from simulator.engine.records.origins import RequestOrigin, origin_of
+from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
 from simulator.engine.rows.pipeline import perform
@@ -14,7 +15,7 @@ from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import available, held
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import Origin, World
+from simulator.kernel.world import World
 from simulator.providers.ramp.transactions import holder
 from simulator.providers.ramp.transactions.records import Transaction
 from tests.support import STELLAR, act, find_operation
@@ -130,7 +131,7 @@ def test_the_transactions_of_runs_carry_the_request_and_scenario_of_their_paymen
     call(world, "POST", f"{ITEM}/activate", id=payment_id)
     go(world, "2026-01-06T06:00:00Z")
     (transaction,) = call(world, "GET", f"{ITEM}/transactions", id=payment_id)["data"]
-    assert origin_of(world, transaction["id"]) == Origin(json_text(body), "slow")
+    assert origin_of(world, transaction["id"]) == RequestOrigin(json_text(body), "slow")
 
 
 def test_the_notice_comes_24_hours_before_a_run() -> None:

@@ -1,0 +1,32 @@
+"""Which world a public key or a token belongs to."""
+
+from __future__ import annotations
+
+from simulator.kernel.beside import Beside
+from simulator.kernel.world import World
+
+
+class Directory(dict[str, str]):
+    """The ids of worlds by the public keys and tokens that belong to them.
+
+    `tokens_issued` never goes back, whatever becomes of a world: a text that is made from it is never made twice.
+    """
+
+    __slots__ = ("tokens_issued",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens_issued = 0
+
+
+_DIRECTORIES: Beside[Directory] = Beside(Directory)
+
+
+def directory_of(world: World) -> Directory:
+    """The directory of a world: its simulator's, or one of its own until it is registered there."""
+    return _DIRECTORIES[world]
+
+
+def enter_into(directory: Directory, world: World) -> None:
+    """Let a world use this directory from now on."""
+    _DIRECTORIES[world] = directory

@@ -1,0 +1,16 @@
+"""The directory of public keys and tokens."""
+
+from __future__ import annotations
+
+from simulator.engine.worlds.directory import Directory, directory_of, enter_into
+from tests.support import make_world
+
+
+def test_worlds_share_a_directory_once_they_are_entered_into_it() -> None:
+    one, other, shared = make_world(), make_world(), Directory()
+    directory_of(one)["pk"] = "a"
+    assert directory_of(other) == {}
+    for world in (one, other):
+        enter_into(shared, world)
+        assert directory_of(world) is shared
+    assert shared == {}
