@@ -36,7 +36,7 @@ endif
 test: $(VENV)/.dev  ## The tests, three minutes on two cores; WHOLE=1 for all of them with their coverage, PYTEST_ARGS for pytest
 	$(BIN)/python -m pytest -n auto --dist loadgroup $(CHOSEN) $(TESTS) $(PYTEST_ARGS)
 
-t: $(VENV)/.dev  ## One test or a few, in seconds, without workers: make t K=quote, make t K=tests/unit/wire
+t: $(VENV)/.dev  ## One test or a few, in seconds, without workers: make t K=quote, make t K=tests/unit/kernel
 	@$(BIN)/python -m tests.one "$(K)" $(PYTEST_ARGS)
 
 changed: $(VENV)/.dev  ## Tests of what depends on your changes, under a minute for most; SINCE=main for those of a branch

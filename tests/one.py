@@ -1,6 +1,6 @@
 """The one-test loop: `python -m tests.one WHAT [PYTEST ARGUMENTS]`, as `make t K=WHAT` calls it.
 
-WHAT is a path (`tests/unit/wire`, `tests/unit/engine/text/test_fields.py::test_one`) or words as `pytest -k` takes them
+WHAT is a path (`tests/unit/kernel`, `tests/unit/kernel/test_money.py::test_one`) or words as `pytest -k` takes them
 (`quote and not expired`). Of words only the files are collected that contain one of them, in their path or text:
 collecting all tests takes longer than most of them run. No workers; the first failure ends the run, and what failed
 last runs first.
