@@ -23,7 +23,7 @@ from simulator.engine.control.worlds import documents
 from simulator.engine.durable import opening
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.provider import Provider
-from simulator.engine.rows.vocabulary import Vocabulary
+from simulator.engine.rows.vocabulary import Vocabulary, collected
 from simulator.engine.scenario.files import folder as scenario_folder
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library
@@ -47,10 +47,9 @@ from simulator.providers.ramp.auth import credentials
 from simulator.providers.ramp.provider import PROVIDER as PROVIDER
 
 
-@cache
 def vocabulary() -> Vocabulary:
     """All rows of the provider, for a tool that has no simulator."""
-    return Vocabulary(PROVIDER)
+    return collected(PROVIDER)
 
 
 class Simulator(AnySimulator):
@@ -226,7 +225,7 @@ def _folder(simulator: AnySimulator, directories: tuple[Path, ...]) -> scenario_
     """The directories of scenarios, read for the first time: then every file has to be valid. ConfigError."""
     if not directories:
         return None
-    folder = scenario_folder.Folder(directories, simulator.actions, simulator.library)
+    folder = scenario_folder.Folder(directories, simulator.vocabulary, simulator.library)
     folder.look()
     if folder.problems:
         raise ConfigError([f"--scenarios: {scenario_folder.told(problem)}" for problem in folder.problems])
@@ -250,7 +249,7 @@ def _resolve(simulator: AnySimulator, given: tuple[str, ...]) -> tuple[tuple[str
             names.append(name)
             continue
         try:
-            file = loader.Loader(simulator.actions).load_file(Path(name), simulator.library)
+            file = loader.Loader(simulator.vocabulary).load_file(Path(name), simulator.library)
             simulator.library[file.name] = file
             names.append(file.name)
         except OSError:

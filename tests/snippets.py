@@ -99,7 +99,7 @@ def check(block: Block) -> None:
     elif block.language == "yaml":
         value = yaml.safe_load(block.text)
         if isinstance(value, dict) and "name" in value and value.keys() & {"rules", "drive", "faults", "expect"}:
-            Loader(Simulator().actions).load(block.text.encode())
+            Loader(Simulator().vocabulary).load(block.text.encode())
 
 
 def _check_request(text: str) -> None:

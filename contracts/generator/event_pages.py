@@ -12,12 +12,12 @@ from contracts.generator.diagrams import file_name
 from contracts.generator.evidence import TOUR, Evidence
 from contracts.generator.schemas import REF, Components, Schema, references
 from simulator.engine.rows.event import EVENT_TYPES, EventType
-from simulator.engine.scenario.language.vocabulary import shapes_of, subjects
 from simulator.engine.text.enums import meanings_of, values_of
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.webhooks.courier.courier import TIMEOUT_SECONDS
 from simulator.engine.webhooks.keys import sign
 from simulator.engine.webhooks.schedule import RETRY_DELAYS_MS
+from simulator.host import vocabulary
 from simulator.kernel.clock import format_duration, parse_timestamp
 
 RECIPE = Path(__file__).with_name("receiver.py")
@@ -87,12 +87,14 @@ def _size(one: Evidence) -> int:
 
 
 def _statuses(event: EventType) -> list[str]:
-    found = dict.fromkeys((*(status for one in subjects()[event.name] for status in one.statuses), *event.also))
+    found = dict.fromkeys(
+        (*(status for one in vocabulary().subjects[event.name] for status in one.statuses), *event.also)
+    )
     return list(found) if event.narrows else []
 
 
 def _object(event: EventType) -> Iterator[str]:
-    kinds = [one.kind for one in subjects()[event.name]]
+    kinds = [one.kind for one in vocabulary().subjects[event.name]]
     tables = ", ".join(f"[{kind.name}](../states/{file_name(kind.machine)})" for kind in kinds)
     yield f"- It tells of: {tables}."
     if _statuses(event):
@@ -107,9 +109,11 @@ def _object(event: EventType) -> Iterator[str]:
 
 def _names(components: Components, event: EventType) -> list[str]:
     """The names of the schemas that the object of an event has in the statuses in which it is sent."""
-    found = (name for shape in shapes_of(event.name) for name in _variants(components.answer(shape), components))
+    found = (
+        name for shape in vocabulary().shapes_of(event.name) for name in _variants(components.answer(shape), components)
+    )
     names = list(dict.fromkeys(found))
-    field, wanted = subjects()[event.name][0].kind.status_field, set(_statuses(event))
+    field, wanted = vocabulary().subjects[event.name][0].kind.status_field, set(_statuses(event))
 
     def fits(name: str) -> bool:
         status = _followed(components.schemas[name].get("properties", {}).get(field, {}), components)

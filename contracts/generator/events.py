@@ -10,8 +10,8 @@ from contracts.generator.named import MARK, at_events
 from contracts.generator.provenance import pascal
 from contracts.generator.schemas import REF, Components, Schema
 from simulator.engine.rows.event import EVENT_TYPES, EventType
-from simulator.engine.scenario.language.vocabulary import shapes_of, subjects
 from simulator.engine.text.shapes import guesses
+from simulator.host import vocabulary
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -21,7 +21,7 @@ def _narrowed(event: EventType) -> Schema | None:
 
     The statuses stand as `enum`, which generators of clients can narrow.
     """
-    found = subjects()[event.name]
+    found = vocabulary().subjects[event.name]
     schema: Schema = {}
     field = found[0].kind.status_field
     statuses = dict.fromkeys((*(status for one in found for status in one.statuses), *event.also))
@@ -36,7 +36,9 @@ def _narrowed(event: EventType) -> Schema | None:
     return schema or None
 
 
-SHAPES: tuple[Any, ...] = tuple(dict.fromkeys(shape for event in EVENT_TYPES for shape in shapes_of(event)))
+SHAPES: tuple[Any, ...] = tuple(
+    dict.fromkeys(shape for event in EVENT_TYPES for shape in vocabulary().shapes_of(event))
+)
 """What all events show."""
 
 
@@ -104,7 +106,7 @@ def envelope(components: Components, event: EventType) -> Schema:
 
 def _subject(components: Components, event_type: str) -> Schema:
     options: list[Schema] = []
-    for shape in shapes_of(event_type):
+    for shape in vocabulary().shapes_of(event_type):
         schema = components.answer(shape)
         named = schema.get("$ref", "").removeprefix(REF)
         options += components.schemas.get(named, {}).get("oneOf") or schema.get("anyOf") or [schema]

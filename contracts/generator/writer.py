@@ -182,7 +182,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
 def scenario_lines() -> bytes:
     """Every scenario that ships, read and judged anew, in the form that a server reads when it starts."""
     directory = shipped_directory()
-    library = Loader(Simulator(library=Library()).actions).load_directory(directory)
+    library = Loader(Simulator(library=Library()).vocabulary).load_directory(directory)
     lines = (line_of(path, library[path.stem]) for path in files_in(directory))
     return b"{\n%s\n}\n" % b",\n".join(lines)
 

@@ -286,7 +286,7 @@ def _document(text: str) -> JsonObject:
 
     simulator = Simulator()
     try:
-        return Loader(simulator.actions).load(text, "yaml", simulator.library).document
+        return Loader(simulator.vocabulary).load(text, "yaml", simulator.library).document
     except ScenarioError as error:
         raise ToolRefused("invalid_scenario", str(error), param="yaml", allowed=None) from None
 
@@ -328,6 +328,6 @@ def _file(given: inputs.ScenarioInput) -> Any:
             )
         return simulator.library[name]
     try:
-        return Loader(simulator.actions).load(given.yaml, "yaml", simulator.library)
+        return Loader(simulator.vocabulary).load(given.yaml, "yaml", simulator.library)
     except ScenarioError as error:
         raise ToolRefused("invalid_scenario", str(error), param="yaml") from None

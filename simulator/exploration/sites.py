@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 
-from simulator.engine.scenario.language.vocabulary import operations
 from simulator.exploration.runs.tasks import Document
+from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
 
 
@@ -42,7 +42,7 @@ def sites_of(evidence: Document) -> list[Site]:
 @cache
 def _paths() -> Mapping[str, str]:
     """The path of every operation."""
-    return {row.name: row.path for row in operations()}
+    return {row.name: row.path for row in vocabulary().operations}
 
 
 def _calls(calls: list[Document]) -> Iterator[Site]:

@@ -71,7 +71,7 @@ LATER = {
     *(
         "simulator.engine.scenario.run.paths",
         "simulator.engine.scenario.run.recorder",
-        "simulator.engine.scenario.language.vocabulary",
+        "simulator.engine.scenario.language.calls",
     ),
     *(
         "simulator.engine.faults.models",

@@ -47,7 +47,7 @@ def set_balance(simulator: Simulator, world: World, amount: str) -> None:
 
 
 def weather(simulator: Simulator, amount: str = "7") -> ScenarioFile:
-    return Loader(simulator.actions).load(WEATHER.replace("AMOUNT", amount))
+    return Loader(simulator.vocabulary).load(WEATHER.replace("AMOUNT", amount))
 
 
 def balance(world: World) -> str:
@@ -93,7 +93,7 @@ def test_a_reset_keeps_to_the_scenarios_that_there_are_now(simulator: Simulator)
 def test_a_reset_keeps_to_how_a_number_was_written(simulator: Simulator, spelled: str) -> None:
     blueprint = Blueprint("spelled", 3, "scaled", rate=Decimal(spelled), scenarios=("weather",))
     text = WEATHER.replace("AMOUNT", "7") + f"slowdown: {{degraded: {spelled}}}\n"
-    world = simulator.create_world(blueprint, [Loader(simulator.actions).load(text)], replace=True)
+    world = simulator.create_world(blueprint, [Loader(simulator.vocabulary).load(text)], replace=True)
     made = document(simulator, world)
     assert [document(simulator, simulator.reset_world("spelled")) for _ in range(2)] == [made, made]
 

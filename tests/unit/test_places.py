@@ -22,13 +22,10 @@ from simulator.engine.control.scenarios.faults import ROWS as CONTROL_ROWS
 from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
 from simulator.engine.insight.histories import cells
 from simulator.engine.records.records import Kind, Record, create, existing, find, move, new_fields, present
-from simulator.engine.rows import subjects
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.event import EVENT_TYPES, EventType
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.subjects import subjects_of
-from simulator.engine.scenario.language import vocabulary as objects
 from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.scenario.run.paths import paths_to
 from simulator.engine.server.runtime import Runtime
@@ -106,15 +103,11 @@ ROOM = Room(
 
 
 @pytest.fixture
-def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
+def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
     monkeypatch.setitem(EVENT_TYPES, ROW.name, ROW)
     made = Simulator(ramp_with(ROOM))
     made.create_world(Blueprint("default", 1))
-    yield made
-    # What is remembered of the catalogue is right for as long as that does not change.
-    for remembered in (*vars(subjects).values(), *vars(objects).values()):
-        if hasattr(remembered, "cache_clear"):
-            remembered.cache_clear()
+    return made
 
 
 def test_whatever_shows_a_world_knows_a_new_room(simulator: Simulator) -> None:
@@ -153,7 +146,7 @@ def test_whatever_shows_a_world_knows_a_new_room(simulator: Simulator) -> None:
 
 def test_what_is_derived_from_tables_knows_a_new_event(simulator: Simulator) -> None:
     world = simulator.default
-    (subject,) = subjects_of(world.wiring.kinds.values())[ROW.name]
+    (subject,) = simulator.vocabulary.subjects[ROW.name]
     assert (subject.kind.name, subject.statuses, subject.shape) == ("lamp", ("on",), LampShape)
     assert subject.example == {"id": "lamp_1", "status": "on", "colour": "red"}
     assert ("lamp", "off", "switch", "on") in list(cells(world))

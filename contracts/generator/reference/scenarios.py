@@ -10,9 +10,8 @@ from contracts.generator.texts import explained
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.language import sights
 from simulator.engine.scenario.language.sights import Sight
-from simulator.engine.scenario.language.vocabulary import kinds, operations, subjects
 from simulator.engine.webhooks import shapes
-from simulator.host import Simulator
+from simulator.host import Simulator, vocabulary
 
 _FEW = 14
 """So many words of a field are listed."""
@@ -248,7 +247,7 @@ def examples() -> list[str]:
 
 
 def _silent() -> list[str]:
-    return [name for name in sights.made_silently() if sights.of_kind(name).forms]
+    return [name for name in sights.made_silently(vocabulary()) if sights.of_kind(vocabulary(), name).forms]
 
 
 def _yaml(text: str) -> str:
@@ -273,19 +272,21 @@ def _kinds() -> Iterator[str]:
         "The fields of `data.object`, by the kind of resource. Below them stand the events that tell of it, with the\n"
         "statuses that it can have then. What is written `name[]` is a list: `name.0` is its first item.\n"
     )
-    for kind in kinds():
+    for kind in vocabulary().kinds.values():
         shape = kind.shape()
         if shape is None:
             continue
         yield f"### {kind.name}\n"
         shapes_shown = dict.fromkeys([shape, *(make() for make in kind.event_shapes.values())])
         yield _names(_together(shapes_shown))
-        told = [(name, one.statuses) for name, group in subjects().items() for one in group if one.kind is kind]
+        told = [
+            (name, one.statuses) for name, group in vocabulary().subjects.items() for one in group if one.kind is kind
+        ]
         events = ", ".join(f"`{name}` ({' or '.join(statuses)})" for name, statuses in told)
-        made = " Rules `on: created` see it when it is made." if kind.name in sights.made_silently() else ""
+        made = " Rules `on: created` see it when it is made." if kind.name in sights.made_silently(vocabulary()) else ""
         yield f"Events: {events or 'none'}.{made}\n"
     yield "### request\n\nWhat the requests carry that make something (`request.…`, `body.…`):\n"
-    for row in operations():
+    for row in vocabulary().operations:
         if row.method == "POST" and row.status == 201:
             models = sights.models_of(row)
             yield f"`{row.method} {row.path}`\n"

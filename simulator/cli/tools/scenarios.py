@@ -47,7 +47,7 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
     from simulator.engine.scenario.files.shipped import shipped_directory
     from simulator.host import Simulator
 
-    loader = Loader(Simulator(library=Library()).actions)
+    loader = Loader(Simulator(library=Library()).vocabulary)
     known = names_in([*sorted(shipped_directory().glob("*.yaml")), *files])
     problems = warned = 0
     for path in files:
@@ -128,7 +128,7 @@ def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
             files.append(simulator.library[given])
             continue
         try:
-            files.append(Loader(simulator.actions).load_file(Path(given), simulator.library))
+            files.append(Loader(simulator.vocabulary).load_file(Path(given), simulator.library))
         except OSError:
             close = " or ".join(repr(name) for name in get_close_matches(given, simulator.library, n=3))
             hint = f"did you mean {close}?" if close else "`rampsim scenario list` shows them."

@@ -7,16 +7,15 @@ for deliveries, `surprises` for what is in the bodies of both.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
 from simulator.engine.faults import mutations as surprises
-from simulator.engine.records.records import Kind
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.subjects import ends_after
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
 from simulator.engine.text.globs import can_match, meant_path
 from simulator.engine.text.json import JsonObject
@@ -211,33 +210,24 @@ class WebhookFault(Body):
 Fault: TypeAlias = InterfaceFault | WebhookFault
 
 
-class Service(NamedTuple):
-    """What faults may be about: the operations of the interface, and the kinds that events tell of."""
-
-    operations: Iterable[Operation]
-    kinds: Iterable[Kind]
-    actions: Collection[str]
-    """Those that need no target."""
-
-
-def check_fault(raw: JsonObject, service: Service | None) -> Fault:
+def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
     """A fault that may be put in force; ApiError 400 with dotted `param` when it is malformed.
 
-    With `service` also when no call or event of it can match it.
+    With `vocabulary` also when no call or event of it can match it.
     """
     model: type[Fault] = WebhookFault if "webhook" in raw or "deliver" in raw else InterfaceFault
     if not raw.keys() & {"match", "webhook", "deliver"}:  # which of the two is meant may be the slip
         refuse_names(raw, dict.fromkeys((*members(InterfaceFault), *members(WebhookFault))))
     refuse_unknown(model, raw)
     fault = parse(model, raw, code="invalid_parameter")
-    found = list(wrongs_of_fault(fault, service))
+    found = list(wrongs_of_fault(fault, vocabulary))
     if found:
         raise refusal_of(found)
     return fault
 
 
-def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
-    """What is wrong with a fault beyond the shape of its members; with `service` also that no call can meet it.
+def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
+    """What is wrong with a fault beyond the shape of its members; with `vocabulary` also that no call can meet it.
 
     A fault that does nothing is wrong at `respond` or `deliver`.
     """
@@ -246,12 +236,12 @@ def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
         if event is not None and event not in EVENT_TYPES:
             yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, EVENT_TYPES)}")
         yield from _wrong_delivery(fault.deliver)
-        if service is not None and event in (None, *EVENT_TYPES):
+        if vocabulary is not None and event in (None, *EVENT_TYPES):
             events = EVENT_TYPES if event is None else (event,)
-            bodies = (surprises.places_of_event(tuple(service.kinds), one) for one in events)
+            bodies = (surprises.places_of_event(vocabulary, one) for one in events)
             yield from _wrong_surprise(fault.deliver, bodies, "deliver.")
-        if service is not None and fault.deliver.hold == "terminal" and event in EVENT_TYPES:
-            last = ends_after(tuple(service.kinds), event)
+        if vocabulary is not None and fault.deliver.hold == "terminal" and event in EVENT_TYPES:
+            last = vocabulary.ends_after(event)
             if not last:
                 yield wrong("deliver.hold", f"no event tells of a later end of what {event} is about")
         return
@@ -270,14 +260,16 @@ def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
             "respond" if fault.respond is not None else "drop",
             f"it does not go together with {', '.join(asked)}: these change the true answer",
         )
-    if service is not None and fault.act is not None and fault.act.action not in service.actions:
+    if vocabulary is not None and fault.act is not None and fault.act.action not in vocabulary.actions.of_world:
         name = fault.act.action
-        yield wrong("act.action", f"no action of the world is called {name!r}{did_you_mean(name, service.actions)}")
-    if service is not None:
-        unmet = list(_wrong_match(fault.match, service.operations))
+        yield wrong(
+            "act.action", f"no action of the world is called {name!r}{did_you_mean(name, vocabulary.actions.of_world)}"
+        )
+    if vocabulary is not None:
+        unmet = list(_wrong_match(fault.match, vocabulary.operations))
         yield from unmet
         if not unmet:
-            yield from _wrong_for(fault, list(_met(fault.match, service.operations)))
+            yield from _wrong_for(fault, list(_met(fault.match, vocabulary.operations)))
 
 
 def _wrong_for(fault: InterfaceFault, operations: list[Operation]) -> Iterator[Wrong]:

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from simulator.engine.rows.subjects import subjects_of
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from simulator.engine.records.records import Kind
+    from simulator.engine.rows.vocabulary import Vocabulary
 
 NEW_WORD = "something_new"
 NEW_MEMBER = "added_later"
@@ -81,9 +80,9 @@ def places_of(shape: object) -> Places:
 
 
 @lru_cache(maxsize=256)
-def places_of_event(kinds: tuple[Kind, ...], event: str) -> Places:
+def places_of_event(vocabulary: Vocabulary, event: str) -> Places:
     """The places of the envelope of an event of this type, with all that it may tell of."""
-    shapes = dict.fromkeys(subject.shape for subject in subjects_of(kinds)[event])
+    shapes = vocabulary.shapes_of(event)
     found = dict(_places(*((("data", "object"), shape) for shape in shapes)))
     envelope = {name: Place(may_lack=False, may_be_null=False) for name in ("id", "type", "created_at", "livemode")}
     body = {(): Place(is_object=True), ("data",): Place(is_object=True, may_lack=False, may_be_null=False)}

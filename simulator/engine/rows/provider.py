@@ -6,7 +6,7 @@ from simulator.engine.rows.room import Room
 from simulator.kernel.dataclass import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Provider:
     """One simulated service, in one row. A member that loads slow modules is a function."""
 

@@ -5,13 +5,13 @@ Nothing lists them: a cell of a state table names its events, and its kind says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from simulator.engine.records.records import Kind
-from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.rows.event import EventType
 from simulator.engine.text.json import JsonObject, loads
 from simulator.kernel.dataclass import dataclass
 
@@ -37,16 +37,11 @@ class Subject:
         return {**example, **status, **self.event.example}
 
 
-def subjects_of(kinds: Iterable[Kind]) -> Mapping[str, tuple[Subject, ...]]:
-    """The subjects of every event of the catalogue; kinds stand in the order in which the catalogue tells of them."""
-    return _subjects_of(tuple(kinds))
-
-
-@lru_cache(maxsize=16)  # every event that is emitted by hand asks for it, and the same kinds are asked about always
-def _subjects_of(kinds: tuple[Kind, ...]) -> Mapping[str, tuple[Subject, ...]]:
+def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping[str, tuple[Subject, ...]]:
+    """The subjects of every event; kinds stand in the order in which the events tell of them."""
     order = dict[str, int]()
     found: dict[str, tuple[Subject, ...]] = {}
-    for event in EVENT_TYPES.values():
+    for event in events:
         subjects = [Subject(event, kind, statuses) for kind in kinds if (statuses := statuses_after(kind, event))]
         for subject in subjects:
             order.setdefault(subject.kind.name, len(order))
@@ -54,19 +49,7 @@ def _subjects_of(kinds: tuple[Kind, ...]) -> Mapping[str, tuple[Subject, ...]]:
     return found
 
 
-@lru_cache(maxsize=1024)
-def ends_after(kinds: tuple[Kind, ...], event: str) -> frozenset[str]:
-    """The types of events that can tell of the end of what an event is about; none where that event itself does."""
-    subjects = subjects_of(kinds)
-    if _is_end(subjects[event]):
-        return frozenset()
-    about = {subject.kind.name for subject in subjects[event]}
-    return frozenset(
-        name for name, rows in subjects.items() if _is_end(rows) and any(row.kind.name in about for row in rows)
-    )
-
-
-def _is_end(subjects: tuple[Subject, ...]) -> bool:
+def is_end(subjects: tuple[Subject, ...]) -> bool:
     """Whether an event leaves its object where nothing but a refund or its deletion can follow."""
     return bool(subjects) and all(
         status not in {move.target for move in subject.kind.machine.initial}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from simulator.engine.records.records import Kind
@@ -14,7 +14,7 @@ from simulator.engine.rows.event import EVENT_TYPES, EventType
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order
-from simulator.engine.rows.subjects import Subject, subjects_of
+from simulator.engine.rows.subjects import Subject, is_end, subjects_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 
@@ -40,7 +40,35 @@ class Vocabulary:
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Subject, ...]]:
         """The kinds of resource that each event tells of."""
-        return subjects_of(self.kinds.values())
+        return subjects_of(self.events.values(), self.kinds.values())
+
+    def kinds_told_of(self, about: str) -> tuple[str, ...]:
+        """The kinds that events about such an object tell of; () where a rule's object may be any.
+
+        It may be any of what every world has without making it, and of what emits the event without a move.
+        """
+        named = {one.kind.name for group in self.subjects.values() for one in group if one.event.object == about}
+        kinds = (kind for room in self.provider.rooms for kind in room.kinds if kind.name in named)
+        made = (kind.name for kind in kinds if kind.standing is None and kind.sole is None)
+        return () if any(row.in_status and row.object == about for row in self.events.values()) else tuple(made)
+
+    def ends_after(self, event: str) -> frozenset[str]:
+        """The events that can tell of the end of what an event is about; none where that event itself does."""
+        if is_end(self.subjects[event]):
+            return frozenset()
+        about = {subject.kind.name for subject in self.subjects[event]}
+        rows = self.subjects.items()
+        return frozenset(name for name, told in rows if is_end(told) and any(one.kind.name in about for one in told))
+
+    def shapes_of(self, event: str) -> tuple[object, ...]:
+        """What `data.object` of an event may be."""
+        return tuple(dict.fromkeys(subject.shape for subject in self.subjects[event]))
+
+
+@lru_cache(maxsize=8)
+def collected(provider: Provider) -> Vocabulary:
+    """The vocabulary of a provider, made once: simulators of one provider share it. ValueError as `Vocabulary`."""
+    return Vocabulary(provider)
 
 
 def vocabulary_of(world: World) -> Vocabulary:

@@ -15,7 +15,8 @@ from simulator.engine.records.records import find, no_resource, render_for_event
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import EVENT_TYPES, emit
-from simulator.engine.rows.subjects import Subject, subjects_of
+from simulator.engine.rows.subjects import Subject
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text import strict
 from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.json import JsonObject, loads
@@ -51,7 +52,7 @@ def emit_example(call: ActionCall[None, bodies.EmitParameters]) -> JsonObject:
 
 
 def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObject, str]:
-    subjects = subjects_of(world.wiring.kinds.values())[event_type]
+    subjects = vocabulary_of(world).subjects[event_type]
     shown = next((one for one in subjects if one.kind.name == EVENT_TYPES[event_type].example_of), subjects[0])
     if shown.kind.sole is not None:
         record = shown.kind.sole(world)
@@ -73,7 +74,7 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
     record = find(world, about)
     if record is None:
         raise no_resource(world, about, "about")
-    subjects = subjects_of(world.wiring.kinds.values())[event_type]
+    subjects = vocabulary_of(world).subjects[event_type]
     fitting = next((one for one in subjects if one.kind.name == record.kind), None)
     if fitting is None or fitting.kind.sole is not None or event_type in fitting.kind.event_shapes:
         message = (

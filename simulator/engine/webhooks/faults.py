@@ -8,7 +8,7 @@ from simulator.engine.faults import models as faults
 from simulator.engine.faults import mutations as surprises
 from simulator.engine.faults.in_force import FAULTS, DeliveryPlan, first_hit
 from simulator.engine.records.conditions import having, newest_of
-from simulator.engine.rows.subjects import ends_after
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.webhooks.records import (
     DELIVERIES,
     IN_FLIGHT,
@@ -149,7 +149,7 @@ def freed(
 
 
 def _ends_after(world: World, event: Event) -> frozenset[str]:
-    return ends_after(tuple(world.wiring.kinds.values()), event.type)
+    return vocabulary_of(world).ends_after(event.type)
 
 
 def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
@@ -194,7 +194,7 @@ def body_of(world: World, event: Event, plan: DeliveryPlan) -> bytes:
 
 
 def _surprised(world: World, event: Event, surprise: surprises.Surprise) -> bytes | None:
-    places = surprises.places_of_event(tuple(world.wiring.kinds.values()), event.type)
+    places = surprises.places_of_event(vocabulary_of(world), event.type)
     return surprises.surprised(event.raw, places, surprise)
 
 

@@ -21,7 +21,7 @@ from simulator.engine.records.records import INDEX
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.provider import Provider
-from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
+from simulator.engine.rows.vocabulary import Vocabulary, collected, wiring_of
 from simulator.engine.scenario.files.library import Library, ScenarioFile
 from simulator.engine.scenario.files.shipped import shipped_library
 from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
@@ -85,13 +85,13 @@ class Simulator:
     """All worlds of a process, and what they share: the rows of a provider, scenarios."""
 
     def __init__(self, provider: Provider, library: Library | None = None, inherited: Inherited | None = None) -> None:
-        self.vocabulary = vocabulary = Vocabulary(provider)
+        self.vocabulary = vocabulary = collected(provider)
         self.provider = provider
         self.rooms = provider.rooms
         self.operations = vocabulary.operations
         self.actions = vocabulary.actions
         self.tables = tables_of(vocabulary)
-        self.library = library if library is not None else shipped_library(self.actions)
+        self.library = library if library is not None else shipped_library(vocabulary)
         self.shipped = frozenset(self.library)
         self.engine = Engine(self.actions, self.library)
         called = (self.engine.on_event,), (self.engine.on_created,)

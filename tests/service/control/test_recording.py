@@ -31,7 +31,7 @@ def recorded(world: Remote, **query: str) -> str:
 
 def loaded(text: str) -> ScenarioFile:
     simulator = Simulator()
-    return Loader(simulator.actions).load(text, "recording.yaml", simulator.library)
+    return Loader(simulator.vocabulary).load(text, "recording.yaml", simulator.library)
 
 
 def replayed(world: Remote, text: str, seed: int = 1) -> RunResult:

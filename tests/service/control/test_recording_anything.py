@@ -59,7 +59,7 @@ def inside() -> Iterator[Inside]:
 
 
 def loaded(inside: Inside, text: bytes) -> ScenarioFile:
-    return Loader(inside.simulator.actions).load(text, known=inside.simulator.library, bounds=FILE)
+    return Loader(inside.simulator.vocabulary).load(text, known=inside.simulator.library, bounds=FILE)
 
 
 def call(inside: Inside, method: str, path: str, body: bytes, key: str = "") -> None:

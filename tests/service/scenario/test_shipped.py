@@ -39,7 +39,7 @@ def test_the_shipped_scenarios_are_the_promised_ones(simulator: Simulator) -> No
 def test_a_shipped_file_names_its_schema_and_fits_it(simulator: Simulator, name: str) -> None:
     text = (shipped_directory() / f"{name}.yaml").read_text()
     assert text.splitlines()[0] == "# yaml-language-server: $schema=../contracts/scenario.schema.json"
-    file = Loader(simulator.actions).load(text, known=simulator.library)
+    file = Loader(simulator.vocabulary).load(text, known=simulator.library)
     assert file.description
     assert file.scenario.drive
     assert file.scenario.expect

@@ -17,8 +17,8 @@ from contracts.generator.__main__ import main
 from simulator.contract.files import contract_file, contracts_directory
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.files.shipped import shipped_directory
-from simulator.engine.scenario.language.vocabulary import shapes_of
 from simulator.engine.text.json import JsonObject
+from simulator.host import vocabulary
 from tests.shipped import generated, shown
 
 
@@ -41,7 +41,7 @@ def test_a_reader_of_another_version_of_yaml_reads_the_same(files: dict[str, byt
 
 
 def test_every_event_type_has_a_schema_of_its_own(files: dict[str, bytes]) -> None:
-    assert all(shapes_of(event) for event in EVENT_TYPES)
+    assert all(vocabulary().shapes_of(event) for event in EVENT_TYPES)
     assert {name for name in files if name.startswith("events/") and name.endswith(".json")} == {
         f"events/{event_type}.schema.json" for event_type in EVENT_TYPES
     }

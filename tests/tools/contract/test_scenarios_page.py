@@ -10,12 +10,11 @@ import pytest
 from contracts.generator.reference import scenarios
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.language.schema import Fault, Rule, RuleStep, Scenario
-from simulator.engine.scenario.language.vocabulary import kinds
 from simulator.engine.scenario.run import runner
 from simulator.engine.scenario.run.clients import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
-from simulator.host import Simulator, create_app
+from simulator.host import Simulator, create_app, vocabulary
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +27,11 @@ def test_every_example_is_valid_without_a_warning(page: str) -> None:
     found = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     assert len(found) == 6
     for text in found:
-        assert Loader(simulator.actions).load(text, known=simulator.library).warnings == ()
+        assert Loader(simulator.vocabulary).load(text, known=simulator.library).warnings == ()
 
 
 def test_the_whole_example_does_what_it_says() -> None:
-    file = Loader(Simulator().actions).load(scenarios.examples()[0])
+    file = Loader(Simulator().vocabulary).load(scenarios.examples()[0])
 
     async def go() -> str:
         async with serving(create_app(Config(clock="manual"))) as origin, HttpClient(origin) as client:
@@ -46,7 +45,7 @@ def test_every_field_and_every_kind_is_there(page: str) -> None:
     for model in (Scenario, Rule, RuleStep, Fault):
         for name, field in model.model_fields.items():
             assert f"| `{field.alias or name}` | " in page
-    for kind in kinds():
+    for kind in vocabulary().kinds.values():
         assert (f"### {kind.name}\n" in page) is (kind.shape() is not None)
     for name in ("payment_instructions.phone_number", "details.phone_number", "payer.phone_number", "run.number"):
         assert f"| `{name}` | " in page

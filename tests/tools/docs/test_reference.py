@@ -12,7 +12,7 @@ from contracts.generator.reference.calls import examples
 from simulator.cli import COMMANDS
 from simulator.docs.library import pages_by_path
 from simulator.engine.control.rows import control_rows
-from simulator.engine.faults.models import InterfaceFault, Service, WebhookFault, check_fault
+from simulator.engine.faults.models import InterfaceFault, WebhookFault, check_fault
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.host import Simulator
@@ -40,8 +40,7 @@ def test_nearly_every_control_call_has_an_example_that_was_really_made() -> None
 )
 def test_every_example_of_a_fault_can_be_put_in_force_and_has_the_member(part: str, name: str, fault: Any) -> None:
     simulator = Simulator()
-    service = Service(simulator.operations, simulator.wiring.kinds.values(), simulator.actions.of_world)
-    checked = check_fault(fault, service)
+    checked = check_fault(fault, simulator.vocabulary)
     assert isinstance(checked, WebhookFault if part == "deliveries" else InterfaceFault)
     assert name in fault or name in fault["deliver"]
 

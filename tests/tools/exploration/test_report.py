@@ -250,7 +250,7 @@ def test_the_page_for_readers_lists_every_class_with_what_it_means() -> None:
 
 def test_a_finding_of_each_class_is_a_scenario_file_and_is_read_again(tmp_path: Path) -> None:
     runs = [*runs_of({"test": EVERYTHING}, "quick"), without_fault("test")]
-    loader = Loader(Simulator(library=Library()).actions)
+    loader = Loader(Simulator(library=Library()).vocabulary)
     assert {one.fault for one in runs} == {*CLASSES, NONE}
     for number, one in enumerate(runs):
         path = tmp_path / f"{number}.yaml"

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from simulator.engine import webhooks
 from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, wrong
 from simulator.engine.faults.in_force import FAULTS, FaultEntry, put_in_force
-from simulator.engine.faults.models import Deliver, InterfaceFault, Service, WebhookFault, check_fault
+from simulator.engine.faults.models import Deliver, InterfaceFault, WebhookFault, check_fault
 from simulator.engine.faults.presets import PRESETS, PresetFault, spelled_out
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.checks.faults import doubts
@@ -48,11 +48,6 @@ class PresetList(TypedDict):
 _CAUSE = Cause("action", "faults", "control")
 
 
-def service_of(call: ControlCall) -> Service:
-    """What faults may be about on this server."""
-    return Service(call.simulator.operations, call.world.wiring.kinds.values(), call.simulator.actions.of_world)
-
-
 def require_in_time(world: World, deliver: Deliver) -> None:
     """400 for a delay that reaches beyond simulated time."""
     if deliver.delay is not None and world.now_ms + parse_duration(deliver.delay) > LAST_MS:
@@ -65,7 +60,7 @@ async def create(call: ControlCall) -> MadeFault:
     A fault is one of calls, one of webhooks, or a preset by its name, whose fields may be overridden beside it.
     507 simulator_quota_exceeded for more faults than the world may have objects.
     """
-    world, fault = call.world, check_fault(spelled_out(call.raw), service_of(call))
+    world, fault = call.world, check_fault(spelled_out(call.raw), call.simulator.vocabulary)
     most = settings_of(world)["quota_objects"]
     if most is not None and len(world.store[FAULTS]) >= most:
         raise too_much("quota_objects", most, "faults")

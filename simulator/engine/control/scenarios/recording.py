@@ -253,7 +253,7 @@ class _Collector:
         return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
 
     def _read(self, text: str) -> JsonObject:
-        loader = Loader(self._simulator.actions)
+        loader = Loader(self._simulator.vocabulary)
         try:
             return loader.load(text, known=self._simulator.engine.names(self._world)).document
         except ScenarioError:

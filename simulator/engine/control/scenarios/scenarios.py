@@ -69,7 +69,7 @@ async def upload(call: ControlCall) -> ScenarioUploaded:
         (await holdings.measure(call.simulator, call.world)).with_more(size=len(call.raw)).require(
             call.world, "quota_scenarios"
         )
-    loader = Loader(call.simulator.actions)
+    loader = Loader(call.simulator.vocabulary)
     try:
         # Beside the loop: a large file takes a while, and the other worlds go on.
         file = await asyncio.to_thread(loader.load, call.raw, known=engine.names(call.world))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulator.engine import webhooks
 from simulator.engine.control.history.queries import DeliveryCount, event_of
 from simulator.engine.control.operation import WAIT, ControlCall, ControlOperation, wrong
-from simulator.engine.control.scenarios.faults import require_in_time, service_of
+from simulator.engine.control.scenarios.faults import require_in_time
 from simulator.engine.faults import models as faults
 from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.records.records import find
@@ -59,7 +59,7 @@ def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryP
             raise wrong(f"deliver.{name}", "it is about first attempts, which an event sent again is not")
     about = {"event": event.type} if event.type in EVENT_TYPES else {}
     asked = deliver.model_dump(exclude_unset=True, exclude_none=True)
-    faults.check_fault({"webhook": about, "deliver": asked}, service_of(call))
+    faults.check_fault({"webhook": about, "deliver": asked}, call.simulator.vocabulary)
     require_in_time(call.world, deliver)
     return DeliveryPlan.of("", deliver)
 

@@ -178,7 +178,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
             names.append(one)
             continue
         try:
-            loader = Loader(simulator.actions)
+            loader = Loader(simulator.vocabulary)
             file = await asyncio.to_thread(loader.load_inside, call.sent, ("scenarios", index), one, known)
         except ScenarioError as error:
             errors += [

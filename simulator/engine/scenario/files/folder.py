@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from typing_extensions import TypedDict
 
-from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library, ScenarioFile, files_in, names_in
 from simulator.kernel.dataclass import dataclass
@@ -56,9 +56,9 @@ class Reading:
 class Folder:
     """The scenario files of some directories, as they were read last."""
 
-    def __init__(self, directories: Iterable[Path], actions: ActionTable, library: Library) -> None:
+    def __init__(self, directories: Iterable[Path], vocabulary: Vocabulary, library: Library) -> None:
         self._directories = tuple(directories)
-        self._actions = actions
+        self._vocabulary = vocabulary
         self._library = library
         self._shipped = {name: library.held(name) for name in library}
         self._last = Reading({}, {}, {})
@@ -140,7 +140,7 @@ class Folder:
 
     def _read(self, path: Path, known: Sequence[str], files: Mapping[Path, ScenarioFile]) -> ScenarioFile:
         """A file; OSError, ScenarioError, which is also for one whose scenario another file has."""
-        file = loader.Loader(self._actions).load_file(path, known)
+        file = loader.Loader(self._vocabulary).load_file(path, known)
         other = next((at for at, one in files.items() if one.name == file.name and at != path), None)
         if other is not None:
             message = f"the scenario {file.name} is in {other} already"

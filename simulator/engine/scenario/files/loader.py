@@ -6,15 +6,14 @@ here. No other module knows YAML.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from simulator.engine.rows.action import ActionTable
-from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files.library import FileProblem, Library, ScenarioFile, files_in, source_of
 from simulator.engine.scenario.language import parts, schema
 from simulator.engine.scenario.language.document import FILE, UPLOAD, Bounds, Document, Path, dotted, read
@@ -48,11 +47,10 @@ def _line_of(error: FileProblem) -> str:
 
 
 class Loader:
-    """Reads scenario files against an action table and an event catalogue."""
+    """Reads scenario files by the vocabulary of a service."""
 
-    def __init__(self, actions: ActionTable, events: Collection[str] = tuple(EVENT_TYPES)) -> None:
-        self._actions = actions
-        self._events = tuple(events)
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
 
     def load(
         self, text: str | bytes, source: str = "uploaded", known: Iterable[str] = (), bounds: Bounds = UPLOAD
@@ -135,7 +133,7 @@ class Loader:
         if isinstance(document.value, dict):
             name = document.value.get("name")
             scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
-            ScenarioJudge(document, self._actions, self._events, scenarios).judge()
+            ScenarioJudge(document, self._vocabulary, scenarios).judge()
 
 
 def _decoded(raw: bytes, source: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library, ScenarioFile, files_in, source_of
 
@@ -31,13 +31,13 @@ def _data(name: str) -> Path:
     return installed if installed.is_dir() else package.parent / name
 
 
-def shipped_library(actions: ActionTable, directory: Path | None = None, read: Path | None = None) -> Library:
+def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, read: Path | None = None) -> Library:
     """The scenarios that ship, by name; whoever asks for one that is broken gets a ScenarioError."""
     directory, read = directory or shipped_directory(), read or _data("contracts") / READ
     paths = {path.stem: path for path in files_in(directory)}
 
     def judged(path: Path) -> ScenarioFile:
-        return _read_before(path, read) or loader.Loader(actions).load_shipped(path, paths)
+        return _read_before(path, read) or loader.Loader(vocabulary).load_shipped(path, paths)
 
     shipped: dict[str, Callable[[], ScenarioFile]] = {name: partial(judged, path) for name, path in paths.items()}
     return Library(shipped=shipped)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 
-from simulator.engine.rows.action import ActionTable
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.subjects import statuses_after
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import sights
 from simulator.engine.scenario.language.document import Document, Path, dotted
-from simulator.engine.scenario.language.vocabulary import kinds
 from simulator.engine.scenario.play.script import CREATED
 from simulator.kernel.machine import Machine
 
@@ -59,14 +57,15 @@ def _texts(value: object) -> set[str]:
 
 def warn_of_dead_steps(
     document: Document,
-    actions: ActionTable,
+    vocabulary: Vocabulary,
     events: Iterable[object],
     kinds_meant: Sequence[str],
     steps: Iterable[tuple[Path, Mapping[str, object]]],
 ) -> None:
     """Steps whose action no state permits that the rule's object can have reached by then."""
+    actions = vocabulary.actions
     named = [event for event in events if isinstance(event, str)]
-    states = {kind: _after(kind, named) for kind in kinds_meant}
+    states = {kind: _after(vocabulary, kind, named) for kind in kinds_meant}
     if not all(states.values()):
         return  # an event that can tell of anything
     for path, step in steps:
@@ -79,52 +78,54 @@ def warn_of_dead_steps(
         if not acts_on:
             continue
         # An action that no cell names moves nothing: it may always happen.
-        if not all(_has_cell(kind, action) for kind in states if kind in acts_on):
+        if not all(_has_cell(vocabulary, kind, action) for kind in states if kind in acts_on):
             return
         able = [kind for kind in states if kind in acts_on]
-        possible = [kind for kind in able if any(_permits(kind, state, action) for state in states[kind])]
+        possible = [kind for kind in able if any(_permits(vocabulary, kind, state, action) for state in states[kind])]
         if able and not possible:
-            document.warn((*path, "action"), _why(action, able[0], states[able[0]]))
+            document.warn((*path, "action"), _why(vocabulary, action, able[0], states[able[0]]))
         elif possible:
-            states = {kind: _then(kind, states[kind], action) for kind in possible}
+            states = {kind: _then(vocabulary, kind, states[kind], action) for kind in possible}
 
 
-def _why(action: str, kind: str, states: frozenset[str]) -> str:
-    rows = _machine(kind).rows
+def _why(vocabulary: Vocabulary, action: str, kind: str, states: frozenset[str]) -> str:
+    rows = _machine(vocabulary, kind).rows
     allowed = dict.fromkeys(move.on for state in sorted(states) for move in rows[state] if move.on != "expire")
     then = f"possible then: {', '.join(allowed)}" if allowed else "nothing is possible then"
     return f"`{action}` will be skipped: the {kind} is {' or '.join(sorted(states))} by then, and {then}"
 
 
-def _machine(kind: str) -> Machine:
-    return next(one.machine for one in kinds() if one.name == kind)
+def _machine(vocabulary: Vocabulary, kind: str) -> Machine:
+    return vocabulary.kinds[kind].machine
 
 
-def _has_cell(kind: str, action: str) -> bool:
-    return any(_permits(kind, state, action) for state in _machine(kind).rows)
+def _has_cell(vocabulary: Vocabulary, kind: str, action: str) -> bool:
+    return any(_permits(vocabulary, kind, state, action) for state in _machine(vocabulary, kind).rows)
 
 
-def _permits(kind: str, state: str, action: str) -> bool:
-    return _machine(kind).permits(state, action)
+def _permits(vocabulary: Vocabulary, kind: str, state: str, action: str) -> bool:
+    return _machine(vocabulary, kind).permits(state, action)
 
 
-@cache
-def _after_event(kind: str, event: str) -> frozenset[str]:
+@lru_cache(maxsize=1024)
+def _after_event(vocabulary: Vocabulary, kind: str, event: str) -> frozenset[str]:
     """Every state that an object of a kind can have from this event on."""
-    found = next(one for one in kinds() if one.name == kind)
+    found = vocabulary.kinds[kind]
     if event == CREATED:
         begins = (
-            [move.target for move in found.machine.initial if not move.events] if kind in sights.made_silently() else []
+            [move.target for move in found.machine.initial if not move.events]
+            if kind in sights.made_silently(vocabulary)
+            else []
         )
     else:
-        begins = list(statuses_after(found, EVENT_TYPES[event])) if event in EVENT_TYPES else []
+        begins = list(statuses_after(found, vocabulary.events[event])) if event in vocabulary.events else []
     return _closed(found.machine, begins)
 
 
-def _after(kind: str, events: Sequence[str]) -> frozenset[str]:
+def _after(vocabulary: Vocabulary, kind: str, events: Sequence[str]) -> frozenset[str]:
     found = frozenset[str]()
     for event in events:
-        found |= _after_event(kind, event)
+        found |= _after_event(vocabulary, kind, event)
     return found
 
 
@@ -140,8 +141,8 @@ def _closed(machine: Machine, states: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _then(kind: str, states: frozenset[str], action: str) -> frozenset[str]:
+def _then(vocabulary: Vocabulary, kind: str, states: frozenset[str], action: str) -> frozenset[str]:
     """Where an object can be after a step: moved on by it, or where it was skipped."""
-    machine = _machine(kind)
+    machine = _machine(vocabulary, kind)
     moved = [move.target for state in states for move in machine.rows[state] if move.on == action]
     return _closed(machine, moved) | {state for state in states if not machine.permits(state, action)}

@@ -8,18 +8,21 @@ from pydantic import BaseModel, ValidationError
 
 from simulator.engine.faults.models import OF_NEW_NAMES
 from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.vocabulary import Vocabulary
+from simulator.engine.scenario.language.calls import operation_at
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.parameters import names_of
 from simulator.engine.scenario.language.sights import models_of
-from simulator.engine.scenario.language.vocabulary import operation_at
 from simulator.engine.scenario.play.filling import PLACEHOLDER
 from simulator.engine.text.fields import Wrong, dotted, wrongs_of
 
 
-def judge_call(document: Document, path: Path, call: Mapping[str, object], method: str) -> Operation | None:
+def judge_call(
+    vocabulary: Vocabulary, document: Document, path: Path, call: Mapping[str, object], method: str
+) -> Operation | None:
     """Warn of what is wrong with the body of a call that is to succeed; returns the operation, if it is to."""
     given, status, body = call[method], call.get("status"), call.get("body")
-    row = operation_at(method.upper(), given) if isinstance(given, str) else None
+    row = operation_at(vocabulary, method.upper(), given) if isinstance(given, str) else None
     if row is None or (isinstance(status, int) and status >= 400):
         return None
     if not row.takes_body or (body is not None and not isinstance(body, dict)):

@@ -13,18 +13,16 @@ from difflib import get_close_matches
 from pydantic import ValidationError
 
 from simulator.engine.clients.address import CONTROL_BASE
-from simulator.engine.faults.models import EFFECTS, InterfaceFault, Service, WebhookFault, wrongs_of_fault
-from simulator.engine.rows.action import ActionTable
-from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.faults.models import EFFECTS, InterfaceFault, WebhookFault, wrongs_of_fault
 from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import deadends, drives, sights
+from simulator.engine.scenario.language.calls import is_path_glob, methods_at, paths
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.parameters import names_of, wrongs
 from simulator.engine.scenario.language.parts import Tests
 from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.language.schema import Deliver, Fault
-from simulator.engine.scenario.language.vocabulary import is_path_glob, kinds, kinds_of, methods_at, operations, paths
 from simulator.engine.scenario.language.wheres import WhereJudge
 from simulator.engine.scenario.play.filling import PLACEHOLDER
 from simulator.engine.scenario.play.script import CREATED, REQUEST, WORLD_ACTIONS
@@ -80,14 +78,13 @@ def _items(value: Mapping[str, object], name: str) -> Iterable[tuple[Path, dict[
 class ScenarioJudge:
     """What the models cannot know, judged on the document as written; parts of the wrong shape are skipped."""
 
-    def __init__(
-        self, document: Document, actions: ActionTable, events: tuple[str, ...], scenarios: tuple[str, ...]
-    ) -> None:
+    def __init__(self, document: Document, vocabulary: Vocabulary, scenarios: tuple[str, ...]) -> None:
         self._document = document
-        self._actions = actions
-        self._events = events
+        self._vocabulary = vocabulary
+        self._actions = vocabulary.actions
+        self._events = tuple(vocabulary.events)
         self._scenarios = scenarios
-        self._wheres = WhereJudge(document, self._hint)
+        self._wheres = WhereJudge(document, vocabulary, self._hint)
         self._calls: dict[str, Operation] = {}
         """What the named steps of the drive call, as far as it is known."""
 
@@ -134,7 +131,7 @@ class ScenarioJudge:
         steps = [((*path, *place), step) for place, step in _items(rule, "do")]
         for at, step in steps:
             self._step(at, step, kinds, groups)
-        deadends.warn_of_dead_steps(self._document, self._actions, listed, kinds, steps)
+        deadends.warn_of_dead_steps(self._document, self._vocabulary, listed, kinds, steps)
 
     def _answer(self, path: Path, rule: dict[str, object], *, is_request: bool) -> None:
         answer = rule.get("answer")
@@ -147,10 +144,12 @@ class ScenarioJudge:
         if is_request and rule.get("do"):
             self._document.report((*path, "do"), "a rule `on: request` answers; it has no steps", key=True)
         code = answer.get("code") if isinstance(answer, dict) else None
-        if isinstance(code, str) and code not in CATALOGUE:
-            self._document.report(
-                (*path, "answer", "code"), f"unknown error code `{code}`{self._hint(code, CATALOGUE)}"
-            )
+        self._code((*path, "answer", "code"), code)
+
+    def _code(self, path: Path, code: object) -> None:
+        errors = self._vocabulary.errors
+        if isinstance(code, str) and code not in errors:
+            self._document.report(path, f"unknown error code `{code}`{self._hint(code, errors)}")
 
     def _where(self, path: Path, where: object) -> frozenset[str]:
         """Judge the tests; returns the named groups of the patterns."""
@@ -175,19 +174,21 @@ class ScenarioJudge:
         below = _below_base(glob)
         if below is not None:
             self._document.report(path, f"a path is given below the base; did you mean `{below}`?")
-        elif not is_path_glob(glob):
-            self._document.warn(path, f"no call has the path `{shortened(glob)}`{self._hint(glob, paths())}")
+        elif not is_path_glob(self._vocabulary, glob):
+            self._document.warn(
+                path, f"no call has the path `{shortened(glob)}`{self._hint(glob, paths(self._vocabulary))}"
+            )
 
     def _call_path(self, path: Path, call: dict[str, object], method: str) -> None:
         """Whether a call of the drive goes to an operation; one that expects 404 or 405 may go anywhere."""
         given = call[method]
         if not isinstance(given, str) or given.startswith(CONTROL_BASE) or call.get("status") in (404, 405):
             return
-        below, methods = _below_base(given), methods_at(given)
+        below, methods = _below_base(given), methods_at(self._vocabulary, given)
         if below is not None:
             self._document.report((*path, method), f"a path is given below the base; did you mean `{below}`?")
         elif not methods and not given.startswith("${"):
-            message = f"there is no path `{shortened(given)}`{self._hint(given, paths())}"
+            message = f"there is no path `{shortened(given)}`{self._hint(given, paths(self._vocabulary))}"
             self._document.warn((*path, method), message)
         elif methods and method.upper() not in methods:
             possible = ", ".join(sorted(methods))
@@ -197,14 +198,19 @@ class ScenarioJudge:
         """The kinds of resource that a rule's object can be; () when it may be any."""
         kinds: list[str] = []
         for event in events:
-            row = EVENT_TYPES.get(event) if isinstance(event, str) else None
-            told_of = sights.made_silently() if event == CREATED else () if row is None else kinds_of(row.object)
+            told_of = self._told_of(event)
             if not told_of:
                 return ()
             kinds += told_of
         asked = where.get("type") if isinstance(where, dict) else None
         named = [kind for kind in (asked if isinstance(asked, list) else [asked]) if kind in kinds]
         return tuple(dict.fromkeys(named or kinds))
+
+    def _told_of(self, event: object) -> tuple[str, ...]:
+        if event == CREATED:
+            return sights.made_silently(self._vocabulary)
+        row = self._vocabulary.events.get(event) if isinstance(event, str) else None
+        return () if row is None else self._vocabulary.kinds_told_of(row.object)
 
     def _step(self, path: Path, step: dict[str, object], kinds: tuple[str, ...], groups: frozenset[str]) -> None:
         if "scenario" not in step:
@@ -331,7 +337,7 @@ class ScenarioJudge:
             read = model.model_validate(fault)
         except ValidationError:
             return
-        for one in wrongs_of_fault(read, Service(operations(), kinds(), self._actions.of_world)):
+        for one in wrongs_of_fault(read, self._vocabulary):
             if one.path == EFFECTS[:1]:
                 self._lacks(path, EFFECTS, one.why)
             else:
@@ -353,15 +359,14 @@ class ScenarioJudge:
             self._target_given(place, content)
             return
         code = content.get("code")
-        if isinstance(code, str) and code not in CATALOGUE:
-            self._document.report((*place, "code"), f"unknown error code `{code}`{self._hint(code, CATALOGUE)}")
+        self._code((*path, "answer", "code"), code)
         if sum(method in content for method in METHODS) != 1:
             message = f"a call needs exactly one of {', '.join(METHODS)} (or: advance, action, receiver)"
             self._lacks(place, (*METHODS, *UNNAMED_STEPS), message)
             return
         method = next(method for method in METHODS if method in content)
         self._call_path(place, content, method)
-        row = drives.judge_call(self._document, place, content, method)
+        row = drives.judge_call(self._vocabulary, self._document, place, content, method)
         if row is not None and place != path:
             self._calls[str(place[-1])] = row
 
@@ -388,7 +393,7 @@ class ScenarioJudge:
             self._wheres.of_sight(path, where, sights.of_delivery(), "a delivery")
         elif "resource" in expectation:
             row = self._calls.get(drives.name_in(expectation["resource"]))
-            sight = sights.of_any() if row is None or row.status != 201 else sights.of_answer(row)
+            sight = sights.of_any(self._vocabulary) if row is None or row.status != 201 else sights.of_answer(row)
             self._wheres.of_sight(path, where, sight, "this resource" if row else "any resource")
         elif isinstance(expectation.get("answer"), str):
             row = self._calls.get(str(expectation["answer"]))

@@ -7,20 +7,21 @@ items of lists.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from simulator.engine.rows.operation import Operation
-from simulator.engine.scenario.language.vocabulary import kinds, operations, subjects
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.globs import can_match
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks import shapes
 from simulator.kernel.dataclass import dataclass
 
 _ANYTHING: JsonObject = {}
+_remembered = lru_cache(maxsize=1024)  # of few vocabularies at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,63 +127,64 @@ def _together(sights: Iterable[Sight]) -> Sight:
     return found
 
 
-@cache
-def of_kind(name: str) -> Sight:
+@_remembered
+def of_kind(vocabulary: Vocabulary, name: str) -> Sight:
     """What resources of a kind show; nothing where none of them is ever shown."""
-    kind = next(kind for kind in kinds() if kind.name == name)
-    shape = kind.shape()
+    shape = vocabulary.kinds[name].shape()
     return Sight() if shape is None else sight_of(shape)
 
 
-@cache
-def of_event(event: str) -> Mapping[str, tuple[Sight, frozenset[str]]]:
+@_remembered
+def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[Sight, frozenset[str]]]:
     """By the kind that an event tells of: what its object shows, and the words that its status can be then.
 
     No words where an event of that type can tell of any status.
     """
     return {
         one.kind.name: (sight_of(one.shape), frozenset(one.statuses if one.event.narrows else ()))
-        for one in subjects()[event]
+        for one in vocabulary.subjects[event]
     }
 
 
-@cache
-def made_silently() -> tuple[str, ...]:
+@_remembered
+def made_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
     """The kinds on whose making no event tells: those of rules `on: created`."""
     return tuple(
         kind.name
-        for kind in kinds()
+        for kind in vocabulary.kinds.values()
         if kind.sole is None and kind.standing is None and any(not move.events for move in kind.machine.initial)
     )
 
 
-@cache
-def of_any() -> Sight:
+@_remembered
+def of_any(vocabulary: Vocabulary) -> Sight:
     """What resources show, of whatever kind; those of which no event tells, as a call for one of them does."""
-    shown = (of_answer(row) for row in operations() if row.method == "GET" and row.path.endswith("{id}"))
-    return _together((*(of_kind(kind.name) for kind in kinds()), *shown))
+    shown = (of_answer(row) for row in vocabulary.operations if row.method == "GET" and row.path.endswith("{id}"))
+    return _together((*(of_kind(vocabulary, name) for name in vocabulary.kinds), *shown))
 
 
-@cache
-def of_beneficiary() -> Sight:
-    return of_kind("beneficiary")
+@_remembered
+def of_beneficiary(vocabulary: Vocabulary) -> Sight:
+    return of_kind(vocabulary, "beneficiary")
 
 
-@cache
-def of_quote() -> Sight:
-    return _together(of_kind(kind.name) for kind in kinds() if kind.name.endswith("_quote"))
+@_remembered
+def of_quote(vocabulary: Vocabulary) -> Sight:
+    return _together(
+        of_kind(vocabulary, kind.name) for kind in vocabulary.kinds.values() if kind.name.endswith("_quote")
+    )
 
 
-@cache
+@_remembered
 def of_delivery() -> Sight:
     """What is known of an attempt to deliver a webhook."""
     return sight_of(shapes.RecordedDelivery)
 
 
-@cache
-def of_body(operation: str) -> Sight:
+@_remembered
+def of_body(vocabulary: Vocabulary, operation: str) -> Sight:
     """What the request of an operation, given by its name, may carry."""
-    row = next(row for row in operations() if row.name == operation)
+    row = next(row for row in vocabulary.operations if row.name == operation)
     return _together(sight_of(model) for model in models_of(row))
 
 
@@ -191,20 +193,22 @@ def models_of(row: Operation) -> tuple[type[BaseModel], ...]:
     return (row.bodies() or (row.body(),)) if row.takes_body else ()
 
 
-@cache
-def of_makers() -> Sight:
+@_remembered
+def of_makers(vocabulary: Vocabulary) -> Sight:
     """What the requests carry that make something."""
-    return _together(of_body(row.name) for row in operations() if row.method == "POST" and row.status == 201)
+    return _together(
+        of_body(vocabulary, row.name) for row in vocabulary.operations if row.method == "POST" and row.status == 201
+    )
 
 
-def of_requests(method: str | None, globs: frozenset[str] | None) -> Sight:
+def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str] | None) -> Sight:
     """What requests to these paths carry; None stands for any method or path."""
     rows = (
         row
-        for row in operations()
+        for row in vocabulary.operations
         if method in (None, row.method) and (globs is None or any(can_match(glob, row.path) for glob in globs))
     )
-    return _together(of_body(row.name) for row in rows)
+    return _together(of_body(vocabulary, row.name) for row in rows)
 
 
 def of_answer(row: Operation) -> Sight:

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import TypeAlias
 
-from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import sights
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.language.sights import Sight
-from simulator.engine.scenario.language.vocabulary import kinds, operations
 from simulator.engine.scenario.play.matching import DERIVED, texts_of
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.globs import can_match
@@ -22,7 +21,7 @@ from simulator.engine.text.globs import can_match
 Hint: TypeAlias = "Callable[[str, Iterable[str]], str]"
 """The sentence that names what was probably meant, or ""."""
 
-_ROOTS: Mapping[str, Callable[[], Sight]] = {
+_ROOTS: Mapping[str, Callable[[Vocabulary], Sight]] = {
     "request": sights.of_makers,
     "body": sights.of_makers,
     "beneficiary": sights.of_beneficiary,
@@ -37,7 +36,8 @@ _CALL = ("method", "path")
 class WhereJudge:
     """Judges one `where` after the other of a document."""
 
-    def __init__(self, document: Document, hint: Hint) -> None:
+    def __init__(self, document: Document, vocabulary: Vocabulary, hint: Hint) -> None:
+        self._vocabulary = vocabulary
         self._document = document
         self._hint = hint
 
@@ -48,12 +48,12 @@ class WhereJudge:
         self._tests(path, where)
         if events and all(event == REQUEST for event in events):
             self._of_request(path, where)
-        elif all(isinstance(event, str) and event in (CREATED, *EVENT_TYPES) for event in events):
+        elif all(isinstance(event, str) and event in (CREATED, *self._vocabulary.events) for event in events):
             self._of_objects(path, where, [str(event) for event in events])
 
     def of_event(self, path: Path, where: object, event: object) -> None:
         """What is expected of the object of an event."""
-        if isinstance(where, dict) and isinstance(event, str) and event in EVENT_TYPES:
+        if isinstance(where, dict) and isinstance(event, str) and event in self._vocabulary.events:
             self._tests(path, where)
             self._of_objects(path, where, [event])
 
@@ -69,10 +69,19 @@ class WhereJudge:
 
     def _of_objects(self, path: Path, where: Mapping[str, object], events: list[str]) -> None:
         types = texts_of(where.get("type")) if "type" in where else None
-        seen = [(kind, *one) for event in events if event != CREATED for kind, one in sights.of_event(event).items()]
+        seen = [
+            (kind, *one)
+            for event in events
+            if event != CREATED
+            for kind, one in sights.of_event(self._vocabulary, event).items()
+        ]
         if CREATED in events:
-            made = (kind for kind in sights.made_silently())
-            seen += [(kind, sights.of_kind(kind), frozenset[str]()) for kind in made if sights.of_kind(kind).forms]
+            made = (kind for kind in sights.made_silently(self._vocabulary))
+            seen += [
+                (kind, sights.of_kind(self._vocabulary, kind), frozenset[str]())
+                for kind in made
+                if sights.of_kind(self._vocabulary, kind).forms
+            ]
         meant = [one for one in seen if types is not None and one[0] in types] or seen
         whole, sight, statuses = Sight(), Sight(), frozenset[str]()
         for _, one, _ in seen:
@@ -97,7 +106,7 @@ class WhereJudge:
             else:
                 about = sight if head in sight.names else whole
                 only = statuses if name == "status" and statuses else None
-                if name == "type" and (others := _other_kinds(wanted, [one[0] for one in seen])):
+                if name == "type" and (others := self._other_kinds(wanted, [one[0] for one in seen])):
                     message = f"{named} never tells of the type {others}, only of {', '.join(one[0] for one in seen)}"
                     self._document.warn(place, message)
                 else:
@@ -115,7 +124,7 @@ class WhereJudge:
             if name == "method":
                 self._methods(place, wanted, globs)
             elif head in ("request", "body") and rest:
-                carried = sights.of_requests(named, globs)
+                carried = sights.of_requests(self._vocabulary, named, globs)
                 self._look(place, rest, wanted, carried, "what such a request carries")
             elif head in DERIVED:
                 self._derived(place, name, wanted)
@@ -127,7 +136,11 @@ class WhereJudge:
 
     def _methods(self, place: Path, wanted: object, globs: frozenset[str] | None) -> None:
         possible = sorted(
-            {row.method for row in operations() if globs is None or any(can_match(glob, row.path) for glob in globs)}
+            {
+                row.method
+                for row in self._vocabulary.operations
+                if globs is None or any(can_match(glob, row.path) for glob in globs)
+            }
         )
         for one in wanted if isinstance(wanted, list) else [wanted]:
             if possible and isinstance(one, str) and one not in possible:
@@ -138,13 +151,18 @@ class WhereJudge:
     def _derived(self, place: Path, name: str, wanted: object) -> None:
         head, _, rest = name.partition(".")
         if not rest:
-            message = (
-                f"`{head}` is a whole object; name a member of it, as in `{head}.{next(iter(_ROOTS[head]().names))}`"
-            )
+            member = next(iter(_ROOTS[head](self._vocabulary).names))
+            message = f"`{head}` is a whole object; name a member of it, as in `{head}.{member}`"
             self._document.warn(place, message, key=True)
             return
         what = "what the requests carry that make something" if head in ("request", "body") else f"a {head}"
-        self._look(place, rest, wanted, _ROOTS[head](), what)
+        self._look(place, rest, wanted, _ROOTS[head](self._vocabulary), what)
+
+    def _other_kinds(self, wanted: object, told_of: Iterable[str]) -> str:
+        """The kinds that are asked for and that there are, none of which is told of; "" where one is."""
+        asked = texts_of(wanted) or frozenset()
+        named = self._vocabulary.kinds.keys() & asked
+        return "" if named & set(told_of) else " or ".join(sorted(named))
 
     # --- fields and values --------------------------------------------------------------------------------------
 
@@ -228,13 +246,6 @@ class WhereJudge:
                     self._document.warn((*path, name), f"no number is above {low} and below {high}")
             if wanted.get("exists") is False and set(wanted) - {"exists"}:
                 self._document.warn((*path, name), "what does not exist passes no other test")
-
-
-def _other_kinds(wanted: object, told_of: Iterable[str]) -> str:
-    """The kinds that are asked for and that there are, none of which is told of; "" where one is."""
-    asked = texts_of(wanted) or frozenset()
-    named = {kind.name for kind in kinds()} & asked
-    return "" if named & set(told_of) else " or ".join(sorted(named))
 
 
 def _number(value: object) -> Decimal | None:

@@ -13,7 +13,8 @@ from simulator.engine.records.records import Record, kind_of
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import EVENT_TYPES
-from simulator.engine.scenario.language.vocabulary import methods_at
+from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.scenario.language.calls import methods_at
 from simulator.engine.scenario.run.drive import Drive, DriveCall, Until, action
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import MINUTE_MS, to_datetime
@@ -134,9 +135,9 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive
         which = {"network": record.name} if record.kind == "network" else {}
         return (action(on, **which, status=move.target),)
     if record.kind == "recurring_payment":
-        return _recurring_steps(world, record, on) or _call(record, on)
+        return _recurring_steps(world, record, on) or _call(world, record, on)
     timers = tuple(row.kind for row in world.wiring.timers.values() if on in row.moves)
-    return (Until(record.id, timers),) if timers else _call(record, on)
+    return (Until(record.id, timers),) if timers else _call(world, record, on)
 
 
 def _parameters(record: Any, move: Move) -> JsonObject:
@@ -162,7 +163,7 @@ def _recurring_steps(world: World, record: Any, on: str) -> Drive:
     return (Until(record.id, (RUN,), most=_LAST_RUN),) if on == "finish" and not never_ends else ()
 
 
-def _call(record: Any, on: str) -> Drive:
+def _call(world: World, record: Any, on: str) -> Drive:
     """The call by which the account makes a move, where the interface has one."""
     if record.kind not in _COLLECTIONS:
         return ()
@@ -171,7 +172,9 @@ def _call(record: Any, on: str) -> Drive:
         return (DriveCall(delete=path),)
     if on == "enable":
         return (DriveCall(patch=path, body={"status": "enabled"}),)
-    return (DriveCall(post=f"{path}/{on}", body={}),) if "POST" in methods_at(f"{path}/{on}") else ()
+    return (
+        (DriveCall(post=f"{path}/{on}", body={}),) if "POST" in methods_at(vocabulary_of(world), f"{path}/{on}") else ()
+    )
 
 
 def schedule_from(at_ms: int, occurrences: int | None = None) -> JsonObject:

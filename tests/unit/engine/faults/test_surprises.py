@@ -13,13 +13,11 @@ from typing_extensions import TypedDict
 
 from simulator.engine.faults.mutations import NEW_WORD, Surprise, impossible, places_of, places_of_event, surprised
 from simulator.engine.rows.event import EVENT_TYPES
-from simulator.engine.rows.room import kinds_in_order
-from simulator.engine.rows.subjects import subjects_of
 from simulator.engine.text.json import dumps
 from simulator.engine.text.shapes import Number, OneOf
+from simulator.host import vocabulary
 from simulator.providers.ramp.provider import ROOMS
 
-KINDS = tuple(kinds_in_order(ROOMS))
 OPERATIONS = [row for room in ROOMS for row in room.operations]
 
 
@@ -86,7 +84,7 @@ def test_the_places_of_every_answer_and_event_are_known() -> None:
     answers = [row.answer() for row in OPERATIONS if row.answer is not None]
     assert all(places_of(shape)[()].is_object for shape in answers)
     for event in EVENT_TYPES:
-        places = places_of_event(KINDS, event)
+        places = places_of_event(vocabulary(), event)
         assert not list(impossible([places], Surprise(unknown_enum="", extra_field="")))
         assert not places["data", "object"].is_optional
 
@@ -96,9 +94,9 @@ def test_the_places_of_every_answer_and_event_are_known() -> None:
     wishes=st.fixed_dictionaries({}, optional=dict.fromkeys(Surprise.__annotations__, st.just(""))),
 )
 def test_only_what_was_asked_for_changes(event: str, wishes: dict[str, str]) -> None:
-    subject = subjects_of(KINDS)[event][0].example
+    subject = vocabulary().subjects[event][0].example
     envelope = {"id": "evt_1", "type": event, "created_at": "@", "livemode": False, "data": {"object": subject}}
-    raw, places = dumps({**envelope, "exact": Decimal("1.50")}), places_of_event(KINDS, event)
+    raw, places = dumps({**envelope, "exact": Decimal("1.50")}), places_of_event(vocabulary(), event)
     found = surprised(raw, places, Surprise(**wishes))
     assert found == surprised(raw, places, Surprise(**wishes)), "the same bytes again"
     if found is None:

@@ -22,7 +22,7 @@ from tests.support import whole
 
 SIMULATOR = Simulator(library=Library())
 WORLD = SIMULATOR.create_world(Blueprint("any", 1))
-LOADER = Loader(SIMULATOR.actions)
+LOADER = Loader(SIMULATOR.vocabulary)
 SHIPPED = [
     LOADER.load_file(path, known=["autopilot"]).document for path in sorted(shipped_directory().glob("*.yaml"))[::7]
 ]

@@ -12,10 +12,9 @@ import pytest
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.language import sights
-from simulator.engine.scenario.language import vocabulary as objects
-from simulator.host import Simulator
+from simulator.host import Simulator, vocabulary
 
-LOADER = Loader(Simulator(library=Library()).actions)
+LOADER = Loader(Simulator(library=Library()).vocabulary)
 QUOTE = "type: offramp, network: celo, asset: USDC, fiat_currency: KES, amount_currency: USDC, method: mobile_money"
 
 
@@ -196,11 +195,11 @@ def test_copies_beside_deliver_is_one_finding() -> None:
 @pytest.mark.parametrize("name", ["onramp", "offramp", "beneficiary", "deposit", "recurring_payment", "wallet"])
 def test_every_example_shows_only_what_can_be_named(name: str) -> None:
     """What kinds show, read from their shapes, is what their examples have."""
-    kind = next(one for one in objects.kinds() if one.name == name)
+    kind = vocabulary().kinds[name]
 
     def names(value: Any, sight: sights.Sight, at: str) -> None:
         for member, inner in value.items() if isinstance(value, dict) else ():
             assert sight.is_open or member in sight.names, f"{at}.{member}"
             names(inner, sight.at(member), f"{at}.{member}")
 
-    names(kind.example(), sights.of_kind(name), name)
+    names(kind.example(), sights.of_kind(vocabulary(), name), name)

@@ -10,9 +10,9 @@ import pytest
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.files.shipped import line_of, shipped_directory, shipped_library
-from simulator.host import Simulator
+from simulator.host import vocabulary
 
-ACTIONS = Simulator(library=Library()).actions
+VOCABULARY = vocabulary()
 RAIN = "name: rain\ndescription: It rains.\nrules:\n  - on: created\n    do: []\n"
 
 
@@ -24,7 +24,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def library(directory: Path) -> Library:
-    return shipped_library(ACTIONS, directory, directory.parent / "read.json")
+    return shipped_library(VOCABULARY, directory, directory.parent / "read.json")
 
 
 def read_before(directory: Path, **changes: object) -> None:
@@ -66,5 +66,5 @@ def test_a_file_has_the_name_of_its_scenario(directory: Path) -> None:
 
 
 def test_what_ships_is_what_the_files_say() -> None:
-    judged = Loader(ACTIONS).load_directory(shipped_directory())
-    assert dict(shipped_library(ACTIONS)) == dict(judged)
+    judged = Loader(VOCABULARY).load_directory(shipped_directory())
+    assert dict(shipped_library(VOCABULARY)) == dict(judged)

@@ -12,6 +12,9 @@ from simulator.engine.records.records import Kind, Record, create, move, new_fie
 from simulator.engine.rows.action import Action, ActionCall, ActionTable
 from simulator.engine.rows.error import invalid
 from simulator.engine.rows.event import emit
+from simulator.engine.rows.provider import Provider
+from simulator.engine.rows.room import Room
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.play.engine import Engine
@@ -23,6 +26,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import Wiring, World
+from simulator.providers.ramp.provider import ROOMS
 from tests.support import ENVIRONMENTS, START
 
 
@@ -180,26 +184,27 @@ def _move_rates(call: ActionCall) -> dict[str, Any]:
 
 _TRANSACTIONS = ("onramp", "offramp", "withdraw", "buy", "send", "swap")
 
-ACTIONS = ActionTable(
-    (
-        Action("payment_arrives", "", _moves("payment_arrives"), ("onramp", "buy"), lambda: Arrival),
-        Action("payment_declined", "", _moves("payment_declined"), ("onramp", "buy")),
-        Action("deposit_arrives", "", _moves("deposit_arrives"), ("offramp",), lambda: Arrival),
-        Action("deposit_arrives", "", _moves("deposit_arrives"), ("wallet",), lambda: WalletArrival),
-        Action("deposit_confirms", "", _moves("deposit_confirms"), ("deposit",)),
-        Action("confirmation_arrives", "", _moves("confirmation_arrives"), ("deposit",)),
-        Action("broadcast", "", _moves("broadcast"), ("send",)),
-        Action("complete", "", _moves("complete"), _TRANSACTIONS),
-        Action("fail", "", _moves("fail"), _TRANSACTIONS, lambda: Failure),
-        Action("refund", "", _moves("refund"), _TRANSACTIONS),
-        Action("set_network", "", _set_network, (), lambda: Network),
-        Action("set_rate", "", _set_rate, (), lambda: Rate),
-        Action("move_rates", "", _move_rates, (), lambda: Percent),
-        Action("set_balance", "", _set_balance, (), lambda: Balance),
-    )
+ROWS = (
+    Action("payment_arrives", "", _moves("payment_arrives"), ("onramp", "buy"), lambda: Arrival),
+    Action("payment_declined", "", _moves("payment_declined"), ("onramp", "buy")),
+    Action("deposit_arrives", "", _moves("deposit_arrives"), ("offramp",), lambda: Arrival),
+    Action("deposit_arrives", "", _moves("deposit_arrives"), ("wallet",), lambda: WalletArrival),
+    Action("deposit_confirms", "", _moves("deposit_confirms"), ("deposit",)),
+    Action("confirmation_arrives", "", _moves("confirmation_arrives"), ("deposit",)),
+    Action("broadcast", "", _moves("broadcast"), ("send",)),
+    Action("complete", "", _moves("complete"), _TRANSACTIONS),
+    Action("fail", "", _moves("fail"), _TRANSACTIONS, lambda: Failure),
+    Action("refund", "", _moves("refund"), _TRANSACTIONS),
+    Action("set_network", "", _set_network, (), lambda: Network),
+    Action("set_rate", "", _set_rate, (), lambda: Rate),
+    Action("move_rates", "", _move_rates, (), lambda: Percent),
+    Action("set_balance", "", _set_balance, (), lambda: Balance),
 )
 
-LOADER = Loader(ACTIONS)
+ACTIONS = ActionTable(ROWS)
+RAMP = (replace(room, actions=()) for room in ROOMS)
+LOADER = Loader(Vocabulary(Provider("toy", (*RAMP, Room("toy", actions=ROWS)), ENVIRONMENTS)))
+"""Reads scenarios about the events, calls and kinds of the ramp, and the actions of the toy."""
 
 
 def network_status(world: World, environment: str, network: str) -> str:

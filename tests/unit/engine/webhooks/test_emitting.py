@@ -14,7 +14,6 @@ from simulator.engine.records.records import Kind, Record, create, move, new_fie
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.subjects import subjects_of
 from simulator.engine.text.json import loads
 from simulator.engine.webhooks.shapes import WebhookEndpoint
 from simulator.host import Simulator
@@ -83,7 +82,7 @@ def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -
 
 
 def test_every_type_tells_of_a_kind_that_has_an_example() -> None:
-    told = subjects_of(Simulator().wiring.kinds.values())
+    told = Simulator().vocabulary.subjects
     assert list(told) == list(EVENT_TYPES)
     for event, subjects in told.items():
         kinds = [subject.kind.name for subject in subjects if subject.kind.example()]
