@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from simulator.host import Simulator as Simulator
     from simulator.host import create_app as create_app
 
-# What these enter elsewhere (laws, hooks), or lack (hypothesis), has to show when they are imported.
-import_late(
-    __name__,
-    at_once=("simulator.conformance", "simulator.exploration", "simulator.providers.ramp.laws", "simulator.testing"),
-)
+# What these enter elsewhere (hooks), or lack (hypothesis), has to show when they are imported.
+import_late(__name__, at_once=("simulator.conformance", "simulator.exploration", "simulator.testing"))
 
 __all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
 

@@ -1,8 +1,7 @@
 """What a law plays with: the service, the means there are to move its world, and the tally of what held.
 
-A law is a function of a `Bench`, entered as a row by `law`. It makes what it needs with `done`, which gives up on the
-law where the service refuses, and judges with `equal`, `holds` and `refused`. What has to hold of every answer, whoever
-asked, is a function of an `Answer` entered by `always`.
+A law makes what it needs with `done`, which gives up on the law where the service refuses, and judges with `equal`,
+`holds` and `refused`.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from typing import Literal, TypeAlias
 from uuid import uuid4
 
 from simulator.conformance.rules import SHOWN_CHARACTERS, Finding, Rule, Tally
-from simulator.conformance.service import FRESH_KEY, Answer, NoAnswer, Service, Unread
+from simulator.conformance.service import FRESH_KEY, Answer, Service, Unread
 from simulator.conformance.world import ControlledWorld
-from simulator.engine.clients.control import CallRefused
-from simulator.engine.text.json import JsonObject, Shown
-from simulator.kernel.dataclass import dataclass
+from simulator.engine.text.json import Shown
 
 Need: TypeAlias = Literal["writes", "control", "production", "hook"]
 """What a law cannot do without: calls that change something; a world that can be steered; its second
@@ -45,55 +42,6 @@ class Refused(Exception):
 
 class Lacking(Exception):
     """The account has not what a law has to look at; the text says what."""
-
-
-@dataclass(frozen=True)
-class Law:
-    """One row: what is judged, what it takes, and the function that plays it."""
-
-    rule: Rule
-    needs: tuple[Need, ...]
-    play: Callable[[Bench], None]
-
-
-@dataclass(frozen=True)
-class Always:
-    """One row of what holds of every answer: the function finds fault as (place, message)."""
-
-    rule: Rule
-    faults: Callable[[Answer], Iterator[tuple[str, str | None]]]
-
-
-LAWS: list[Law] = []
-ALWAYS: list[Always] = []
-
-
-def law(
-    name: str, *needs: Need, clause: str = "", guess: str = ""
-) -> Callable[[Callable[[Bench], None]], Callable[[Bench], None]]:
-    """Enter a function as a law: a promise of a clause of the specification, or a guess by the name of a decision.
-
-    Its docstring is the title of the rule, one sentence.
-    """
-
-    def enter(play: Callable[[Bench], None]) -> Callable[[Bench], None]:
-        rule = Rule(name, " ".join((play.__doc__ or "").split()), clause or guess, promise=not guess)
-        LAWS.append(Law(rule, needs, play))
-        return play
-
-    return enter
-
-
-def always(
-    name: str, *, clause: str = "", guess: str = ""
-) -> Callable[[Callable[[Answer], Iterator[tuple[str, str | None]]]], None]:
-    """Enter a function that yields, for each place it judges in an answer, the place and what is wrong, or None."""
-
-    def enter(faults: Callable[[Answer], Iterator[tuple[str, str | None]]]) -> None:
-        rule = Rule(name, " ".join((faults.__doc__ or "").split()), clause or guess, promise=not guess)
-        ALWAYS.append(Always(rule, faults))
-
-    return enter
 
 
 class Bench:
@@ -275,71 +223,3 @@ def _lines(calls: Sequence[Answer]) -> Iterator[str]:
 
 
 _READ_ID = """python3 -c 'import json, sys; print(json.load(sys.stdin)["id"])'"""
-
-
-def play(bench: Bench, laws: Sequence[Law], told: Callable[[str], None] = lambda text: None) -> None:
-    """Play the laws one after another; what one breaks off on is told and does not stop the next."""
-    bench.tally.knows([row.rule for row in laws])
-    for number, row in enumerate(laws, 1):
-        told(f"law {number} of {len(laws)}: {row.rule.name}")
-        lacking = next((need for need in row.needs if not bench.has(need)), None)
-        if lacking is not None:
-            bench.tally.unjudged[row.rule.name] = WITHOUT[lacking]
-            continue
-        bench.rule, bench.answer = row.rule, None
-        if bench.controlled:
-            bench.world.provide()
-        try:
-            row.play(bench)
-        except Refused as refused:
-            bench.tally.unjudged[row.rule.name] = f"{refused}, so there was nothing to judge"
-            if bench.controlled:
-                # Where nothing but this run acts on the world, a valid request has no reason to be turned down.
-                bench.tally.breaks(SETUP, finding(SETUP, refused.answer, "status", f"{refused}"))
-        except Lacking as lacking_data:
-            bench.tally.unjudged[row.rule.name] = str(lacking_data)
-        except Unread as unread:
-            if bench.tally.has_shape(unread.answer.operation, unread.place):
-                bench.tally.unjudged[row.rule.name] = f"{unread} ({unread.answer.operation})"
-            else:
-                bench.tally.breaks(row.rule, finding(row.rule, unread.answer, unread.place, str(unread)))
-        except NoAnswer as silent:
-            bench.tally.breaks(row.rule, Finding(
-                row.rule.name, str(silent).partition(":")[0], "connection", row.rule.basis, str(silent), "", None, ""
-            ))  # fmt: skip
-        except CallRefused as impossible:
-            # What the service answered led to a step that its own world cannot make.
-            if bench.answer is None:
-                raise
-            bench.tally.breaks(row.rule, finding(row.rule, bench.answer, "", f"what it says cannot be: {impossible}"))
-        except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-            # A law reads what it was answered; what cannot be read is the answer's fault.
-            if bench.answer is None:
-                raise
-            message = f"the answer cannot be read ({type(error).__name__}: {error})"
-            bench.tally.breaks(row.rule, finding(row.rule, bench.answer, "", message))
-
-
-SETUP = Rule(
-    "setup.accepted", "A valid request is accepted in a world that nobody else moves.", "Endpoints", promise=True
-)
-
-
-def observe(tally: Tally, answer: Answer) -> None:
-    """Judge one answer by what holds of all."""
-    for row in ALWAYS:
-        try:
-            for place, fault in row.faults(answer):
-                if fault is None:
-                    tally.kept(row.rule)
-                else:
-                    tally.breaks(row.rule, finding(row.rule, answer, place, fault))
-        except Unread as unread:
-            if not tally.has_shape(answer.operation, unread.place):
-                tally.breaks(row.rule, finding(row.rule, unread.answer, unread.place, str(unread)))
-        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
-            # The shape is wrong, which is for the schema to say.
-            continue
-
-
-__all__ = ["ABSENT", "ALWAYS", "LAWS", "Answer", "Bench", "JsonObject", "Lacking", "Refused", "always", "law", "play"]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import orjson
 
+from simulator.conformance.laws import Rulebook
 from simulator.conformance.outcome import read_control, read_outcome
 from simulator.conformance.report import Report, nobody
 from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL, ConformanceSettings, compose
@@ -40,7 +41,10 @@ class Unusable(Exception):
     """The run could not be made; the text says why."""
 
 
-async def fuzz(report: Report, contract: Path | None, shapes: ShapeJudge, told: Callable[[str], None] = nobody) -> None:
+async def fuzz(
+    report: Report, contract: Path | None, shapes: ShapeJudge, rulebook: Rulebook,
+    told: Callable[[str], None] = nobody,
+) -> None:  # fmt: skip
     """Run schemathesis with the contract against the target, and enter what it found. Unusable."""
     settings = report.settings
     arguments: list[str] = []
@@ -56,7 +60,7 @@ async def fuzz(report: Report, contract: Path | None, shapes: ShapeJudge, told: 
         told("reading what schemathesis has found")
         if summary["operations"]["selected"] == 0:
             raise Unusable(f"the contract has no operation {' or '.join(settings.operations)} to run in this mode")
-        await asyncio.to_thread(read_outcome, report, summary, calls, shapes)
+        await asyncio.to_thread(read_outcome, report, summary, calls, shapes, rulebook)
 
 
 async def fuzz_control(report: Report, origin: str, told: Callable[[str], None] = nobody) -> None:

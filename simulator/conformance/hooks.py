@@ -1,235 +1,29 @@
-"""What a schema cannot say about requests: schemathesis loads this module by `contracts/schemathesis.toml`.
+"""The hooks of requests, registered: schemathesis loads this module by `contracts/schemathesis.toml`.
 
-- An Idempotency-Key is used once. The contract's example, sent with every body, would make all but the first a
-  409 `idempotency_conflict` and hide what lies behind.
-- A webhook endpoint is called at its registration, so its URL has to exist: the inbox of the simulator that is tested,
-  or RAMPSIM_WEBHOOK_URL.
-- POST /auth/token is asked with the real key pair, and when fuzzing with made-up ones too.
-- A list knows two names of one parameter, of which the wrong one may be the one that does not count.
-- What belongs together is sent together: a quote's own beneficiary, payer and address, as the answers so far show.
-  Every second call keeps what was generated, so that the refusals are seen too.
-
-Only requests that are meant to be accepted are changed; those meant to be refused stay as they are.
+An Idempotency-Key is used once. The contract's example, sent with every body, would make all but the first a 409
+`idempotency_conflict` and hide what lies behind. All else is the provider's.
 """
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import schemathesis
 
-from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
+from simulator.host import TOOLING
 
-INBOX = "/_simulator/inbox/conformance"
-
-_ADDRESSES = {
-    "stellar": "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ",
-    "celo": "0x52908400098527886E0F7030069857D2E4169EE7",
-}
-_USUAL_AMOUNTS = {
-    "KES": "5000", "TZS": "100000", "NGN": "50000", "ZAR": "500", "ZMW": "500",
-    "USDC": "20", "USDT": "20", "CUSD": "20", "XLM": "200", "CELO": "60", "BTC": "0.001",
-}  # fmt: skip
-_PHONES = {"KES": "+254712345678", "TZS": "+255712345678", "NGN": "+2348031234567", "ZMW": "+260971234567"}
-
-Body = dict[str, Any]
-
-
-class Memory:
-    """What the answers so far have shown: live resources by their id, oldest first."""
-
-    def __init__(self) -> None:
-        self.beneficiaries: dict[str, Body] = {}
-        self.quotes: dict[str, Body] = {}
-        self.entries: dict[str, Body] = {}
-        self.calls: dict[str, int] = {}
-
-    def every_second(self, operation: str) -> bool:
-        self.calls[operation] = self.calls.get(operation, -1) + 1
-        return self.calls[operation] % 2 == 0
-
-    def payee(self, fiat: str, method: str | None = None) -> str | None:
-        kinds = {"mobile_money": ("phone_number",), "bank_transfer": ("bank_account",)}
-        wanted = kinds.get(method or "", ("phone_number", "bank_account"))
-        found = [
-            name for name, row in self.beneficiaries.items() if row["fiat_currency"] == fiat and row["type"] in wanted
-        ]
-        return found[-1] if found else None
-
-    def unused(self, prefix: str) -> str | None:
-        found = [name for name in self.quotes if name.startswith(prefix)]
-        return found[-1] if found else None
-
-
-_memory = Memory()
+_HOOKS = TOOLING.request_hooks()
 
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    if isinstance(case.body, dict) and case.path.startswith("/webhooks"):
-        _call_an_inbox(case)
-    _with_one_page_size(case)
-    if case.meta is None or not case.meta.generation.mode.is_positive:
-        return
-    if case.headers.get("Idempotency-Key") is not None:
+    valid = case.meta is not None and case.meta.generation.mode.is_positive
+    if valid and case.headers.get("Idempotency-Key") is not None:
         case.headers["Idempotency-Key"] = str(uuid4())
-    name = f"{case.method} {case.path}"
-    with suppress(LookupError, TypeError, AttributeError):
-        # A body with members of its own choice, or of another form than is known here, stays as it is.
-        if isinstance(case.body, dict) and "amount" in case.body and _memory.every_second(f"{name} amount"):
-            _with_a_usual_amount(case)
-        if name in _MATCHED and _memory.every_second(name):
-            _MATCHED[name](case)
+    _HOOKS.before_call(case)
 
 
 @schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
-    name = f"{case.method} {case.path}"
-    if response.status_code == 204:
-        _memory.beneficiaries.pop(str(case.path_parameters.get("id")), None)
-        _memory.entries.pop(str(case.path_parameters.get("lightning_id")), None)
-    elif response.status_code == 201 and name in _KEPT:
-        try:
-            answer = json.loads(response.content)
-            _KEPT[name](answer)
-        except (ValueError, KeyError, TypeError):
-            # An answer that is not as written is for the checks to find.
-            return
-
-
-def _call_an_inbox(case: Any) -> None:
-    """Nothing outside is ever called, whatever the request is meant to show."""
-    url = case.body.get("url")
-    if isinstance(url, str) and url.startswith("http"):
-        origin = urlsplit(case.operation.base_url)
-        inbox = os.environ.get(WEBHOOK_URL) or f"{origin.scheme}://{origin.netloc}{INBOX}"
-        case.body = {**case.body, "url": inbox}
-
-
-def _with_one_page_size(case: Any) -> None:
-    """`size` rules where both it and its other name are sent, so a wrong `limit` is only refused without it."""
-    limit, size = (str((case.query or {}).get(name) or "") for name in ("limit", "size"))
-    if limit and size and not (limit.isdecimal() and 1 <= int(limit) <= 100):
-        case.query = {name: value for name, value in case.query.items() if name != "size"}
-
-
-def _keep_beneficiary(answer: Body) -> None:
-    if answer["fiat_currency"] is not None:
-        _memory.beneficiaries[answer["id"]] = answer
-
-
-def _keep_quote(answer: Body) -> None:
-    _memory.quotes[answer["id"]] = answer
-
-
-def _keep_entry(answer: Body) -> None:
-    _memory.entries[answer["id"]] = answer
-
-
-def _with_real_keys(case: Any) -> None:
-    keys = {"public_key": os.environ.get(PUBLIC_KEY, ""), "secret_key": os.environ.get(SECRET_KEY, "")}
-    case.body = {**case.body, **keys}
-
-
-def _with_a_usual_amount(case: Any) -> None:
-    """An amount within the limits, which a schema does not know."""
-    body = case.body
-    recipient = body.get("recipient")
-    target = recipient.get("destination") if isinstance(recipient, dict) else body.get("destination")
-    if isinstance(target, dict) and "invoice" in target:
-        # A Lightning invoice asks for its own amount.
-        return
-    named = [body.get(name) for name in ("amount_currency", "currency", "fiat_currency", "symbol")]
-    if body.get("amount_currency") in ("crypto", "asset"):
-        named = [body.get("symbol"), body.get("asset")]
-    side = body.get(body.get("amount_side") or "from")
-    if isinstance(side, dict):
-        named = [side.get("symbol")]
-    found = next((_USUAL_AMOUNTS[name] for name in named if name in _USUAL_AMOUNTS), None)
-    if found is not None:
-        case.body = {**body, "amount": found}
-
-
-def _to_a_payee(case: Any) -> None:
-    """A withdrawal goes to a beneficiary of its fiat currency."""
-    payee = _memory.payee(case.body["fiat_currency"])
-    if payee is not None:
-        case.body = {**case.body, "beneficiary_id": payee}
-
-
-def _recurring_to_a_payee(case: Any) -> None:
-    recipient = case.body["recipient"]
-    currency = case.body["amount_currency"]
-    payee = _memory.payee(currency if currency in _PHONES else "KES")
-    if "beneficiary_id" in recipient and payee is not None:
-        case.body = {**case.body, "recipient": {**recipient, "beneficiary_id": payee}}
-
-
-def _with_an_unused_quote(prefix: str) -> Callable[[Any], None]:
-    def use(case: Any) -> None:
-        quote = _memory.unused(prefix)
-        if quote is not None:
-            shown = _memory.quotes.pop(quote)
-            case.body = {**case.body, "quote_id": quote}
-            if "method" in shown:
-                case.body["payer"] = _payer(shown)
-
-    return use
-
-
-def _as_the_quote_says(case: Any) -> None:
-    """A ramp quote is confirmed with what its type and method ask for."""
-    quote_id = _memory.unused("qt_")
-    if quote_id is None:
-        return
-    quote = _memory.quotes.pop(quote_id)
-    if quote["type"] == "onramp":
-        needed: Body = {"wallet_address": _ADDRESSES[quote["network"]], "payer": _payer(quote)}
-    else:
-        payee = _memory.payee(quote["fiat_currency"], quote["method"])
-        if payee is None:
-            return
-        needed = {"beneficiary_id": payee, "refund_address": _ADDRESSES[quote["network"]]}
-    kept = {name: value for name, value in case.body.items() if name == "reference"}
-    case.path_parameters = {**case.path_parameters, "id": quote_id}
-    case.body = {**kept, **needed}
-
-
-def _payer(quote: Body) -> Body:
-    if quote["method"] == "mobile_money":
-        return {"phone_number": _PHONES[quote["fiat_currency"]]}
-    return {"account_name": "Amina Otieno"}
-
-
-def _a_live_entry(case: Any) -> None:
-    if _memory.entries:
-        name, entry = next(iter(_memory.entries.items()))
-        case.path_parameters = {"id": entry["wallet_id"], "lightning_id": name}
-
-
-_KEPT: dict[str, Callable[[Body], None]] = {
-    "POST /beneficiaries": _keep_beneficiary,
-    "POST /quotes": _keep_quote,
-    "POST /wallet/swap/quote": _keep_quote,
-    "POST /wallet/buy/quote": _keep_quote,
-    "POST /wallet/withdraw/quote": _keep_quote,
-    "POST /wallets/{id}/lightning": _keep_entry,
-}
-
-_MATCHED: dict[str, Callable[[Any], None]] = {
-    "POST /auth/token": _with_real_keys,
-    "POST /wallet/withdraw/quote": _to_a_payee,
-    "POST /recurring-payments": _recurring_to_a_payee,
-    "POST /wallet/swap": _with_an_unused_quote("sq_"),
-    "POST /wallet/buy": _with_an_unused_quote("bq_"),
-    "POST /wallet/withdraw": _with_an_unused_quote("wq_"),
-    "POST /quotes/{id}/confirm": _as_the_quote_says,
-    "DELETE /wallets/{id}/lightning/{lightning_id}": _a_live_entry,
-}
-"""The operations whose requests refer to what was answered before."""
+    _HOOKS.after_call(case, response)

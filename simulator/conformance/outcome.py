@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from simulator.conformance.bench import finding
+from simulator.conformance.laws import Rulebook, observe
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule
-from simulator.conformance.service import Answer, Sent, parsed
+from simulator.conformance.service import TOKEN, Answer, Sent, parsed
 from simulator.conformance.settings import PHASES, ConformanceSettings
 from simulator.conformance.shapes import TITLES, ShapeJudge, judge_shape
 from simulator.contract.files import contract_file, operation_ids
 from simulator.engine.text.json import Shown
-from simulator.providers.ramp.laws import observe
 
 ENOUGH_EXAMPLES = 10
 """With fewer examples a run may not come by the data that some operations need."""
@@ -52,7 +52,7 @@ ASSUMED_INVALID = Rule(
 """An invalid request that may break nothing but an assumption."""
 
 
-def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge) -> None:
+def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge, rulebook: Rulebook) -> None:
     """Enter schemathesis' summary (JSON report) and its list of calls (NDJSON report) into the report."""
     settings, tally = report.settings, report.tally
     if not summary["complete"]:
@@ -62,7 +62,7 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
     report.troubles += [_error(error) for error in summary["errors"] if error.get("title") != lonely]
     for kind, operations in summary["warnings"].items():
         if operations:
-            explanation = _explanation(settings, kind, operations)
+            explanation = _explanation(settings, kind, operations, rulebook)
             words = f"{kind}: {', '.join(map(str, operations))}\n{explanation or 'Nothing accounts for this warning.'}"
             (report.notes if explanation else report.troubles).append(words)
     known = set(operation_ids())
@@ -76,7 +76,7 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
         if answer is None:
             continue
         judge_shape(tally, shapes, answer)
-        observe(tally, answer)
+        observe(rulebook.always, tally, answer)
         for check in checks:
             rule = CHECKS.get(check["name"]) or _promise(f"check.{check['name']}", check["name"], "")
             if check["status"] != "failure":
@@ -164,14 +164,14 @@ def _error(error: Any) -> str:
     return str(error)
 
 
-def _explanation(settings: ConformanceSettings, kind: str, operations: list[Shown]) -> str | None:
+def _explanation(settings: ConformanceSettings, kind: str, operations: list[Shown], rulebook: Rulebook) -> str | None:
     """Why a warning is no cause for concern; None when it is one."""
     if kind == "validation_mismatch" and set(operations) <= _depending_on_state():
         return (
-            "What was sent fits the schema and was refused for what no schema says: limits, balances, states, what a "
-            "quote asks for. schemathesis.toml gives the reason for each of these operations."
+            f"What was sent fits the schema and was refused for what no schema says: {rulebook.beyond_schemas}. "
+            "schemathesis.toml gives the reason for each of these operations."
         )
-    if kind == "missing_auth" and set(operations) <= {"POST /auth/token"}:
+    if kind == "missing_auth" and set(operations) <= {TOKEN}:
         return "Only made-up key pairs were sent here; all other calls carry a token of the real one."
     if kind == "missing_test_data":
         if settings.plays_laws:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
-from simulator.conformance.bench import Law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Rulebook, observe, play
 from simulator.conformance.report import Report, nobody
 from simulator.conformance.service import Answer, Service
 from simulator.conformance.shapes import ShapeJudge, judge_shape
 from simulator.conformance.world import steered
-from simulator.providers.ramp.laws import ALWAYS, LAWS, Bench, observe, play
 
 
-def play_laws(
-    report: Report, shapes: ShapeJudge, laws: Sequence[Law] = LAWS, told: Callable[[str], None] = nobody
-) -> None:
+def play_laws(report: Report, shapes: ShapeJudge, rulebook: Rulebook, told: Callable[[str], None] = nobody) -> None:
     """Play the laws against the report's target and enter what came of it. Unread when no token can be had."""
     settings, tally = report.settings, report.tally
     answers: dict[str, Counter[str]] = defaultdict(Counter)
@@ -23,7 +21,7 @@ def play_laws(
     def heard(answer: Answer) -> None:
         bench.heard(answer)
         judge_shape(tally, shapes, answer)
-        observe(tally, answer)
+        observe(rulebook.always, tally, answer)
         answers[answer.operation][answer.short] += 1
 
     def event_faults(kind: str, raw: str) -> Iterator[tuple[str, str, bool]]:
@@ -32,15 +30,15 @@ def play_laws(
 
     service = Service(settings.base_url, settings.public_key, settings.secret_key, heard)
     writes = settings.mode == "full"
-    tally.knows([row.rule for row in ALWAYS])
+    tally.knows([row.rule for row in rulebook.always])
     control = settings.control_url if writes else None
     with steered(control, settings.public_key, settings.control_token) as world:
         bench = Bench(service, tally, world, writes=writes, hook=settings.webhook_url, event_faults=event_faults)
         try:
-            play(bench, laws, told)
+            play(bench, rulebook.laws, rulebook.provide, told)
         finally:
             bench.close()
-    for row in ALWAYS:
+    for row in rulebook.always:
         if not tally.judged.get(row.rule.name):
             tally.unjudged[row.rule.name] = "no answer of this run has anything of the kind"
     for operation, counts in answers.items():

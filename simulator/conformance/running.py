@@ -18,6 +18,7 @@ from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report, Unreached, nobody
 from simulator.conformance.rules import Tally
+from simulator.conformance.service import TOKEN
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import operation_ids, read_document, strict_document
@@ -25,12 +26,11 @@ from simulator.engine.clients.control import CallRefused, Unreachable
 from simulator.engine.clients.live_keys import LiveKey
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
-from simulator.host import create_app
+from simulator.host import TOOLING, create_app
 from simulator.service import LIVE_KEYS
 from simulator.version import wheel
 
 BASE = "/v1"
-TOKEN = "POST /auth/token"
 
 
 class NoServer(Exception):
@@ -78,11 +78,11 @@ async def run(
     started = time.monotonic()
     if settings.plays_laws:
         try:
-            await asyncio.to_thread(play_laws, report, shapes, told=told)
+            await asyncio.to_thread(play_laws, report, shapes, TOOLING.rulebook(), told)
         except (Unreachable, CallRefused) as error:
             raise Unusable(f"the control interface does not answer as it should: {error}") from None
     if settings.fuzzes:
-        await fuzz(report, contract, shapes, told)
+        await fuzz(report, contract, shapes, TOOLING.rulebook(), told)
     if settings.judges_control:
         async with own_simulator() as base_url:
             await fuzz_control(report, base_url.removesuffix(BASE), told)

@@ -24,6 +24,9 @@ MOST_WAITS = 5
 FRESH_KEY = "$(date +%s)-$RANDOM"
 """An Idempotency-Key that nothing was sent under: of what every shell has."""
 
+TOKEN = "POST /auth/token"
+"""The operation that gives a token for a key pair."""
+
 _FOLD = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -195,7 +198,7 @@ class Service:
         if key is not None:
             headers["Idempotency-Key"] = key
         answer = self._send(operation, f"{self.base_url}{target}{asked}", headers, data, token)
-        if answer.status == 401 and token is None and self._token is not None and operation != "POST /auth/token":
+        if answer.status == 401 and token is None and self._token is not None and operation != TOKEN:
             self._token = None
             answer = self._send(operation, answer.sent.url, headers, data, token)
         self._heard(answer)
@@ -204,12 +207,12 @@ class Service:
     def sign_in(self) -> str:
         """A fresh token. Unread when the answer is none."""
         keys = {"public_key": self.public_key, "secret_key": self.secret_key}
-        return self.call("POST /auth/token", keys, token="").text("access_token")
+        return self.call(TOKEN, keys, token="").text("access_token")
 
     def _send(
         self, operation: str, url: str, headers: Mapping[str, str], data: bytes | None, token: str | None
     ) -> Answer:
-        if token is None and operation != "POST /auth/token":
+        if token is None and operation != TOKEN:
             if self._token is None:
                 self._token = self.sign_in()
             token = self._token

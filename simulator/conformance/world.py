@@ -13,12 +13,6 @@ from simulator.engine.clients.address import inbox_path
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
 from simulator.engine.text.json import Shown
 
-FUNDS = {
-    ("USDC", "STELLAR"): "1000", ("XLM", "STELLAR"): "5000", ("CELO", "CELO"): "1000", ("CUSD", "CELO"): "1000",
-    ("USDC", "CELO"): "1000", ("USDT", "CELO"): "1000", ("BTC", "BITCOIN"): "0.5",
-}  # fmt: skip
-"""What the account has before each law: spent funds of one law are no lack in the next."""
-
 INBOX = "conform-laws"
 
 
@@ -73,15 +67,6 @@ class ControlledWorld:
         parts = urlsplit(base_url)
         return f"{parts.scheme}://{parts.netloc}{urlsplit(self.shown['credentials']['production']['base_url']).path}"
 
-    def platform_user(self) -> Shown:
-        found: Shown = self.shown["platform_users"][0]
-        return found
-
-    def provide(self) -> None:
-        """Give back to the account what an earlier law spent."""
-        for (symbol, network), amount in FUNDS.items():
-            self.act("set_balance", symbol=symbol, network=network, amount=amount)
-
     def advance(self, by: str) -> Shown:
         answer: Shown = self.control.post("/clock/advance", {"by": by})
         return answer
@@ -135,23 +120,6 @@ class ControlledWorld:
             yield
         finally:
             self.control.call("PATCH", "/settings", {name: before[name] for name in changed})
-
-    @contextmanager
-    def moved_rates(self, percent: int) -> Iterator[None]:
-        """All rates moved for the length of a block."""
-        self.act("move_rates", percent=percent)
-        try:
-            yield
-        finally:
-            self.act("move_rates", percent=100 * (100 / (100 + percent) - 1))
-
-    @contextmanager
-    def network(self, network: str, status: str) -> Iterator[None]:
-        self.act("set_network", network=network, status=status)
-        try:
-            yield
-        finally:
-            self.act("set_network", network=network, status="operational")
 
 
 def timestamp(moment: datetime) -> str:

@@ -17,7 +17,7 @@ from simulator.engine.insight.signals import KINDS
 from simulator.engine.text.citations import places_of, slug
 from simulator.exploration.judgement.mending import ADVICE
 from simulator.exploration.plans import NONE
-from simulator.providers.ramp.laws import ALWAYS, LAWS
+from simulator.host import TOOLING
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def chapters() -> Mapping[str, tuple[str, tuple[Clause, ...]]]:
 
 def cited() -> Iterator[tuple[str, str, str]]:
     """Everything that cites clauses: (who, name, clause), in order."""
-    for played in (*(one.rule for one in LAWS), *(one.rule for one in ALWAYS)):
+    for played in TOOLING.rulebook().rules:
         yield "conform", played.name, played.basis
     for examined in RULES:
         yield "certify", examined.name, examined.clause

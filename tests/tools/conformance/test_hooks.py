@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from simulator.conformance import hooks
+from simulator.providers.ramp.laws import requests
 
 PUBLIC, SECRET = "pk_test_simulator", "sk_test_simulator"
 
 
 @pytest.fixture(autouse=True)
-def memory(monkeypatch: pytest.MonkeyPatch) -> hooks.Memory:
-    fresh = hooks.Memory()
-    monkeypatch.setattr(hooks, "_memory", fresh)
+def memory(monkeypatch: pytest.MonkeyPatch) -> requests.Memory:
+    fresh = requests.Memory()
+    monkeypatch.setattr(requests, "_memory", fresh)
     monkeypatch.setenv("RAMPSIM_PUBLIC_KEY", PUBLIC)
     monkeypatch.setenv("RAMPSIM_SECRET_KEY", SECRET)
     monkeypatch.delenv("RAMPSIM_WEBHOOK_URL", raising=False)
@@ -187,7 +188,7 @@ def test_a_live_lightning_entry_is_disabled_once() -> None:
     assert call("DELETE", path).path_parameters == {}
 
 
-def test_an_answer_that_is_not_as_written_is_left_to_the_checks(memory: hooks.Memory) -> None:
+def test_an_answer_that_is_not_as_written_is_left_to_the_checks(memory: requests.Memory) -> None:
     answered("POST", "/beneficiaries", 201, {"id": "ben_1"})
     answered("POST", "/beneficiaries", 201, "text")
     answered("POST", "/beneficiaries", 201)

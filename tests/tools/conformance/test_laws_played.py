@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from simulator.conformance.bench import WITHOUT, Bench, Lacking, Law, Need, finding, play
+from simulator.conformance.bench import WITHOUT, Bench, Lacking, Need, finding
+from simulator.conformance.laws import Law, play
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule, Tally
@@ -19,7 +20,7 @@ from simulator.conformance.service import Answer, NoAnswer, Sent, Service, parse
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import strict_document
-from simulator.providers.ramp.laws import ALWAYS, LAWS
+from simulator.providers.ramp.laws import RULEBOOK
 
 RULE = Rule("thing.made", "A thing is made.", "Things", promise=True)
 SECRET = "sk_test_1"
@@ -40,7 +41,11 @@ def played(work: Callable[[Bench], object], *needs: Need, writes: bool = True) -
     def law(bench: Bench) -> None:
         work(bench)
 
-    play(bench(tally, writes=writes), [Law(RULE, needs, law)])
+    play(
+        bench(tally, writes=writes),
+        [Law(RULE.name, RULE.title, law, clause=RULE.basis, needs=needs)],
+        lambda world: None,
+    )
     return tally
 
 
@@ -140,7 +145,7 @@ def test_calls_that_belong_together_share_their_key_and_hand_their_ids_on() -> N
 
 
 def test_every_rule_has_a_name_a_sentence_and_a_basis_of_its_own() -> None:
-    rules = [row.rule for row in LAWS] + [row.rule for row in ALWAYS]
+    rules = RULEBOOK.rules
     assert len({rule.name for rule in rules}) == len(rules) >= 200
     for rule in rules:
         area, _, what = rule.name.partition(".")
@@ -158,7 +163,7 @@ def test_balance_of_a_fresh_account_lasts_for_all_laws() -> None:
         async with own_simulator() as base:
             settings = ConformanceSettings(base, "pk_test_simulator", "sk_test_simulator", mode="full")
             report = Report(settings, Tally())
-            await asyncio.to_thread(play_laws, report, ShapeJudge(strict_document()))
+            await asyncio.to_thread(play_laws, report, ShapeJudge(strict_document()), RULEBOOK)
         return report
 
     tally = asyncio.run(playing()).tally

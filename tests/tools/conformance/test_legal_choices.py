@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +17,7 @@ from simulator.conformance.rules import Tally
 from simulator.conformance.service import Answer as Heard
 from simulator.conformance.service import Sent, parsed
 from simulator.conformance.settings import ConformanceSettings
-from simulator.providers.ramp.laws import ALWAYS, LAWS
+from simulator.providers.ramp.laws import RULEBOOK
 from simulator.providers.ramp.laws.conventions import lists, paging
 from tests.tools.conformance.mutants.running import _shapes, wrong_service
 from tests.tools.conformance.mutants.service import Answer, Call, Mutant, Service
@@ -85,8 +86,8 @@ async def _broken(service: Callable[[Call, Service], Awaitable[Answer]], names: 
             mode="full", only="behaviour", control_url=origin,
         )  # fmt: skip
         report = Report(settings, Tally())
-        laws = [row for row in LAWS if row.rule.name in ("get.after_create", *names)]
-        await asyncio.to_thread(play_laws, report, _shapes(), laws)
+        laws = tuple(row for row in RULEBOOK.laws if row.name in ("get.after_create", *names))
+        await asyncio.to_thread(play_laws, report, _shapes(), replace(RULEBOOK, laws=laws))
     assert tally.slips == []
     return sorted({f"{one.rule} {one.message}" for one in report.broken if not one.rule.startswith("shape.")})
 
@@ -135,7 +136,7 @@ def test_no_hash_while_a_deposit_is_awaited_is_not_judged() -> None:
 
 
 def _hash_faults(body: dict[str, Any]) -> list[str]:
-    (row,) = (one for one in ALWAYS if one.rule.name == "transaction.no_hash")
+    (row,) = (one for one in RULEBOOK.always if one.name == "transaction.no_hash")
     raw = json.dumps(body).encode()
     sent = Sent("GET /transactions/{id}", "http://127.0.0.1:9/v1/transactions/x", {}, None)
     return [fault for _, fault in row.faults(Heard(sent, 200, {}, raw, parsed(raw))) if fault]

@@ -12,7 +12,7 @@ import pytest
 
 from contracts.generator.mutants import RECORD, section
 from simulator.conformance.shapes import RULES
-from simulator.providers.ramp.laws import ALWAYS, LAWS
+from simulator.providers.ramp.laws import RULEBOOK
 from tests.tools.conformance.mutants import MUTANTS, Tally
 from tests.tools.conformance.mutants.__main__ import row_of
 from tests.tools.conformance.mutants.running import FLOOR, judge, wrong_service
@@ -55,12 +55,7 @@ def test_there_are_at_least_thirty_and_each_says_what_is_wrong_and_what_is_to_fi
 
 
 def test_what_is_to_find_them_are_rules_that_there_are() -> None:
-    rules = (
-        {row.rule.name for row in LAWS}
-        | {row.rule.name for row in ALWAYS}
-        | {rule.name for rule in RULES.values()}
-        | {FLOOR}
-    )
+    rules = {rule.name for rule in RULEBOOK.rules} | {rule.name for rule in RULES.values()} | {FLOOR}
     assert {name for mutant in MUTANTS.values() for name in mutant.found_by} <= rules
 
 

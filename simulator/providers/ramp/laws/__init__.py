@@ -1,24 +1,63 @@
-"""The laws that a client can see: one module per chapter of the interface, each law one row and one function."""
+"""The laws that a client can see: one module per chapter of the interface, each law one row."""
 
-from simulator.conformance.bench import ALWAYS, LAWS, Bench, observe, play
+from simulator.conformance.laws import RequestHooks, Rulebook
+from simulator.providers.ramp.laws import requests, steering
 from simulator.providers.ramp.laws.account import auth, beneficiaries, events, profile, webhooks
 from simulator.providers.ramp.laws.conventions import (
     creating,
     errors,
+    every_resource,
     idempotency,
     lists,
     paging,
     texts,
 )
-from simulator.providers.ramp.laws.conventions import (
-    every_resource as conventions,
+from simulator.providers.ramp.laws.money import (
+    balance,
+    exchange,
+    fees,
+    orders,
+    quotes,
+    ramps,
+    recurring,
+    rounding,
+    wallets,
 )
-from simulator.providers.ramp.laws.money import balance, fees, orders, quotes, ramps, recurring, rounding, wallets
 
-CHAPTERS = (
-    conventions, auth, errors, profile, fees, quotes, ramps, rounding, balance, wallets, beneficiaries, recurring,
-    orders, creating, texts, idempotency, paging, lists, webhooks, events,
-)  # fmt: skip
-"""The modules that enter their laws when they are imported."""
+RULEBOOK = Rulebook(
+    laws=(
+        *auth.LAWS,
+        *balance.LAWS,
+        *exchange.LAWS,
+        *beneficiaries.LAWS,
+        *creating.LAWS,
+        *errors.LAWS,
+        *quotes.LAWS,
+        *recurring.LAWS,
+        *webhooks.LAWS,
+        *events.LAWS,
+        *fees.LAWS,
+        *idempotency.LAWS,
+        *lists.LAWS,
+        *orders.LAWS,
+        *paging.LAWS,
+        *profile.LAWS,
+        *ramps.LAWS,
+        *rounding.LAWS,
+        *texts.LAWS,
+        *wallets.LAWS,
+    ),
+    always=(
+        *every_resource.ALWAYS,
+        *errors.ALWAYS,
+        *quotes.ALWAYS,
+        *fees.ALWAYS,
+        *orders.ALWAYS,
+        *paging.ALWAYS,
+    ),
+    provide=steering.provide,
+    beyond_schemas="limits, balances, states, what a quote asks for",
+)
+"""All that `rampsim conform` judges by, in the order of its reports."""
 
-__all__ = ["ALWAYS", "CHAPTERS", "LAWS", "Bench", "observe", "play"]
+REQUEST_HOOKS = RequestHooks(requests.before_call, requests.after_call)

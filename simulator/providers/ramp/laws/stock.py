@@ -132,3 +132,23 @@ def recurring(bench: Bench) -> Answer:
 
 def wallet(bench: Bench, network: str = "celo", **more: object) -> Answer:
     return bench.done("POST /wallets", {"network": network, "label": "conform", "reference": Bench.fresh(), **more})
+
+
+def sent(bench: Bench) -> Answer:
+    return bench.done("POST /wallet/send", {**SEND, "reference": bench.fresh()})
+
+
+def swapped(bench: Bench) -> tuple[Answer, Answer]:
+    """A swap, and before it its quote."""
+    quote = swap_quote(bench)
+    return quote, bench.done("POST /wallet/swap", {"quote_id": quote.text("id"), "reference": bench.fresh()})
+
+
+def bought(bench: Bench) -> tuple[Answer, Answer]:
+    quote = buy_quote(bench)
+    return quote, bench.done("POST /wallet/buy", buy_details(quote))
+
+
+def withdrawn(bench: Bench) -> tuple[Answer, Answer]:
+    quote = withdraw_quote(bench)
+    return quote, bench.done("POST /wallet/withdraw", {"quote_id": quote.text("id"), "reference": bench.fresh()})

@@ -8,15 +8,16 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from inspect import getsource
 from time import perf_counter
+from types import FunctionType
 
-from simulator.conformance.bench import Bench, Law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Law
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
-from simulator.conformance.rules import Rule
 from simulator.conformance.rules import Tally as Rules
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
@@ -25,7 +26,7 @@ from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.engine.webhooks.courier.transport import HttpTransport
 from simulator.host import create_app
-from simulator.providers.ramp.laws import LAWS
+from simulator.providers.ramp.laws import RULEBOOK
 from tests.tools.conformance.mutants import MUTANTS, Mutant, Tally
 from tests.tools.conformance.mutants.service import WrongService, WrongTransport
 
@@ -38,7 +39,7 @@ def _a_minute(bench: Bench) -> None:
     bench.world.advance("1m")
 
 
-LATER = Law(Rule("judge.later", "A minute goes by.", "the judge", promise=True), ("control",), _a_minute)
+LATER = Law("judge.later", "A minute goes by.", _a_minute, clause="the judge", needs=("control",))
 """Not a law: it lets what is made before it and after it have other times."""
 
 
@@ -99,17 +100,20 @@ def judge(name: str) -> Verdict:
     """
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if not name:
-        return asyncio.run(_judge(name, [LAWS]))
-    one_of_everything = next(row for row in LAWS if row.rule.name == MAKES_ONE_OF_EVERYTHING)
-    named = [row for row in LAWS if row.rule.name in MUTANTS[name].found_by]
+        return asyncio.run(_judge(name, [RULEBOOK.laws]))
+    one_of_everything = next(row for row in RULEBOOK.laws if row.name == MAKES_ONE_OF_EVERYTHING)
+    named = [row for row in RULEBOOK.laws if row.name in MUTANTS[name].found_by]
     first = [one_of_everything, LATER, one_of_everything, *named]
-    about = [row for row in LAWS if _names_any(row, MUTANTS[name].on)]
-    return asyncio.run(_judge(name, [first, *([row] for row in (*about, *named, *LAWS))]))
+    about = [row for row in RULEBOOK.laws if _names_any(row, MUTANTS[name].on)]
+    return asyncio.run(_judge(name, [first, *([row] for row in (*about, *named, *RULEBOOK.laws))]))
 
 
 def _names_any(law: Law, operations: Sequence[str]) -> bool:
-    """Whether a law names one of these operations, in its text or in a constant of its module."""
-    texts = [getsource(law.play), *(repr(law.play.__globals__.get(name)) for name in law.play.__code__.co_names)]
+    """Whether a law names one of these operations, in its row, in its text or in a constant of its module."""
+    texts = [repr(law.check)]
+    if isinstance(law.check, FunctionType):
+        names = law.check.__code__.co_names
+        texts += [getsource(law.check), *(repr(law.check.__globals__.get(name)) for name in names)]
     return any(f"{operation}{quote}" in text for operation in operations for text in texts for quote in "\"'")
 
 
@@ -124,7 +128,7 @@ async def _judge(name: str, parts: Iterable[Sequence[Law]]) -> Verdict:
         report = Report(settings, Rules())
         rules: dict[str, bool] = {}
         for laws in parts:
-            await asyncio.to_thread(play_laws, report, _shapes(), laws)
+            await asyncio.to_thread(play_laws, report, _shapes(), replace(RULEBOOK, laws=tuple(laws)))
             rules = _broken(name, report)
             if name and not rules.keys().isdisjoint(MUTANTS[name].found_by):
                 break

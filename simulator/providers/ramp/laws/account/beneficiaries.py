@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from simulator.conformance.bench import Bench, law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Law
+from simulator.conformance.refusals import Refusal, refusals
 from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import stock
 
 MAKE = "POST /beneficiaries"
 
 
-@law("beneficiary.details", "writes", clause="Beneficiary: Details by type")
 def details(bench: Bench) -> None:
-    """A beneficiary shows the details of its type as they were given, the bank's name and an empty memo."""
     for body in (stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY):
         made = bench.done(MAKE, body)
         for name in ("type", "name"):
@@ -25,79 +25,117 @@ def details(bench: Bench) -> None:
             bench.equal(made, "details.memo", "")
 
 
-@law("beneficiary.country", "writes", clause="Beneficiary: country, fiat_currency")
 def country(bench: Bench) -> None:
-    """Country and fiat currency are as given, and null for an address."""
     for body in (stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY):
         made = bench.done(MAKE, body)
         for name in ("country", "fiat_currency"):
             bench.equal(made, name, body.get(name))
 
 
-@law("errors.invalid_phone_number", "writes", clause="Errors: invalid_phone_number")
-def phone_number(bench: Bench) -> None:
-    """A phone number that is none of the country is refused with 422 invalid_phone_number."""
-    for number in ("+2547", "12", "+2348031234567"):
-        phone = {"phone_number": number, "provider": "mpesa"}
-        answer = bench.call(MAKE, {**stock.BENEFICIARY, "phone_number": phone})
-        bench.refused(answer, 422, "invalid_phone_number")
+PHONE_NUMBERS = refusals(*(
+    Refusal(
+        MAKE, 422, "invalid_phone_number", body=stock.BENEFICIARY,
+        changed={"phone_number": {"phone_number": number, "provider": "mpesa"}},
+    )
+    for number in ("+2547", "12", "+2348031234567")
+))  # fmt: skip
 
 
-@law("beneficiary.address", "writes", clause="Beneficiaries: 422 invalid_wallet_address, unsupported_asset")
-def address(bench: Bench) -> None:
-    """An address that is none of its network and an asset that is not on it are refused with 422."""
-    given: JsonObject = stock.ADDRESS_BENEFICIARY["wallet_address"]
-    wrong = {**given, "wallet_address": "0x123"}
-    answer = bench.call(MAKE, {**stock.ADDRESS_BENEFICIARY, "wallet_address": wrong})
-    bench.refused(answer, 422, "invalid_wallet_address")
-    other = {**given, "asset": "XLM"}
-    answer = bench.call(MAKE, {**stock.ADDRESS_BENEFICIARY, "wallet_address": other})
-    bench.refused(answer, 422, "unsupported_asset")
+ADDRESSES = refusals(
+    Refusal(
+        MAKE, 422, "invalid_wallet_address", body=stock.ADDRESS_BENEFICIARY,
+        changed={"wallet_address.wallet_address": "0x123"},
+    ),
+    Refusal(
+        MAKE, 422, "unsupported_asset", body=stock.ADDRESS_BENEFICIARY, changed={"wallet_address.asset": "XLM"},
+    ),
+)  # fmt: skip
 
 
-@law("beneficiary.pair", "writes", clause="Beneficiaries: 422 unsupported_pair")
-def pair(bench: Bench) -> None:
-    """A currency or a provider that the country does not have is refused with 422 unsupported_pair."""
-    bench.refused(bench.call(MAKE, {**stock.BENEFICIARY, "fiat_currency": "NGN"}), 422, "unsupported_pair")
-    phone = {**stock.BENEFICIARY["phone_number"], "provider": "mtn"}
-    bench.refused(bench.call(MAKE, {**stock.BENEFICIARY, "phone_number": phone}), 422, "unsupported_pair")
+PAIRS = refusals(
+    Refusal(MAKE, 422, "unsupported_pair", body=stock.BENEFICIARY, changed={"fiat_currency": "NGN"}),
+    Refusal(MAKE, 422, "unsupported_pair", body=stock.BENEFICIARY, changed={"phone_number.provider": "mtn"}),
+)
 
 
-@law("errors.unsupported_provider", "writes", clause="Errors: unsupported_provider")
-def provider(bench: Bench) -> None:
-    """A provider that there is not is refused with 422 unsupported_provider."""
-    phone = {**stock.BENEFICIARY["phone_number"], "provider": "pigeon_post"}
-    bench.refused(bench.call(MAKE, {**stock.BENEFICIARY, "phone_number": phone}), 422, "unsupported_provider")
+PROVIDERS = refusals(
+    Refusal(
+        MAKE, 422, "unsupported_provider", body=stock.BENEFICIARY, changed={"phone_number.provider": "pigeon_post"},
+    ),
+)  # fmt: skip
 
 
-@law("errors.invalid_bank_account", "writes", clause="Errors: invalid_bank_account")
-def bank_account(bench: Bench) -> None:
-    """A bank code that there is not is refused with 422 invalid_bank_account."""
-    account = {**stock.BANK_BENEFICIARY["bank_account"], "bank_code": "zz999"}
-    bench.refused(bench.call(MAKE, {**stock.BANK_BENEFICIARY, "bank_account": account}), 422, "invalid_bank_account")
+BANK_ACCOUNTS = refusals(
+    Refusal(
+        MAKE, 422, "invalid_bank_account", body=stock.BANK_BENEFICIARY, changed={"bank_account.bank_code": "zz999"},
+    ),
+)  # fmt: skip
 
 
-@law("beneficiary.type", "writes", clause="Beneficiaries: 400 missing_parameter, 400 invalid_parameter")
-def unknown_type(bench: Bench) -> None:
-    """An unknown type is 400 invalid_parameter, a type without its details 400 missing_parameter."""
-    bench.refused(bench.call(MAKE, {**stock.BENEFICIARY, "type": "cheque"}), 400, "invalid_parameter", param="type")
-    left = {name: value for name, value in stock.BANK_BENEFICIARY.items() if name != "bank_account"}
-    bench.refused(bench.call(MAKE, left), 400, "missing_parameter", param="bank_account")
+TYPES = refusals(
+    Refusal(MAKE, 400, "invalid_parameter", "type", stock.BENEFICIARY, {"type": "cheque"}),
+    Refusal(MAKE, 400, "missing_parameter", "bank_account", stock.BANK_BENEFICIARY, without="bank_account"),
+)
 
 
-@law("beneficiary.past_kept", "writes", clause="DELETE /beneficiaries/{id}: past transactions unaffected")
 def past_kept(bench: Bench) -> None:
-    """A transaction still tells its beneficiary when that has been deleted."""
     made = stock.offramp(bench)
     bench.done("DELETE /beneficiaries/{id}", id=made.text("beneficiary_id"))
     later = bench.done("GET /transactions/{id}", id=made.text("id"))
     bench.same(later, made, "beneficiary_id", "status", "destination_amount")
 
 
-@law("beneficiary.deleted_unused", "writes", clause="Errors: not_found")
 def deleted_unused(bench: Bench) -> None:
-    """A beneficiary that was deleted cannot be paid any more."""
     quote, details = stock.offramp_quote(bench), stock.offramp_details(bench)
     bench.done("DELETE /beneficiaries/{id}", id=str(details["beneficiary_id"]))
     refused = bench.call("POST /quotes/{id}/confirm", details, id=quote.text("id"))
     bench.refused(refused, 404, "not_found", after=(quote,))
+
+
+LAWS = (
+    Law(
+        "beneficiary.details",
+        "A beneficiary shows the details of its type as they were given, the bank's name and an empty memo.",
+        details, clause="Beneficiary: Details by type", needs=("writes",),
+    ),
+    Law(
+        "beneficiary.country", "Country and fiat currency are as given, and null for an address.",
+        country, clause="Beneficiary: country, fiat_currency", needs=("writes",),
+    ),
+    Law(
+        "errors.invalid_phone_number",
+        "A phone number that is none of the country is refused with 422 invalid_phone_number.",
+        PHONE_NUMBERS, clause="Errors: invalid_phone_number", needs=("writes",),
+    ),
+    Law(
+        "beneficiary.address",
+        "An address that is none of its network and an asset that is not on it are refused with 422.",
+        ADDRESSES, clause="Beneficiaries: 422 invalid_wallet_address, unsupported_asset", needs=("writes",),
+    ),
+    Law(
+        "beneficiary.pair",
+        "A currency or a provider that the country does not have is refused with 422 unsupported_pair.",
+        PAIRS, clause="Beneficiaries: 422 unsupported_pair", needs=("writes",),
+    ),
+    Law(
+        "errors.unsupported_provider", "A provider that there is not is refused with 422 unsupported_provider.",
+        PROVIDERS, clause="Errors: unsupported_provider", needs=("writes",),
+    ),
+    Law(
+        "errors.invalid_bank_account", "A bank code that there is not is refused with 422 invalid_bank_account.",
+        BANK_ACCOUNTS, clause="Errors: invalid_bank_account", needs=("writes",),
+    ),
+    Law(
+        "beneficiary.type",
+        "An unknown type is 400 invalid_parameter, a type without its details 400 missing_parameter.",
+        TYPES, clause="Beneficiaries: 400 missing_parameter, 400 invalid_parameter", needs=("writes",),
+    ),
+    Law(
+        "beneficiary.past_kept", "A transaction still tells its beneficiary when that has been deleted.",
+        past_kept, clause="DELETE /beneficiaries/{id}: past transactions unaffected", needs=("writes",),
+    ),
+    Law(
+        "beneficiary.deleted_unused", "A beneficiary that was deleted cannot be paid any more.",
+        deleted_unused, clause="Errors: not_found", needs=("writes",),
+    ),
+)  # fmt: skip

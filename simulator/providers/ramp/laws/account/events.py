@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 
-from simulator.conformance.bench import Bench, law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Law
 from simulator.conformance.world import Delivery
 from simulator.engine.rows.event import EVENT_TYPES
-from simulator.providers.ramp.laws import stock
+from simulator.providers.ramp.laws import steering, stock
 from simulator.providers.ramp.laws.account.webhooks import Receiver, receiving, shown_of
 from simulator.providers.ramp.laws.money import recurring
 from simulator.providers.ramp.laws.money.quotes import instant
@@ -45,9 +46,7 @@ def _came(bench: Bench, receiver: Receiver, name: str, due: list[str]) -> None:
         bench.holds(kind in types, receiver.made, words, kind)
 
 
-@law("webhook.sent", "writes", "control", clause=TYPES)
 def ramps_tell(bench: Bench) -> None:
-    """Every step of a ramp is told: created, awaiting, processing, completed, failed, refunded."""
     world = bench.world
     with receiving(bench) as receiver:
         paid, failed = stock.onramp(bench).text("id"), stock.offramp(bench).text("id")
@@ -62,18 +61,14 @@ def ramps_tell(bench: Bench) -> None:
             "created", "awaiting_deposit", "processing", "failed", "refunded")])  # fmt: skip
 
 
-@law("event.once", "writes", "control", clause="Events: deduplicate on the event id")
 def told_once(bench: Bench) -> None:
-    """What happens once is told under one id, however often it comes."""
     with receiving(bench, "transaction.created", "transaction.awaiting_payment") as receiver:
         ramp = stock.onramp(bench).text("id")
         ids = {(row.type, row.id) for row in receiver.got() if row.object.get("id") == ramp}
         bench.holds(len(ids) == 2, receiver.made, f"two events have {len(ids)} ids", "id")
 
 
-@law("event.created_at", "writes", "control", clause=ENVELOPE)
 def created_at(bench: Bench) -> None:
-    """The created_at of an event is the moment of what it tells."""
     with receiving(bench, "transaction.created") as receiver:
         ramp = stock.onramp(bench)
         for row in receiver.got():
@@ -83,9 +78,7 @@ def created_at(bench: Bench) -> None:
             bench.holds(apart < timedelta(minutes=1), receiver.made, words, "created_at")
 
 
-@law("event.expired", "writes", "control", clause=TYPES)
 def expiry_tells(bench: Bench) -> None:
-    """A ramp that got no funds and a quote that was not used tell that they expired."""
     with receiving(bench) as receiver:
         waiting, unused = stock.onramp(bench).text("id"), stock.onramp_quote(bench).text("id")
         bench.world.advance("31m")
@@ -93,9 +86,7 @@ def expiry_tells(bench: Bench) -> None:
         _came(bench, receiver, unused, ["quote.expired"])
 
 
-@law("event.wallet_transactions", "writes", "control", clause=TYPES)
 def wallet_transactions_tell(bench: Bench) -> None:
-    """Wallet transactions tell that they are processing, completed or failed."""
     world = bench.world
     with receiving(bench) as receiver:
         sent = bench.done("POST /wallet/send", stock.SEND).text("id")
@@ -111,9 +102,7 @@ def wallet_transactions_tell(bench: Bench) -> None:
         _came(bench, receiver, drawn, ["transaction.processing", "transaction.completed"])
 
 
-@law("event.resources", "writes", "control", clause=TYPES)
 def resources_tell(bench: Bench) -> None:
-    """Beneficiaries, wallets and deposits tell what happens to them."""
     world = bench.world
     with receiving(bench) as receiver:
         payee = stock.beneficiary(bench).text("id")
@@ -128,9 +117,7 @@ def resources_tell(bench: Bench) -> None:
         _came(bench, receiver, bad, ["deposit.failed"])
 
 
-@law("event.lightning", "writes", "control", clause=TYPES)
 def lightning_tells(bench: Bench) -> None:
-    """A Lightning invoice tells that it was paid, or that it expired."""
     with receiving(bench) as receiver:
         home = stock.wallet(bench, "bitcoin").text("id")
         body = {"type": "invoice", "amount_sats": 1000, "expires_in": 600}
@@ -141,22 +128,18 @@ def lightning_tells(bench: Bench) -> None:
         _came(bench, receiver, unpaid, ["lightning.invoice_expired"])
 
 
-@law("event.account", "writes", "control", clause=TYPES)
 def account_tells(bench: Bench) -> None:
-    """KYC decisions and changes of a network are told."""
     with receiving(bench, "kyc.action_required", "kyc.approved", "network.status_changed") as receiver:
         bench.world.act("set_kyc", status="action_required")
         bench.world.act("set_kyc", status="approved")
-        with bench.world.network("celo", "degraded"):
+        with steering.network_status(bench.world, "celo", "degraded"):
             pass
         types = [got.type for got in receiver.got()]
         due = ["kyc.action_required", "kyc.approved", "network.status_changed", "network.status_changed"]
         bench.holds(types == due, receiver.made, f"there came {', '.join(types) or 'nothing'}", "type")
 
 
-@law("event.recurring", "writes", "control", clause=TYPES)
 def recurring_tells(bench: Bench) -> None:
-    """A recurring payment tells of its activation, its runs, its pauses and its end."""
     with receiving(bench) as receiver:
         name = recurring.active(bench)
         bench.done("POST /recurring-payments/{id}/pause", {}, id=name)
@@ -168,15 +151,13 @@ def recurring_tells(bench: Bench) -> None:
             "activated", "paused", "restarted", "run_upcoming", "run_succeeded", "run_failed")])  # fmt: skip
         bench.done("DELETE /recurring-payments/{id}", id=name)
         _came(bench, receiver, name, ["recurring_payment.deleted"])
-        bench.world.provide()
+        steering.provide(bench.world)
         last = recurring.active(bench, end={"type": "after_occurrences", "occurrences": 1})
         recurring.past(bench, last, 1)
         _came(bench, receiver, last, ["recurring_payment.completed"])
 
 
-@law("event.upcoming", "writes", "control", clause="Limits: Recurring run upcoming notice")
 def upcoming(bench: Bench) -> None:
-    """A run is announced 24 hours before, not earlier."""
     with receiving(bench, "recurring_payment.run_upcoming") as receiver:
         name = recurring.active(bench, days=3)
         run = instant(bench.done("GET /recurring-payments/{id}", id=name).text("next_run_at"))
@@ -189,9 +170,7 @@ def upcoming(bench: Bench) -> None:
         bench.holds(count == 1, receiver.made, words, "recurring_payment.run_upcoming")
 
 
-@law("event.envelope", "writes", "control", clause=ENVELOPE)
 def envelope(bench: Bench) -> None:
-    """An event has an id that starts with evt_, a type of the catalogue, created_at and its object."""
     with receiving(bench) as receiver:
         _everything(bench)
         for got in receiver.got():
@@ -215,21 +194,15 @@ def _judge_shapes(bench: Bench, *, promises: bool) -> None:
                 bench.holds(True, receiver.made, "")
 
 
-@law("event.shape", "writes", "control", clause=ENVELOPE)
 def shape(bench: Bench) -> None:
-    """An event has the members that the specification gives it and its object."""
     _judge_shapes(bench, promises=True)
 
 
-@law("event.assumed_shape", "writes", "control", guess="W8")
 def assumed_shape(bench: Bench) -> None:
-    """An event is as the contract says, as far as assumed."""
     _judge_shapes(bench, promises=False)
 
 
-@law("webhook.livemode", "writes", "control", clause=ENVELOPE)
 def livemode(bench: Bench) -> None:
-    """Events of the sandbox say livemode false, those of production true."""
     with receiving(bench) as receiver:
         stock.beneficiary(bench)
         for got in receiver.got():
@@ -245,9 +218,7 @@ def livemode(bench: Bench) -> None:
     live.call("DELETE /webhooks/{id}", id=made.text("id"))
 
 
-@law("webhook.unique_id", "writes", "control", clause="Event envelope: id, unique, for deduplication")
 def unique_id(bench: Bench) -> None:
-    """Each event has an id of its own."""
     with receiving(bench) as receiver:
         _everything(bench)
         ids = Counter(got.id for got in receiver.got())
@@ -255,9 +226,7 @@ def unique_id(bench: Bench) -> None:
             bench.holds(times == 1, receiver.made, f"{times} events have the id {name}", "id")
 
 
-@law("webhook.object", "writes", "control", clause="Event envelope: the full resource at the time of the event")
 def full_object(bench: Bench) -> None:
-    """The object of the newest event of a resource is what GET shows of it."""
     with receiving(bench) as receiver:
         _everything(bench)
         stock.wallet(bench, "bitcoin")
@@ -268,9 +237,7 @@ def full_object(bench: Bench) -> None:
                 bench.like(answer, got.object, answer.body)
 
 
-@law("event.status", "writes", "control", clause=TYPES)
 def status_of_type(bench: Bench) -> None:
-    """The object of a transaction's event has the status that the event is named after."""
     with receiving(bench) as receiver:
         _everything(bench)
         for got in receiver.got():
@@ -281,9 +248,7 @@ def status_of_type(bench: Bench) -> None:
                 bench.holds(held, receiver.made, f"{got.type} tells of status {told}", "data.object.status")
 
 
-@law("event.failure_code", "writes", "control", clause="Events: payload carries failure_code")
 def failure_code(bench: Bench) -> None:
-    """transaction.failed carries a failure_code."""
     with receiving(bench, "transaction.failed") as receiver:
         _everything(bench)
         for got in receiver.got():
@@ -293,9 +258,7 @@ def failure_code(bench: Bench) -> None:
             )
 
 
-@law("event.order", "writes", "control", clause="States: Ramp transaction")
 def in_order(bench: Bench) -> None:
-    """The events of a ramp are made in the order of its states."""
     with receiving(bench, "transaction.processing", "transaction.completed") as receiver:
         _everything(bench)
         by_object: dict[str, list[Delivery]] = {}
@@ -306,3 +269,84 @@ def in_order(bench: Bench) -> None:
             types = [row.type for row in made]
             held = types == sorted(types, key=("transaction.processing", "transaction.completed").index)
             bench.holds(held, receiver.made, f"they come as {', '.join(types)}", "created_at")
+
+
+LAWS = (
+    Law(
+        "webhook.sent", "Every step of a ramp is told: created, awaiting, processing, completed, failed, refunded.",
+        ramps_tell, clause=TYPES, needs=("writes", "control"),
+    ),
+    Law(
+        "event.once", "What happens once is told under one id, however often it comes.",
+        told_once, clause="Events: deduplicate on the event id", needs=("writes", "control"),
+    ),
+    Law(
+        "event.created_at", "The created_at of an event is the moment of what it tells.",
+        created_at, clause=ENVELOPE, needs=("writes", "control"),
+    ),
+    Law(
+        "event.expired", "A ramp that got no funds and a quote that was not used tell that they expired.",
+        expiry_tells, clause=TYPES, needs=("writes", "control"),
+    ),
+    Law(
+        "event.wallet_transactions", "Wallet transactions tell that they are processing, completed or failed.",
+        wallet_transactions_tell, clause=TYPES, needs=("writes", "control"),
+    ),
+    Law(
+        "event.resources", "Beneficiaries, wallets and deposits tell what happens to them.",
+        resources_tell, clause=TYPES, needs=("writes", "control"),
+    ),
+    Law(
+        "event.lightning", "A Lightning invoice tells that it was paid, or that it expired.",
+        lightning_tells, clause=TYPES, needs=("writes", "control"),
+    ),
+    Law(
+        "event.account", "KYC decisions and changes of a network are told.",
+        account_tells, clause=TYPES, needs=("writes", "control"),
+    ),
+    Law(
+        "event.recurring", "A recurring payment tells of its activation, its runs, its pauses and its end.",
+        recurring_tells, clause=TYPES, needs=("writes", "control"),
+    ),
+    Law(
+        "event.upcoming", "A run is announced 24 hours before, not earlier.",
+        upcoming, clause="Limits: Recurring run upcoming notice", needs=("writes", "control"),
+    ),
+    Law(
+        "event.envelope",
+        "An event has an id that starts with evt_, a type of the catalogue, created_at and its object.",
+        envelope, clause=ENVELOPE, needs=("writes", "control"),
+    ),
+    Law(
+        "event.shape", "An event has the members that the specification gives it and its object.",
+        shape, clause=ENVELOPE, needs=("writes", "control"),
+    ),
+    Law(
+        "event.assumed_shape", "An event is as the contract says, as far as assumed.",
+        assumed_shape, assumption="W8", needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.livemode", "Events of the sandbox say livemode false, those of production true.",
+        livemode, clause=ENVELOPE, needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.unique_id", "Each event has an id of its own.",
+        unique_id, clause="Event envelope: id, unique, for deduplication", needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.object", "The object of the newest event of a resource is what GET shows of it.",
+        full_object, clause="Event envelope: the full resource at the time of the event", needs=("writes", "control"),
+    ),
+    Law(
+        "event.status", "The object of a transaction's event has the status that the event is named after.",
+        status_of_type, clause=TYPES, needs=("writes", "control"),
+    ),
+    Law(
+        "event.failure_code", "transaction.failed carries a failure_code.",
+        failure_code, clause="Events: payload carries failure_code", needs=("writes", "control"),
+    ),
+    Law(
+        "event.order", "The events of a ramp are made in the order of its states.",
+        in_order, clause="States: Ramp transaction", needs=("writes", "control"),
+    ),
+)  # fmt: skip

@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from simulator.conformance.bench import Answer, Bench, law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Law
+from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.money.quotes import instant
 
 PROFILE, CHANGE, LIMITS = "GET /profile", "PATCH /profile", "GET /profile/limits"
 
 
-@law("profile.sent_only", "writes", clause="PATCH /profile: only sent fields change")
 def sent_only(bench: Bench) -> None:
-    """PATCH changes the fields that are sent, and no others."""
     before = bench.done(PROFILE)
     try:
         changed = bench.done(CHANGE, {"first_name": "Amina"})
@@ -27,9 +28,7 @@ def sent_only(bench: Bench) -> None:
         bench.call(CHANGE, {"first_name": before.text("first_name")})
 
 
-@law("profile.currency", "writes", clause="PATCH /profile: default_currency")
 def currency(bench: Bench) -> None:
-    """default_currency can be any of the five, and no other: 400 invalid_parameter."""
     before = bench.done(PROFILE).text("default_currency")
     try:
         for code in ("ZAR", "NGN"):
@@ -40,9 +39,7 @@ def currency(bench: Bench) -> None:
         bench.call(CHANGE, {"default_currency": before})
 
 
-@law("profile.fixed", "writes", clause="PATCH /profile: Email, country, account type and business details")
 def fixed(bench: Bench) -> None:
-    """Email, country, account type and business details cannot be changed."""
     before = bench.done(PROFILE)
     for name, value in (
         ("email", "other@example.test"), ("country", "NG"), ("account_type", "business"), ("business_name", "Other"),
@@ -53,16 +50,13 @@ def fixed(bench: Bench) -> None:
         bench.holds(held, later, f"{name} was changed", name, after=(sent,))
 
 
-@law("profile.fixed_refused", "writes", guess="H6")
-def fixed_refused(bench: Bench) -> None:
-    """A field that cannot be changed is refused with 400 invalid_parameter that names it."""
-    for name, value in (("email", "other@example.test"), ("country", "NG"), ("account_type", "business")):
-        bench.refused(bench.call(CHANGE, {name: value}), 400, "invalid_parameter", param=name)
+FIXED_REFUSED = refusals(*(
+    Refusal(CHANGE, 400, "invalid_parameter", name, {name: value})
+    for name, value in (("email", "other@example.test"), ("country", "NG"), ("account_type", "business"))
+))  # fmt: skip
 
 
-@law("profile.phone", "writes", clause="PATCH /profile: phone_number")
 def phone(bench: Bench) -> None:
-    """A new phone number takes effect when it is verified; one that is none is 422 invalid_phone_number."""
     before = bench.done(PROFILE)
     bench.refused(bench.call(CHANGE, {"phone_number": "12"}), 422, "invalid_phone_number")
     sent = bench.done(CHANGE, {"phone_number": "+254722000222"})
@@ -74,9 +68,7 @@ def phone(bench: Bench) -> None:
         bench.world.act("verify_phone")
 
 
-@law("kyc.same", clause="KYC detail; Profile: kyc_status")
 def kyc_same(bench: Bench) -> None:
-    """KYC detail and profile tell the same status and account type."""
     bench.same(bench.done("GET /profile/kyc"), bench.done(PROFILE), "kyc_status", "account_type")
 
 
@@ -87,9 +79,7 @@ def _remains(bench: Bench, answer: Answer, span: str) -> None:
     bench.holds(left == max(most - used, Decimal(0)), answer, words, f"limits.{span}.remaining")
 
 
-@law("limits.remaining", clause="Limits")
 def remaining(bench: Bench) -> None:
-    """What remains of a limit is its maximum less what was used."""
     if bench.writes:
         quote = stock.withdraw_quote(bench)
         bench.done("POST /wallet/withdraw", {"quote_id": quote.text("id")})
@@ -98,9 +88,7 @@ def remaining(bench: Bench) -> None:
         _remains(bench, answer, span)
 
 
-@law("limits.used", "writes", guess="M14")
 def used(bench: Bench) -> None:
-    """A withdrawal counts with what it pays out, a failed one no more."""
     before = bench.done(LIMITS)
     quote = stock.withdraw_quote(bench)
     made = bench.done("POST /wallet/withdraw", {"quote_id": quote.text("id")})
@@ -115,9 +103,7 @@ def used(bench: Bench) -> None:
         bench.same(bench.done(LIMITS), before, "limits.daily.used", "limits.monthly.used")
 
 
-@law("limits.enforced", "writes", "control", clause="Fiat withdrawals are subject to the limits")
 def enforced(bench: Bench) -> None:
-    """What goes beyond a limit of the account is refused with 422 amount_too_high."""
     before = bench.done(LIMITS)
     body = stock.withdraw_quote_body(bench)
     bench.world.act("set_limits", per_transaction="1000")
@@ -131,9 +117,7 @@ def enforced(bench: Bench) -> None:
     bench.accepted(bench.call("POST /wallet/withdraw/quote", body))
 
 
-@law("limits.resets", "writes", "control", clause="Limits: resets_at")
 def resets(bench: Bench) -> None:
-    """What was used of the daily limit is free again from resets_at.daily on."""
     quote = stock.withdraw_quote(bench)
     bench.done("POST /wallet/withdraw", {"quote_id": quote.text("id")})
     told = bench.done(LIMITS).text("resets_at.daily")
@@ -143,9 +127,7 @@ def resets(bench: Bench) -> None:
     bench.holds(answer.text("resets_at.daily") > told, answer, "resets_at did not move on", "resets_at.daily")
 
 
-@law("limits.utc_days", "writes", "control", guess="M14")
 def utc_days(bench: Bench) -> None:
-    """The day and the month of the limits begin at midnight UTC: what is used late in the evening is free after it."""
     midnight = bench.world.next_midnight()
     bench.world.advance_to(midnight + timedelta(hours=22, minutes=30))
     bench.done("POST /wallet/withdraw", {"quote_id": stock.withdraw_quote(bench).text("id")})
@@ -160,3 +142,51 @@ def utc_days(bench: Bench) -> None:
     bench.world.advance_to(tomorrow + timedelta(hours=1, minutes=30))
     answer = bench.done(LIMITS)
     bench.holds(answer.number("limits.daily.used") == 0, answer, "used is not zero", "limits.daily.used")
+
+
+LAWS = (
+    Law(
+        "profile.sent_only", "PATCH changes the fields that are sent, and no others.",
+        sent_only, clause="PATCH /profile: only sent fields change", needs=("writes",),
+    ),
+    Law(
+        "profile.currency", "default_currency can be any of the five, and no other: 400 invalid_parameter.",
+        currency, clause="PATCH /profile: default_currency", needs=("writes",),
+    ),
+    Law(
+        "profile.fixed", "Email, country, account type and business details cannot be changed.",
+        fixed, clause="PATCH /profile: Email, country, account type and business details", needs=("writes",),
+    ),
+    Law(
+        "profile.fixed_refused", "A field that cannot be changed is refused with 400 invalid_parameter that names it.",
+        FIXED_REFUSED, assumption="H6", needs=("writes",),
+    ),
+    Law(
+        "profile.phone",
+        "A new phone number takes effect when it is verified; one that is none is 422 invalid_phone_number.",
+        phone, clause="PATCH /profile: phone_number", needs=("writes",),
+    ),
+    Law(
+        "kyc.same", "KYC detail and profile tell the same status and account type.",
+        kyc_same, clause="KYC detail; Profile: kyc_status",
+    ),
+    Law("limits.remaining", "What remains of a limit is its maximum less what was used.", remaining, clause="Limits"),
+    Law(
+        "limits.used", "A withdrawal counts with what it pays out, a failed one no more.",
+        used, assumption="M14", needs=("writes",),
+    ),
+    Law(
+        "limits.enforced", "What goes beyond a limit of the account is refused with 422 amount_too_high.",
+        enforced, clause="Fiat withdrawals are subject to the limits", needs=("writes", "control"),
+    ),
+    Law(
+        "limits.resets", "What was used of the daily limit is free again from resets_at.daily on.",
+        resets, clause="Limits: resets_at", needs=("writes", "control"),
+    ),
+    Law(
+        "limits.utc_days",
+        "The day and the month of the limits begin at midnight UTC: what is used late in the evening is "
+        "free after it.",
+        utc_days, assumption="M14", needs=("writes", "control"),
+    ),
+)  # fmt: skip

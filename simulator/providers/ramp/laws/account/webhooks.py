@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from simulator.conformance.bench import Answer, Bench, law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Law
+from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.service import Answer
 from simulator.conformance.world import Delivery
 from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.money.quotes import instant
@@ -47,9 +50,7 @@ def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
         bench.call("DELETE /webhooks/{id}", id=receiver.id)
 
 
-@law("webhook.endpoint", "writes", "hook", clause="Webhook endpoint")
 def endpoint(bench: Bench) -> None:
-    """An endpoint is enabled from its registration, with the URL, the events and the description it was given."""
     body = {"url": bench.hook, "events": ["transaction.completed"], "description": "books"}
     made = bench.done(MAKE, body)
     bench.equal(made, "status", "enabled")
@@ -61,9 +62,7 @@ def endpoint(bench: Bench) -> None:
     bench.done("DELETE /webhooks/{id}", id=made.text("id"))
 
 
-@law("webhook.patched", "writes", "hook", clause="PATCH /webhooks/{id}")
 def patched(bench: Bench) -> None:
-    """PATCH changes events, description and status, and they stay changed."""
     made = bench.done(MAKE, {"url": bench.hook, "events": ["*"]})
     change = {"events": ["deposit.confirmed"], "description": "other", "status": "disabled"}
     answer = bench.done(CHANGE, change, id=made.text("id"))
@@ -75,9 +74,7 @@ def patched(bench: Bench) -> None:
     bench.done("DELETE /webhooks/{id}", id=made.text("id"))
 
 
-@law("webhook.registration", "writes", "control", clause="Webhooks: must answer exactly HTTP 200")
 def registration(bench: Bench) -> None:
-    """A URL is taken only when it answers exactly 200; otherwise 422 invalid_webhook_url, and nothing is stored."""
     before = bench.total("GET /webhooks")
     for status in (201, 204, 302, 500):
         name = bench.fresh("inbox")
@@ -87,23 +84,21 @@ def registration(bench: Bench) -> None:
         bench.holds(bench.total("GET /webhooks") == before, answer, "an endpoint was stored", "data")
 
 
-@law("errors.invalid_webhook_url", "writes", clause="Errors: invalid_webhook_url")
-def invalid_url(bench: Bench) -> None:
-    """A URL that is no public HTTPS address is refused with 422 invalid_webhook_url."""
-    for url in ("http://example.com/hook", "ftp://example.com/hook", "hook", "https://10.0.0.1/hook"):
-        bench.refused(bench.call(MAKE, {"url": url, "events": ["*"]}), 422, "invalid_webhook_url")
+INVALID_URLS = refusals(*(
+    Refusal(MAKE, 422, "invalid_webhook_url", body={"url": url, "events": ["*"]})
+    for url in ("http://example.com/hook", "ftp://example.com/hook", "hook", "https://10.0.0.1/hook")
+))  # fmt: skip
 
 
-@law("errors.unsupported_event", "writes", clause="Errors: unsupported_event")
-def unsupported_event(bench: Bench) -> None:
-    """An event that there is not is refused with 422 unsupported_event."""
-    body = {"url": "https://example.com/hook", "events": ["transaction.imagined"]}
-    bench.refused(bench.call(MAKE, body), 422, "unsupported_event")
+UNSUPPORTED_EVENTS = refusals(
+    Refusal(
+        MAKE, 422, "unsupported_event",
+        body={"url": "https://example.com/hook", "events": ["transaction.imagined"]},
+    ),
+)  # fmt: skip
 
 
-@law("webhook.test", "writes", "control", clause="POST /webhooks/{id}/test")
 def test_call(bench: Bench) -> None:
-    """The test call sends a webhook.test event to the endpoint."""
     with receiving(bench) as receiver:
         answer = bench.done("POST /webhooks/{id}/test", {}, id=receiver.id)
         got = receiver.got("webhook.test")
@@ -117,9 +112,7 @@ def _some(bench: Bench, receiver: Receiver) -> list[Delivery]:
     return receiver.got()
 
 
-@law("webhook.signature", "writes", "control", clause=DELIVERY)
 def signature(bench: Bench) -> None:
-    """X-Signature is the HMAC-SHA256 of X-Timestamp, a dot and the raw body under the webhook key, in hex."""
     with receiving(bench) as receiver:
         for got in _some(bench, receiver):
             held = got.signed_with(bench.world.webhook_key)
@@ -128,9 +121,7 @@ def signature(bench: Bench) -> None:
             )
 
 
-@law("webhook.outside_ascii", "writes", "control", clause=DELIVERY)
 def outside_ascii(bench: Bench) -> None:
-    """An event with letters outside ASCII is signed over the very bytes that are sent, and has them as they were."""
     with receiving(bench, "beneficiary.created") as receiver:
         receiver.answers(500, 200)
         stock.beneficiary(bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})
@@ -146,9 +137,7 @@ def outside_ascii(bench: Bench) -> None:
             bench.holds(name == stock.OUTSIDE_ASCII, receiver.made, words, "data.object.name")
 
 
-@law("webhook.timestamp", "writes", "control", clause=DELIVERY)
 def timestamp(bench: Bench) -> None:
-    """X-Timestamp is Unix time in milliseconds, within five minutes of the receiver's clock."""
     with receiving(bench) as receiver:
         for got in _some(bench, receiver):
             text = got.headers.get("x-timestamp", "")
@@ -157,18 +146,14 @@ def timestamp(bench: Bench) -> None:
             bench.holds(held, receiver.made, f"{got.type} carries X-Timestamp {text!r}", "X-Timestamp")
 
 
-@law("webhook.subscribed", "writes", "control", clause="POST /webhooks: events")
 def subscribed(bench: Bench) -> None:
-    """An endpoint gets the events it subscribes to and no others."""
     with receiving(bench, "beneficiary.created", "transaction.created") as receiver:
         kinds = sorted({got.type for got in _some(bench, receiver)})
         held = kinds == ["beneficiary.created", "transaction.created"]
         bench.holds(held, receiver.made, f"it got {', '.join(kinds) or 'nothing'}", "events")
 
 
-@law("webhook.disabled", "writes", "control", guess="W9")
 def disabled(bench: Bench) -> None:
-    """A disabled endpoint gets nothing, and new events once it is enabled again."""
     with receiving(bench, "beneficiary.created") as receiver:
         off = bench.done(CHANGE, {"status": "disabled"}, id=receiver.id)
         stock.beneficiary(bench)
@@ -186,9 +171,7 @@ def _failing(bench: Bench, receiver: Receiver, *statuses: int) -> None:
     bench.world.settle()
 
 
-@law("webhook.retry", "writes", "control", clause=RULES)
 def retry(bench: Bench) -> None:
-    """A delivery that failed is tried again after about a minute, and no more once it was taken."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 200)
         bench.holds(len(receiver.got()) == 1, receiver.made, "the first attempt is not one", "deliveries")
@@ -199,9 +182,7 @@ def retry(bench: Bench) -> None:
         bench.holds(count == 2, receiver.made, f"{count} attempts after it was taken", "deliveries")
 
 
-@law("webhook.acknowledged", "writes", "control", clause=RULES)
 def acknowledged(bench: Bench) -> None:
-    """Any 2xx takes a delivery, not 200 alone."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 204)
         bench.world.advance("2m")
@@ -209,9 +190,7 @@ def acknowledged(bench: Bench) -> None:
         bench.holds(count == 1, receiver.made, f"{count} attempts although the first was answered 204", "deliveries")
 
 
-@law("webhook.retry_schedule", "writes", "control", clause=RULES)
 def retry_schedule(bench: Bench) -> None:
-    """Retries come about 1 minute, 5 minutes, 30 minutes, 2 hours and 6 hours after the attempt before."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500)
         attempts = 1
@@ -230,14 +209,7 @@ def retry_schedule(bench: Bench) -> None:
                 bench.world.advance("1s")
 
 
-@law(
-    "webhook.same_event",
-    "writes",
-    "control",
-    clause="Events: deduplicate on the event id",
-)
 def same_event(bench: Bench) -> None:
-    """Every attempt of an event has the same id and object."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 500, 200)
         bench.world.advance("10m")
@@ -248,9 +220,7 @@ def same_event(bench: Bench) -> None:
             bench.holds(held, receiver.made, "an attempt has another id or object", "id")
 
 
-@law("webhook.same_bytes", "writes", "control", guess="W7")
 def same_bytes(bench: Bench) -> None:
-    """Every attempt of an event has the same bytes, validly signed with a timestamp of its own."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 500, 200)
         bench.world.advance("10m")
@@ -260,9 +230,7 @@ def same_bytes(bench: Bench) -> None:
             bench.holds(held, receiver.made, "an attempt has other bytes, or is not signed", "body")
 
 
-@law("webhook.retry_timestamp", "writes", "control", clause=DELIVERY)
 def retry_timestamp(bench: Bench) -> None:
-    """Each attempt carries the X-Timestamp of its own sending, later than that of the one before by the pause."""
     with bench.world.settings(webhook_timestamp="simulated"), receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 500, 500, 200)
         bench.world.advance("45m")
@@ -275,9 +243,7 @@ def retry_timestamp(bench: Bench) -> None:
             bench.holds(held, receiver.made, words, "X-Timestamp")
 
 
-@law("webhook.gives_up", "writes", "control", clause=RULES)
 def gives_up(bench: Bench) -> None:
-    """An endpoint that fails for three days is disabled, and PATCH enables it again."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500)
         bench.equal(bench.done(SHOWN, id=receiver.id), "status", "enabled", after=(receiver.made,))
@@ -288,9 +254,7 @@ def gives_up(bench: Bench) -> None:
         bench.equal(bench.done(CHANGE, {"status": "enabled"}, id=receiver.id), "status", "enabled")
 
 
-@law("webhook.attempts", "writes", "control", guess="W5")
 def attempts(bench: Bench) -> None:
-    """An event that is never taken has eleven attempts, the last after 68 hours and 36 minutes."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500)
         bench.world.advance("68h35m59s")
@@ -301,9 +265,7 @@ def attempts(bench: Bench) -> None:
         bench.holds(count == 11, receiver.made, f"{count} attempts in all, not 11", "deliveries")
 
 
-@law("webhook.deliveries", "writes", "control", clause="GET /webhooks/{id}/deliveries")
 def deliveries(bench: Bench) -> None:
-    """The deliveries of an endpoint tell each attempt with the status that came back."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 200)
         bench.world.advance("2m")
@@ -313,9 +275,7 @@ def deliveries(bench: Bench) -> None:
         bench.holds(told == ["200", "500"], page, f"statuses are {told}", "data", after=(receiver.made,))
 
 
-@law("webhook.one_after_another", "writes", "control", guess="W6")
 def one_after_another(bench: Bench) -> None:
-    """First attempts come in the order of their events."""
     with receiving(bench) as receiver:
         for _ in range(3):
             stock.onramp(bench)
@@ -336,3 +296,103 @@ def shown_of(bench: Bench, got: Delivery) -> Answer | None:
     if got.type == "wallet.created" and name.startswith("wal_"):
         reading = "GET /wallets/{id}"
     return bench.call(reading, id=name) if reading else None
+
+
+LAWS = (
+    Law(
+        "webhook.endpoint",
+        "An endpoint is enabled from its registration, with the URL, the events and the description it "
+        "was given.",
+        endpoint, clause="Webhook endpoint", needs=("writes", "hook"),
+    ),
+    Law(
+        "webhook.patched", "PATCH changes events, description and status, and they stay changed.",
+        patched, clause="PATCH /webhooks/{id}", needs=("writes", "hook"),
+    ),
+    Law(
+        "webhook.registration",
+        "A URL is taken only when it answers exactly 200; otherwise 422 invalid_webhook_url, and nothing "
+        "is stored.",
+        registration, clause="Webhooks: must answer exactly HTTP 200", needs=("writes", "control"),
+    ),
+    Law(
+        "errors.invalid_webhook_url", "A URL that is no public HTTPS address is refused with 422 invalid_webhook_url.",
+        INVALID_URLS, clause="Errors: invalid_webhook_url", needs=("writes",),
+    ),
+    Law(
+        "errors.unsupported_event", "An event that there is not is refused with 422 unsupported_event.",
+        UNSUPPORTED_EVENTS, clause="Errors: unsupported_event", needs=("writes",),
+    ),
+    Law(
+        "webhook.test", "The test call sends a webhook.test event to the endpoint.",
+        test_call, clause="POST /webhooks/{id}/test", needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.signature",
+        "X-Signature is the HMAC-SHA256 of X-Timestamp, a dot and the raw body under the webhook key, in "
+        "hex.",
+        signature, clause=DELIVERY, needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.outside_ascii",
+        "An event with letters outside ASCII is signed over the very bytes that are sent, and has them as"
+        " they were.",
+        outside_ascii, clause=DELIVERY, needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.timestamp", "X-Timestamp is Unix time in milliseconds, within five minutes of the receiver's clock.",
+        timestamp, clause=DELIVERY, needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.subscribed", "An endpoint gets the events it subscribes to and no others.",
+        subscribed, clause="POST /webhooks: events", needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.disabled", "A disabled endpoint gets nothing, and new events once it is enabled again.",
+        disabled, assumption="W9", needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.retry", "A delivery that failed is tried again after about a minute, and no more once it was taken.",
+        retry, clause=RULES, needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.acknowledged", "Any 2xx takes a delivery, not 200 alone.",
+        acknowledged, clause=RULES, needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.retry_schedule",
+        "Retries come about 1 minute, 5 minutes, 30 minutes, 2 hours and 6 hours after the attempt before.",
+        retry_schedule, clause=RULES, needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.same_event", "Every attempt of an event has the same id and object.",
+        same_event, clause="Events: deduplicate on the event id", needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.same_bytes",
+        "Every attempt of an event has the same bytes, validly signed with a timestamp of its own.",
+        same_bytes, assumption="W7", needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.retry_timestamp",
+        "Each attempt carries the X-Timestamp of its own sending, later than that of the one before by "
+        "the pause.",
+        retry_timestamp, clause=DELIVERY, needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.gives_up", "An endpoint that fails for three days is disabled, and PATCH enables it again.",
+        gives_up, clause=RULES, needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.attempts", "An event that is never taken has eleven attempts, the last after 68 hours and 36 minutes.",
+        attempts, assumption="W5", needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.deliveries", "The deliveries of an endpoint tell each attempt with the status that came back.",
+        deliveries, clause="GET /webhooks/{id}/deliveries", needs=("writes", "control"),
+    ),
+    Law(
+        "webhook.one_after_another", "First attempts come in the order of their events.",
+        one_after_another, assumption="W6", needs=("writes", "control"),
+    ),
+)  # fmt: skip

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Barrier, Thread
 
-from simulator.conformance.bench import Answer, Bench, law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Law
+from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import stock
 
@@ -55,9 +57,7 @@ def _makings(bench: Bench) -> list[Callable[[], Making]]:
     ]
 
 
-@law("idempotency.replay", "writes", clause=COMMON)
 def replay(bench: Bench) -> None:
-    """A POST sent again under its Idempotency-Key gives what the first made."""
     for making in _makings(bench):
         operation, ids, body, _ = making()
         key = bench.fresh("key")
@@ -69,9 +69,7 @@ def replay(bench: Bench) -> None:
         bench.holds(held, second, message, "id", after=(first,))
 
 
-@law("idempotency.nothing_new", "writes", clause=COMMON)
 def nothing_new(bench: Bench) -> None:
-    """A POST sent again under its Idempotency-Key, or with another body under it, makes nothing new."""
     for making in _makings(bench):
         operation, ids, body, rows = making()
         if not rows:
@@ -86,9 +84,7 @@ def nothing_new(bench: Bench) -> None:
         bench.holds(after == before, second, message, rows, after=(first,))
 
 
-@law("idempotency.conflict", "writes", clause=COMMON)
 def conflict(bench: Bench) -> None:
-    """A key used before with another body answers 409 idempotency_conflict."""
     for making in _makings(bench):
         operation, ids, body, _ = making()
         key = bench.fresh("key")
@@ -101,9 +97,7 @@ def _changed(body: JsonObject) -> str:
     return "amount" if "amount" in body else "reference"
 
 
-@law("idempotency.two_keys", "writes", clause=COMMON)
 def two_keys(bench: Bench) -> None:
-    """The same body under two keys makes two."""
     for operation, body in (("POST /quotes", stock.ONRAMP), ("POST /wallet/swap/quote", stock.SWAP_QUOTE)):
         first = bench.done(operation, body, key=bench.fresh("key"))
         second = bench.done(operation, body, key=bench.fresh("key"))
@@ -111,9 +105,7 @@ def two_keys(bench: Bench) -> None:
         bench.holds(held, second, "another key gives the resource that an earlier one made", "id", after=(first,))
 
 
-@law("idempotency.case", "writes", clause=COMMON)
 def case(bench: Bench) -> None:
-    """Two keys that differ in case alone are two keys."""
     key = bench.fresh("Key")
     first = bench.done("POST /quotes", stock.ONRAMP, key=key)
     for other in (key.lower(), key.upper()):
@@ -123,9 +115,7 @@ def case(bench: Bench) -> None:
         bench.holds(held, second, words, "id", after=(first,))
 
 
-@law("idempotency.at_once", "writes", clause=COMMON)
 def at_once(bench: Bench) -> None:
-    """A retry while the original is still being processed gives the same answer."""
     key, body, gate = bench.fresh("key"), {**stock.SEND, "reference": bench.fresh()}, Barrier(4)
     bench.done("POST /wallet/send", {**stock.SEND, "reference": bench.fresh()})
     answers: list[Answer] = []
@@ -149,9 +139,7 @@ def at_once(bench: Bench) -> None:
         )  # fmt: skip
 
 
-@law("idempotency.bytes", "writes", guess="H14")
 def same_bytes(bench: Bench) -> None:
-    """A replay is the stored answer byte for byte, with the header Idempotent-Replayed."""
     key = bench.fresh("key")
     first = bench.done("POST /quotes", stock.ONRAMP, key=key)
     second = bench.call("POST /quotes", stock.ONRAMP, key=key)
@@ -162,9 +150,7 @@ def same_bytes(bench: Bench) -> None:
     )  # fmt: skip
 
 
-@law("idempotency.refusal", "writes", guess="H14")
 def refusal(bench: Bench) -> None:
-    """A refusal for a business reason binds the key as well."""
     key, body = bench.fresh("key"), {**stock.ONRAMP, "amount": "0.01"}
     first = bench.call("POST /quotes", body, key=key)
     second = bench.call("POST /quotes", body, key=key)
@@ -173,9 +159,7 @@ def refusal(bench: Bench) -> None:
     bench.refused(third, 409, "idempotency_conflict", after=(first,))
 
 
-@law("idempotency.forgotten", "writes", "control", guess="H14")
 def forgotten(bench: Bench) -> None:
-    """A key is remembered for 24 hours and free again afterwards."""
     key = bench.fresh("key")
     first = bench.done("POST /quotes", stock.ONRAMP, key=key)
     bench.world.advance("23h59m")
@@ -186,9 +170,7 @@ def forgotten(bench: Bench) -> None:
     bench.holds(anew.ok and anew.text("id") != first.text("id"), anew, f"after 24 hours answers {anew.short}", "id")
 
 
-@law("idempotency.quote_expired", "writes", "control", guess="H14")
 def quote_expired(bench: Bench) -> None:
-    """The use of a quote is replayed under its key when the quote's time is over, too."""
     used = [(making(), bench.fresh("key")) for making in _quoted(bench)]
     firsts = [bench.done(operation, body, key=key, path=ids) for (operation, ids, body, _), key in used]
     bench.world.advance("31m")
@@ -198,11 +180,53 @@ def quote_expired(bench: Bench) -> None:
             bench.same(again, first)
 
 
-@law("idempotency.other_operation", "writes", guess="H14")
 def other_operation(bench: Bench) -> None:
-    """A key that was used in one operation answers 409 idempotency_conflict in another."""
     key = bench.fresh("key")
     first = bench.done("POST /quotes", stock.ONRAMP, key=key)
     bench.refused(
         bench.call("POST /wallets", {"network": "celo"}, key=key), 409, "idempotency_conflict", after=(first,)
     )
+
+
+LAWS = (
+    Law(
+        "idempotency.replay", "A POST sent again under its Idempotency-Key gives what the first made.",
+        replay, clause=COMMON, needs=("writes",),
+    ),
+    Law(
+        "idempotency.nothing_new",
+        "A POST sent again under its Idempotency-Key, or with another body under it, makes nothing new.",
+        nothing_new, clause=COMMON, needs=("writes",),
+    ),
+    Law(
+        "idempotency.conflict", "A key used before with another body answers 409 idempotency_conflict.",
+        conflict, clause=COMMON, needs=("writes",),
+    ),
+    Law("idempotency.two_keys", "The same body under two keys makes two.", two_keys, clause=COMMON, needs=("writes",)),
+    Law("idempotency.case", "Two keys that differ in case alone are two keys.", case, clause=COMMON, needs=("writes",)),
+    Law(
+        "idempotency.at_once", "A retry while the original is still being processed gives the same answer.",
+        at_once, clause=COMMON, needs=("writes",),
+    ),
+    Law(
+        "idempotency.bytes", "A replay is the stored answer byte for byte, with the header Idempotent-Replayed.",
+        same_bytes, assumption="H14", needs=("writes",),
+    ),
+    Law(
+        "idempotency.refusal", "A refusal for a business reason binds the key as well.",
+        refusal, assumption="H14", needs=("writes",),
+    ),
+    Law(
+        "idempotency.forgotten", "A key is remembered for 24 hours and free again afterwards.",
+        forgotten, assumption="H14", needs=("writes", "control"),
+    ),
+    Law(
+        "idempotency.quote_expired", "The use of a quote is replayed under its key when the quote's time is over, too.",
+        quote_expired, assumption="H14", needs=("writes", "control"),
+    ),
+    Law(
+        "idempotency.other_operation",
+        "A key that was used in one operation answers 409 idempotency_conflict in another.",
+        other_operation, assumption="H14", needs=("writes",),
+    ),
+)  # fmt: skip

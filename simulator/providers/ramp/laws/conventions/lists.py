@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from simulator.conformance.bench import Answer, Bench, law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Law
+from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.service import Answer
 from simulator.engine.text.json import Shown
 from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.conventions.listed import LISTS, SEARCHED, VALUES, Listed, amount_of, stocked, whole
@@ -22,9 +25,7 @@ def _order_key(name: str) -> Callable[[Shown], object]:
     return lambda row: instant(str(row.get(name) or row.get("created_at")))
 
 
-@law("sort.order", clause=COMMON)
 def order(bench: Bench) -> None:
-    """Rows come newest first, and in the order that sort_by and sort_order ask for."""
     stocked(bench)
     if bench.writes:
         # Amounts that text and numbers put in another order.
@@ -52,13 +53,11 @@ def _sorted(keys: list[object], falling: bool) -> bool:
     return any(one == sorted(one, reverse=falling) for one in ordered)  # type: ignore[type-var]  # keys of one list can be compared
 
 
-@law("errors.sort_by", clause=COMMON)
-def unknown_sort(bench: Bench) -> None:
-    """An unknown sort_by is refused with 400 invalid_parameter."""
-    for one in LISTS:
-        if one.sorts:
-            answer = bench.call(one.operation, query={"sort_by": "colour"})
-            bench.refused(answer, 400, "invalid_parameter", param="sort_by")
+UNKNOWN_SORTS = refusals(*(
+    Refusal(one.operation, 400, "invalid_parameter", "sort_by", query={"sort_by": "colour"})
+    for one in LISTS
+    if one.sorts
+))  # fmt: skip
 
 
 def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
@@ -72,9 +71,7 @@ def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
     return found
 
 
-@law("filter.holds", clause="Extra filters per list")
 def filter_holds(bench: Bench) -> None:
-    """Every row of a filtered list fits the filter."""
     stocked(bench)
     for one in LISTS:
         for name, value, page in _filtered(bench, one):
@@ -83,9 +80,7 @@ def filter_holds(bench: Bench) -> None:
             bench.holds(not misfits, page, words, f"query.{name}")
 
 
-@law("filter.complete", clause="Extra filters per list")
 def filter_complete(bench: Bench) -> None:
-    """A filtered list has every row of the whole list that fits."""
     stocked(bench)
     for one in LISTS:
         every = whole(bench, one, {"status": "all"} if one.operation == "GET /fees" else {})
@@ -96,9 +91,7 @@ def filter_complete(bench: Bench) -> None:
             bench.holds(total == due, page, f"{total} rows for {name}={value}, {due} fit", f"query.{name}")
 
 
-@law("filter.amount_bound", "writes", guess="L3")
 def amount_bound(bench: Bench) -> None:
-    """min_amount and max_amount are bounds that belong to what they let through."""
     # Other amounts lie beside it, so that a bound on the wrong side shows.
     amount, below, above = "11.57", "11.56", "11.58"
     sent = [bench.done("POST /wallet/send", {**stock.SEND, "amount": one}).text("id") for one in (below, amount, above)]
@@ -113,19 +106,15 @@ def amount_bound(bench: Bench) -> None:
         bench.holds(found == due, page, words, f"query.{'-'.join(query)}")
 
 
-@law("errors.filter_value", clause="Errors: invalid_parameter")
-def wrong_value(bench: Bench) -> None:
-    """A filter value outside its set is refused with 400 invalid_parameter that names the filter."""
-    for one in LISTS:
-        for name in one.filters:
-            if name in ("type", "status", "order_type", "product", "payment_method"):
-                answer = bench.call(one.operation, query={name: "nonsense"})
-                bench.refused(answer, 400, "invalid_parameter", param=name)
+WRONG_VALUES = refusals(*(
+    Refusal(one.operation, 400, "invalid_parameter", name, query={name: "nonsense"})
+    for one in LISTS
+    for name in one.filters
+    if name in ("type", "status", "order_type", "product", "payment_method")
+))  # fmt: skip
 
 
-@law("filter.dates", clause=COMMON)
 def dates(bench: Bench) -> None:
-    """start_date and end_date bound created_at."""
     stocked(bench)
     for one in LISTS:
         rows = whole(bench, one) if one.dates else []
@@ -146,9 +135,7 @@ def _within(row: Shown, name: str, bound: str) -> bool:
     return at >= limit if name == "start_date" else at <= limit
 
 
-@law("filter.whole_days", clause=COMMON)
 def whole_days(bench: Bench) -> None:
-    """A date without a time means the start of its day as start_date and the end of it as end_date, in UTC."""
     stocked(bench)
     for one in LISTS:
         rows = whole(bench, one) if one.dates else []
@@ -170,9 +157,7 @@ LATE, EARLY = timedelta(hours=22, minutes=30), timedelta(hours=25, minutes=30)
 yesterday in New York."""
 
 
-@law("filter.utc_days", "writes", "control", clause=COMMON)
 def utc_days(bench: Bench) -> None:
-    """The day of a date without a time is that of UTC: it has the rows between its two midnights there."""
     day = bench.world.next_midnight()
     for moment in (LATE, EARLY):
         bench.world.advance_to(day + moment)
@@ -189,28 +174,22 @@ def utc_days(bench: Bench) -> None:
             bench.holds(not wrong, page, f"{wrong} rows were not made on {date} in UTC", "query.start_date")
 
 
-@law("errors.date_range", clause=COMMON)
-def date_range(bench: Bench) -> None:
-    """An end_date before the start_date is refused with 400 invalid_date_range."""
-    for one in LISTS:
-        if one.dates:
-            query = {"start_date": "2026-02-01", "end_date": "2026-01-01"}
-            bench.refused(bench.call(one.operation, query=query), 400, "invalid_date_range")
+DATE_RANGES = refusals(*(
+    Refusal(one.operation, 400, "invalid_date_range", query={"start_date": "2026-02-01", "end_date": "2026-01-01"})
+    for one in LISTS
+    if one.dates
+))  # fmt: skip
 
 
-@law("errors.malformed_date", clause=COMMON)
-def malformed_date(bench: Bench) -> None:
-    """A malformed date is refused with 400 invalid_parameter that names the parameter."""
-    for one in LISTS:
-        if one.dates:
-            for name in ("start_date", "end_date"):
-                answer = bench.call(one.operation, query={name: "yesterday"})
-                bench.refused(answer, 400, "invalid_parameter", param=name)
+MALFORMED_DATES = refusals(*(
+    Refusal(one.operation, 400, "invalid_parameter", name, query={name: "yesterday"})
+    for one in LISTS
+    if one.dates
+    for name in ("start_date", "end_date")
+))  # fmt: skip
 
 
-@law("search.holds", clause=COMMON)
 def search(bench: Bench) -> None:
-    """search finds what bears the text, without regard to case, and nothing else."""
     stocked(bench)
     for one in LISTS:
         if one.operation not in SEARCHED:
@@ -242,17 +221,13 @@ def _member(row: Shown, place: str) -> str:
     return str(value or "")
 
 
-@law("search.too_short", clause=COMMON)
-def short_search(bench: Bench) -> None:
-    """A search for a single character is refused with 400."""
-    for one in LISTS:
-        if one.operation in ("GET /transactions", "GET /beneficiaries"):
-            bench.refused(bench.call(one.operation, query={"search": "a"}), 400, "invalid_parameter", param="search")
+SHORT_SEARCHES = refusals(*(
+    Refusal(operation, 400, "invalid_parameter", "search", query={"search": "a"})
+    for operation in ("GET /transactions", "GET /beneficiaries")
+))  # fmt: skip
 
 
-@law("list.equals_get", clause="List responses; GET by id")
 def rows_as_read(bench: Bench) -> None:
-    """A row of a list is what GET by its id shows."""
     stocked(bench)
     for one in LISTS:
         if one.shown:
@@ -261,3 +236,55 @@ def rows_as_read(bench: Bench) -> None:
                 full = bench.call(one.shown, id=str(row["id"]))
                 if bench.accepted(full, 200, after=(page,)):
                     bench.like(full, full.body, row)
+
+
+LAWS = (
+    Law(
+        "sort.order", "Rows come newest first, and in the order that sort_by and sort_order ask for.",
+        order, clause=COMMON,
+    ),
+    Law("errors.sort_by", "An unknown sort_by is refused with 400 invalid_parameter.", UNKNOWN_SORTS, clause=COMMON),
+    Law("filter.holds", "Every row of a filtered list fits the filter.", filter_holds, clause="Extra filters per list"),
+    Law(
+        "filter.complete", "A filtered list has every row of the whole list that fits.",
+        filter_complete, clause="Extra filters per list",
+    ),
+    Law(
+        "filter.amount_bound", "min_amount and max_amount are bounds that belong to what they let through.",
+        amount_bound, assumption="L3", needs=("writes",),
+    ),
+    Law(
+        "errors.filter_value",
+        "A filter value outside its set is refused with 400 invalid_parameter that names the filter.",
+        WRONG_VALUES, clause="Errors: invalid_parameter",
+    ),
+    Law("filter.dates", "start_date and end_date bound created_at.", dates, clause=COMMON),
+    Law(
+        "filter.whole_days",
+        "A date without a time means the start of its day as start_date and the end of it as end_date, in"
+        " UTC.",
+        whole_days, clause=COMMON,
+    ),
+    Law(
+        "filter.utc_days",
+        "The day of a date without a time is that of UTC: it has the rows between its two midnights there.",
+        utc_days, clause=COMMON, needs=("writes", "control"),
+    ),
+    Law(
+        "errors.date_range", "An end_date before the start_date is refused with 400 invalid_date_range.",
+        DATE_RANGES, clause=COMMON,
+    ),
+    Law(
+        "errors.malformed_date", "A malformed date is refused with 400 invalid_parameter that names the parameter.",
+        MALFORMED_DATES, clause=COMMON,
+    ),
+    Law(
+        "search.holds", "search finds what bears the text, without regard to case, and nothing else.",
+        search, clause=COMMON,
+    ),
+    Law("search.too_short", "A search for a single character is refused with 400.", SHORT_SEARCHES, clause=COMMON),
+    Law(
+        "list.equals_get", "A row of a list is what GET by its id shows.",
+        rows_as_read, clause="List responses; GET by id",
+    ),
+)  # fmt: skip

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import datetime
 
-from simulator.conformance.bench import Answer, Bench, always, law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Always, Law
+from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.service import Answer
 from simulator.kernel.dataclass import dataclass
 from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.account.webhooks import receiving
@@ -17,18 +20,14 @@ from simulator.providers.ramp.laws.money.quotes import instant
 COMMON = "Common list parameters"
 
 
-@always("page.total_pages", clause="Pagination envelope")
 def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A list tells of as many pages as its total fills, of none when it is empty."""
     if answer.ok and "pagination" in answer.body:
         wanted = -(-int(answer.number("pagination.total")) // int(answer.number("pagination.size")))
         told = answer.at("pagination.total_pages")
         yield "pagination.total_pages", None if told == wanted else f"total_pages is {told}, not {wanted}"
 
 
-@always("page.rows", clause="Pagination envelope")
 def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A page has as many rows as its total leaves for it, and its size allows."""
     if answer.ok and "pagination" in answer.body:
         number, size, total = (int(answer.number(f"pagination.{name}")) for name in ("page", "size", "total"))
         due = max(0, min(size, total - (number - 1) * size))
@@ -62,9 +61,7 @@ def _walk(
     bench.holds(held, page, f"pages of {size} give {len(seen)} rows, not the {len(keys)} of the list", "data")
 
 
-@law("page.partition", clause=COMMON)
 def partition(bench: Bench) -> None:
-    """Pages have the size asked for, and together each row once."""
     stocked(bench)
     for one in LISTS:
         keys = [row[one.key] for row in whole(bench, one)]
@@ -84,9 +81,7 @@ NARROWED: tuple[tuple[str, Mapping[str, str]], ...] = (
 """Lists that are narrowed down by a filter or a search, some of them in an order of their own."""
 
 
-@law("page.filtered", clause=COMMON)
 def filtered(bench: Bench) -> None:
-    """The pages of a filtered list have together each row that fits once, in the order asked for."""
     stocked(bench)
     lists = {one.operation: one for one in LISTS}
     for operation, query in NARROWED:
@@ -150,9 +145,7 @@ def _times(page: Answer) -> list[datetime]:
     return [instant(str(row.get("created_at") or row.get("attempted_at"))) for row in page.items]
 
 
-@law("page.sublists", "writes", clause=COMMON)
 def sublists(bench: Bench) -> None:
-    """A list below a resource has pages, an order and bounds of time as every list."""
     for one in SUBLISTS:
         if one.controlled and not bench.controlled:
             continue
@@ -170,18 +163,14 @@ def sublists(bench: Bench) -> None:
             bench.refused(large, 400, "invalid_parameter", param="size")
 
 
-@law("page.beyond", clause=COMMON)
 def beyond(bench: Bench) -> None:
-    """A page beyond the last has no rows."""
     for one in LISTS:
         page = bench.call(one.operation, query={"page": 9999})
         if bench.accepted(page):
             bench.holds(page.items == [], page, f"page 9999 has {len(page.items)} rows", "data")
 
 
-@law("page.default_size", clause=COMMON)
 def defaults(bench: Bench) -> None:
-    """Without parameters a list answers page 1 of 20 rows."""
     for one in LISTS:
         page = bench.done(one.operation)
         bench.equal(page, "pagination.page", 1)
@@ -189,19 +178,45 @@ def defaults(bench: Bench) -> None:
         bench.holds(len(page.items) <= 20, page, f"{len(page.items)} rows", "data")
 
 
-@law("page.size_bound", clause=COMMON)
-def too_large(bench: Bench) -> None:
-    """A page of more than 100 rows is refused with 400 invalid_parameter."""
-    for one in LISTS:
-        bench.refused(bench.call(one.operation, query={"size": 101}), 400, "invalid_parameter", param="size")
+TOO_LARGE = refusals(*(Refusal(one.operation, 400, "invalid_parameter", "size", query={"size": 101}) for one in LISTS))
 
 
-@law("page.limit", clause=COMMON)
 def limit(bench: Bench) -> None:
-    """limit is another name of size, and size wins."""
     for one in LISTS:
         alone = bench.done(one.operation, query={"limit": 2})
         bench.equal(alone, "pagination.size", 2)
         bench.holds(len(alone.items) <= 2, alone, f"{len(alone.items)} rows for limit 2", "data")
         both = bench.done(one.operation, query={"limit": 2, "size": 3})
         bench.equal(both, "pagination.size", 3)
+
+
+LAWS = (
+    Law("page.partition", "Pages have the size asked for, and together each row once.", partition, clause=COMMON),
+    Law(
+        "page.filtered", "The pages of a filtered list have together each row that fits once, in the order asked for.",
+        filtered, clause=COMMON,
+    ),
+    Law(
+        "page.sublists", "A list below a resource has pages, an order and bounds of time as every list.",
+        sublists, clause=COMMON, needs=("writes",),
+    ),
+    Law("page.beyond", "A page beyond the last has no rows.", beyond, clause=COMMON),
+    Law("page.default_size", "Without parameters a list answers page 1 of 20 rows.", defaults, clause=COMMON),
+    Law(
+        "page.size_bound", "A page of more than 100 rows is refused with 400 invalid_parameter.",
+        TOO_LARGE, clause=COMMON,
+    ),
+    Law("page.limit", "limit is another name of size, and size wins.", limit, clause=COMMON),
+)  # fmt: skip
+
+
+ALWAYS = (
+    Always(
+        "page.total_pages", "A list tells of as many pages as its total fills, of none when it is empty.",
+        total_pages, clause="Pagination envelope",
+    ),
+    Always(
+        "page.rows", "A page has as many rows as its total leaves for it, and its size allows.",
+        page_rows, clause="Pagination envelope",
+    ),
+)  # fmt: skip

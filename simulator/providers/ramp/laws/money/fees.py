@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from simulator.conformance.bench import Answer, Bench, Lacking, always, law
-from simulator.conformance.service import pages
+from simulator.conformance.bench import Bench, Lacking
+from simulator.conformance.laws import Always, Law
+from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.service import Answer, pages
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.providers.ramp.laws import stock
+from simulator.providers.ramp.laws import steering, stock
 
 CALCULATE = "POST /fees/calculate"
 STEP = Decimal("0.01")
@@ -35,9 +37,7 @@ def _calculated(bench: Bench) -> list[tuple[Answer, Answer]]:
     return found
 
 
-@law("fee.formula", "writes", clause="Fee formula")
 def formula(bench: Bench) -> None:
-    """The processing fee is percentage and fixed part of the amount, not below min_fee and not above max_fee."""
     for answer, product in _calculated(bench):
         amount = answer.number("amount")
         due = amount * product.number("percentage") / 100 + product.number("fixed")
@@ -49,9 +49,7 @@ def formula(bench: Bench) -> None:
         bench.holds(abs(got - due) <= STEP, answer, words, "fee.processing_fee", after=(product,))
 
 
-@law("fee.breakdown", "writes", clause="POST /fees/calculate: breakdown")
 def breakdown(bench: Bench) -> None:
-    """The breakdown has the percentage and the fixed part of the product and tells which bound was applied."""
     for answer, product in _calculated(bench):
         for name in ("percentage", "fixed"):
             bench.equal(answer, f"breakdown.{name}", product.body[name], after=(product,))
@@ -62,17 +60,13 @@ def breakdown(bench: Bench) -> None:
         bench.equal(answer, "breakdown.max_fee_applied", high, after=(product,))
 
 
-@law("fee.net_amount", "writes", guess="M9")
 def net_amount(bench: Bench) -> None:
-    """The calculator's net amount is the amount less the fee."""
     for answer, _ in _calculated(bench):
         due, got = answer.number("amount") - answer.number("fee.total"), answer.number("net_amount")
         bench.holds(got == due, answer, f"net_amount is {got}, amount less fee is {due}", "net_amount")
 
 
-@law("fee.calculator", "writes", guess="M9")
 def calculator(bench: Bench) -> None:
-    """A quote takes the fee that the calculator says for the same amount."""
     onramp = bench.done(CALCULATE, ASKED[0])
     quote = stock.onramp_quote(bench)
     bench.equal(quote, "fee", onramp.body["fee"], after=(onramp,))
@@ -85,9 +79,7 @@ def calculator(bench: Bench) -> None:
         bench.holds(total == said.number("fee.total"), quoted, words, "fee.total", after=(said,))
 
 
-@law("fee.limits", "writes", clause="Limits: Fee product amount")
 def limits(bench: Bench) -> None:
-    """An amount outside the product's limits is refused with amount_too_low or amount_too_high."""
     for answer, product in _calculated(bench):
         body = next(one for one in ASKED if one["product"] == answer.body["product"])
         low, high = product.number("limits.min_amount"), product.number("limits.max_amount")
@@ -97,16 +89,13 @@ def limits(bench: Bench) -> None:
         bench.refused(above, 422, "amount_too_high", after=(product,))
 
 
-@law("fee.unknown_product", "writes", clause="Fee errors")
-def unknown_product(bench: Bench) -> None:
-    """An unknown product is refused with 400 invalid_parameter, a pair without a product with 422 unsupported_pair."""
-    bench.refused(bench.call(CALCULATE, {**ASKED[0], "product": "gift"}), 400, "invalid_parameter", param="product")
-    bench.refused(bench.call(CALCULATE, {**ASKED[0], "network": "btc"}), 422, "unsupported_pair")
+UNKNOWN_PRODUCTS = refusals(
+    Refusal(CALCULATE, 400, "invalid_parameter", "product", ASKED[0], {"product": "gift"}),
+    Refusal(CALCULATE, 422, "unsupported_pair", body=ASKED[0], changed={"network": "btc"}),
+)
 
 
-@law("fee.free", clause="Fee products by type")
 def free(bench: Bench) -> None:
-    """Internal transfers and deposits cost nothing."""
     for product in ("internal_transfer", "deposit"):
         page = bench.done("GET /fees", query={"product": product})
         for row in page.items:
@@ -119,9 +108,7 @@ def _products(bench: Bench, status: str) -> list[Shown]:
     return [row for page in pages(bench.service, "GET /fees", {"status": status}) for row in page.items]
 
 
-@law("fee.active_listed", clause="GET /fees: status, active by default")
 def active_listed(bench: Bench) -> None:
-    """Without a status the list has the active products alone; with all it has the inactive ones too."""
     default = [row for page in pages(bench.service, "GET /fees") for row in page.items]
     page = bench.done("GET /fees")
     bench.holds(all(row["status"] == "active" for row in default), page, "inactive products are listed", "data")
@@ -130,9 +117,7 @@ def active_listed(bench: Bench) -> None:
     bench.holds(both == every, page, f"all has {every}, active and inactive together {both}", "query.status")
 
 
-@law("fee.inactive_unused", "writes", "control", clause="Fee product: inactive cannot be used for new transactions")
 def inactive(bench: Bench) -> None:
-    """A product that is inactive is used for nothing new."""
     product = bench.done(CALCULATE, ASKED[0]).text("fee_product_id")
     bench.world.act("set_fee_product", product, status="inactive")
     try:
@@ -144,18 +129,14 @@ def inactive(bench: Bench) -> None:
         bench.refused(answer, 422, "unsupported_pair")
 
 
-@always("rate.inverse", clause="Rate: inverse_rate")
 def inverse(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """inverse_rate is one divided by rate."""
     if answer.operation == "GET /rates" and answer.ok:
         product = answer.number("rate") * answer.number("inverse_rate")
         held = abs(product - 1) < Decimal("0.000001")
         yield "inverse_rate", None if held else f"rate times inverse_rate is {product}"
 
 
-@law("rate.echo", clause="GET /rates")
 def rate_echo(bench: Bench) -> None:
-    """A rate is that of the pair that was asked for."""
     if not bench.total("GET /fees"):
         raise Lacking("the service has no fee products")
     for kind in ("onramp", "offramp"):
@@ -168,13 +149,11 @@ def rate_echo(bench: Bench) -> None:
                         bench.equal(answer, name, value)
 
 
-@law("rate.current", "writes", "control", guess="M1")
 def rate_current(bench: Bench) -> None:
-    """A rate that has moved is told at the next reading, and locked by the next quote."""
     for body in (stock.ONRAMP, stock.OFFRAMP):
         asked = {name: body[name] for name in ("type", "network", "asset", "fiat_currency")}
         before = bench.done("GET /rates", query=asked)
-        with bench.world.moved_rates(3):
+        with steering.moved_rates(bench.world, 3):
             after = bench.done("GET /rates", query=asked)
             quote = bench.done("POST /quotes", body)
         due, got = before.number("rate") * Decimal("1.03"), after.number("rate")
@@ -183,17 +162,13 @@ def rate_current(bench: Bench) -> None:
         bench.equal(quote, "rate", after.text("rate"), after=(after,))
 
 
-@law("rate.unsupported_pair", clause="GET /rates: 422 unsupported_pair")
 def rate_of_no_pair(bench: Bench) -> None:
-    """A rate of an asset that its network has not is refused with 422 unsupported_pair."""
     asked = {"type": "onramp", "network": "celo", "asset": "CELO", "fiat_currency": "KES"}
     bench.done("GET /rates", query=asked)
     bench.refused(bench.call("GET /rates", query={**asked, "network": "stellar"}), 422, "unsupported_pair")
 
 
-@law("network.stats", clause="GET /network/stats")
 def network_stats(bench: Bench) -> None:
-    """Network stats tell of stellar and celo, or of the one that was asked for, with the assets of each."""
     answer = bench.done("GET /network/stats")
     names = sorted(row["network"] for row in answer.body["networks"])
     bench.holds(names == ["celo", "stellar"], answer, f"networks are {names}", "networks")
@@ -202,3 +177,64 @@ def network_stats(bench: Bench) -> None:
         rows = one.body["networks"]
         held = [row["network"] for row in rows] == [network] and {*rows[0]["assets"]} == assets
         bench.holds(held, one, "another network or other assets are answered", "query.network")
+
+
+LAWS = (
+    Law(
+        "fee.formula", "The processing fee is percentage and fixed part of the amount, not below min_fee and not above "
+        "max_fee.",
+        formula, clause="Fee formula", needs=("writes",),
+    ),
+    Law(
+        "fee.breakdown", "The breakdown has the percentage and the fixed part of the product and tells which bound was "
+        "applied.",
+        breakdown, clause="POST /fees/calculate: breakdown", needs=("writes",),
+    ),
+    Law(
+        "fee.net_amount", "The calculator's net amount is the amount less the fee.",
+        net_amount, assumption="M9", needs=("writes",),
+    ),
+    Law(
+        "fee.calculator", "A quote takes the fee that the calculator says for the same amount.",
+        calculator, assumption="M9", needs=("writes",),
+    ),
+    Law(
+        "fee.limits", "An amount outside the product's limits is refused with amount_too_low or amount_too_high.",
+        limits, clause="Limits: Fee product amount", needs=("writes",),
+    ),
+    Law(
+        "fee.unknown_product",
+        "An unknown product is refused with 400 invalid_parameter, a pair without a product with 422 "
+        "unsupported_pair.",
+        UNKNOWN_PRODUCTS, clause="Fee errors", needs=("writes",),
+    ),
+    Law("fee.free", "Internal transfers and deposits cost nothing.", free, clause="Fee products by type"),
+    Law(
+        "fee.active_listed",
+        "Without a status the list has the active products alone; with all it has the inactive ones too.",
+        active_listed, clause="GET /fees: status, active by default",
+    ),
+    Law(
+        "fee.inactive_unused", "A product that is inactive is used for nothing new.",
+        inactive, clause="Fee product: inactive cannot be used for new transactions", needs=("writes", "control"),
+    ),
+    Law("rate.echo", "A rate is that of the pair that was asked for.", rate_echo, clause="GET /rates"),
+    Law(
+        "rate.current", "A rate that has moved is told at the next reading, and locked by the next quote.",
+        rate_current, assumption="M1", needs=("writes", "control"),
+    ),
+    Law(
+        "rate.unsupported_pair", "A rate of an asset that its network has not is refused with 422 unsupported_pair.",
+        rate_of_no_pair, clause="GET /rates: 422 unsupported_pair",
+    ),
+    Law(
+        "network.stats",
+        "Network stats tell of stellar and celo, or of the one that was asked for, with the assets of each.",
+        network_stats, clause="GET /network/stats",
+    ),
+)  # fmt: skip
+
+
+ALWAYS = (
+    Always("rate.inverse", "inverse_rate is one divided by rate.", inverse, clause="Rate: inverse_rate"),
+)  # fmt: skip

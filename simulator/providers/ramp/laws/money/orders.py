@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from simulator.conformance.bench import Answer, Bench, always, law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Always, Law
+from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 
 ORDER = "GET /orders/{order_id}"
 
 
-@always("order.total_fees", clause="Order: total_fees")
 def total_fees(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """The fees of an order are its network fee and its exchange fee."""
     if answer.operation == ORDER and answer.ok and answer.body.get("total_fees") is not None:
         parts = sum(Decimal(answer.body[name] or 0) for name in ("network_fee", "exchange_fee"))
         total = answer.number("total_fees")
@@ -31,9 +31,7 @@ def _transactions(bench: Bench) -> list[Answer]:
     ]  # fmt: skip
 
 
-@law("order.exists", "writes", clause="The id returned by a wallet operation is used to poll order details")
 def exists(bench: Bench) -> None:
-    """Each transaction has an order, found by the transaction's id and by the order's own number."""
     for made in _transactions(bench):
         by_id = bench.call(ORDER, order_id=made.text("id"))
         if bench.accepted(by_id, 200, after=(made,)):
@@ -41,9 +39,7 @@ def exists(bench: Bench) -> None:
             bench.same(by_number, by_id, "order_id", "id", "order_type", "status")
 
 
-@law("order.transaction", "writes", clause="Order")
 def as_transaction(bench: Bench) -> None:
-    """An order has the type, the fee and the assets of its transaction."""
     for made in _transactions(bench):
         order = bench.done(ORDER, order_id=made.text("id"))
         bench.equal(order, "order_type", made.text("type"), after=(made,))
@@ -59,9 +55,7 @@ def as_transaction(bench: Bench) -> None:
             bench.equal(order, "asset", asset, after=(made,))
 
 
-@law("order.amounts", "writes", guess="S18")
 def amounts(bench: Bench) -> None:
-    """An order's total is what the account or the payer is debited, its receive_amount what is delivered."""
     onramp, offramp, send, swap, buy, withdraw = _transactions(bench)
     for made, paid, got in (
         (onramp, "source_amount", "destination_amount"), (offramp, "source_amount", "destination_amount"),
@@ -75,9 +69,7 @@ def amounts(bench: Bench) -> None:
                 bench.holds(told == due, order, f"{name} is {told}, {place} is {due}", name, after=(made,))
 
 
-@law("order.status", "writes", guess="S18")
 def status(bench: Bench) -> None:
-    """An order is pending while its transaction waits and successful when that is completed."""
     made = stock.onramp(bench)
     bench.equal(bench.done(ORDER, order_id=made.text("id")), "status", "pending", after=(made,))
     if bench.controlled:
@@ -86,9 +78,7 @@ def status(bench: Bench) -> None:
         bench.equal(bench.done(ORDER, order_id=made.text("id")), "status", "successful", after=(made,))
 
 
-@law("order.listed", "writes", clause="GET /orders")
 def order_listed(bench: Bench) -> None:
-    """The newest order stands first in the list and has the members of the order."""
     made = stock.onramp(bench)
     order = bench.done(ORDER, order_id=made.text("id"))
     page = bench.done("GET /orders", query={"size": 1})
@@ -97,9 +87,7 @@ def order_listed(bench: Bench) -> None:
     bench.like(page, first, {name: value for name, value in order.body.items() if name != "transactions"})
 
 
-@law("order.legs", "writes", clause="Order leg fields")
 def legs(bench: Bench) -> None:
-    """The legs of an order name the order and its transaction."""
     for made in _transactions(bench):
         order = bench.done(ORDER, order_id=made.text("id"))
         legs_shown = order.body["transactions"]
@@ -107,3 +95,40 @@ def legs(bench: Bench) -> None:
         for leg in legs_shown:
             held = leg.get("order_id") in (order.text("order_id"), order.text("id"))
             bench.holds(held, order, "a leg of another order", "transactions.order_id", after=(made,))
+
+
+LAWS = (
+    Law(
+        "order.exists", "Each transaction has an order, found by the transaction's id and by the order's own number.",
+        exists, clause="The id returned by a wallet operation is used to poll order details", needs=("writes",),
+    ),
+    Law(
+        "order.transaction", "An order has the type, the fee and the assets of its transaction.",
+        as_transaction, clause="Order", needs=("writes",),
+    ),
+    Law(
+        "order.amounts", "An order's total is what the account or the payer is debited, its receive_amount what is "
+        "delivered.",
+        amounts, assumption="S18", needs=("writes",),
+    ),
+    Law(
+        "order.status", "An order is pending while its transaction waits and successful when that is completed.",
+        status, assumption="S18", needs=("writes",),
+    ),
+    Law(
+        "order.listed", "The newest order stands first in the list and has the members of the order.",
+        order_listed, clause="GET /orders", needs=("writes",),
+    ),
+    Law(
+        "order.legs", "The legs of an order name the order and its transaction.",
+        legs, clause="Order leg fields", needs=("writes",),
+    ),
+)  # fmt: skip
+
+
+ALWAYS = (
+    Always(
+        "order.total_fees", "The fees of an order are its network fee and its exchange fee.",
+        total_fees, clause="Order: total_fees",
+    ),
+)  # fmt: skip

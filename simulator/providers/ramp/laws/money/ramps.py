@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.conformance.bench import Answer, Bench, law
+from simulator.conformance.bench import Bench
+from simulator.conformance.laws import Law
+from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 
 CONFIRM = "POST /quotes/{id}/confirm"
@@ -20,17 +22,13 @@ def _confirmed(bench: Bench) -> list[tuple[Answer, Answer]]:
     ]
 
 
-@law("ramp.created", "writes", clause="States: Ramp transaction")
 def first_state(bench: Bench) -> None:
-    """A confirmed onramp awaits its payment, a confirmed offramp its deposit."""
     for quote, made in _confirmed(bench):
         onramp = quote.text("type") == "onramp"
         bench.equal(made, "status", "awaiting_payment" if onramp else "awaiting_deposit", after=(quote,))
 
 
-@law("ramp.variant", "writes", clause="Ramp transaction: Onramp only, Offramp only")
 def what_only_one_has(bench: Bench) -> None:
-    """payment_instructions and wallet_address are an onramp's, deposit and beneficiary_id an offramp's."""
     for quote, made in _confirmed(bench):
         mine, others = ["payment_instructions", "wallet_address"], ["deposit", "beneficiary_id"]
         if quote.text("type") == "offramp":
@@ -41,9 +39,7 @@ def what_only_one_has(bench: Bench) -> None:
             bench.holds(name not in made.body, made, f"{name} belongs to the other type", name, after=(quote,))
 
 
-@law("quote.locked", "writes", clause="Ramp transaction: As on the quote")
 def copies_the_quote(bench: Bench) -> None:
-    """A transaction has the rate, the amounts and the fee of its quote."""
     for quote, made in _confirmed(bench):
         bench.equal(made, "quote_id", quote.text("id"), after=(quote,))
         bench.same(
@@ -52,9 +48,7 @@ def copies_the_quote(bench: Bench) -> None:
         )  # fmt: skip
 
 
-@law("ramp.request_kept", "writes", clause="Ramp transaction")
 def copies_the_request(bench: Bench) -> None:
-    """A transaction has the reference, the address and the beneficiary of the request."""
     for quote, body in (
         (stock.onramp_quote(bench), stock.onramp_details()),
         (stock.offramp_quote(bench), stock.offramp_details(bench)),
@@ -65,9 +59,7 @@ def copies_the_request(bench: Bench) -> None:
                 bench.equal(made, name, body[name], after=(quote,))
 
 
-@law("offramp.deposit", "writes", clause="Ramp transaction: deposit")
 def deposit(bench: Bench) -> None:
-    """The deposit asked for is the quote's source amount by its expires_at, with a memo on stellar alone."""
     for quote, made in _confirmed(bench)[1:]:
         bench.equal(made, "deposit.deposit_by", quote.text("expires_at"), after=(quote,))
         bench.equal(made, "deposit.asset", quote.text("asset"), after=(quote,))
@@ -78,17 +70,13 @@ def deposit(bench: Bench) -> None:
         bench.holds(there is stellar, made, "memo is for stellar, and only there", "deposit.memo", after=(quote,))
 
 
-@law("quote.confirmed", "writes", clause="States: Ramp quote")
 def uses_the_quote(bench: Bench) -> None:
-    """A confirmed quote shows that it is confirmed."""
     for quote, made in _confirmed(bench):
         answer = bench.call("GET /quotes/{id}", id=quote.text("id"))
         bench.equal(answer, "status", "confirmed", after=(quote, made))
 
 
-@law("quote.used_refused", "writes", clause="States: Ramp quote")
 def once(bench: Bench) -> None:
-    """Confirming a confirmed quote answers 409 quote_already_used and makes nothing."""
     for quote, made in _confirmed(bench):
         before = bench.total("GET /transactions")
         body = stock.onramp_details() if quote.text("type") == "onramp" else stock.offramp_details(bench)
@@ -97,9 +85,7 @@ def once(bench: Bench) -> None:
         bench.holds(bench.total("GET /transactions") == before, again, "a second transaction was made", "data")
 
 
-@law("quote.expired_refused", "writes", "control", clause="States: Ramp quote")
 def expired(bench: Bench) -> None:
-    """Confirming an expired quote answers 422 quote_expired and makes nothing."""
     quotes = [(stock.onramp_quote(bench), stock.onramp_details()),
               (stock.offramp_quote(bench), stock.offramp_details(bench))]  # fmt: skip
     bench.world.advance("31m")
@@ -111,9 +97,7 @@ def expired(bench: Bench) -> None:
         bench.holds(bench.total("GET /transactions") == before, refused, "a transaction was made", "data")
 
 
-@law("quote.usable", "writes", "control", clause="Quotes lock rate and fees for exactly 30 minutes")
 def last_second(bench: Bench) -> None:
-    """A quote can be confirmed until its 30 minutes are over, at the rate it had."""
     quote = stock.onramp_quote(bench)
     bench.world.advance("29m59s")
     made = bench.call(CONFIRM, stock.onramp_details(), id=quote.text("id"))
@@ -121,16 +105,12 @@ def last_second(bench: Bench) -> None:
         bench.equal(made, "rate", quote.text("rate"), after=(quote,))
 
 
-@law("confirm.not_found", "writes", clause="Confirm errors")
 def unknown(bench: Bench) -> None:
-    """Confirming a quote that does not exist answers 404 quote_not_found."""
     answer = bench.call(CONFIRM, stock.onramp_details(), id="qt_0000000000000000")
     bench.refused(answer, 404, "quote_not_found")
 
 
-@law("errors.invalid_wallet_address", "writes", clause="Confirm errors")
 def address(bench: Bench) -> None:
-    """An address that is none of the network is refused with 422 invalid_wallet_address and leaves the quote active."""
     on, off = stock.onramp_quote(bench), stock.offramp_quote(bench)
     wrong_on = {**stock.onramp_details(), "wallet_address": stock.ADDRESSES["stellar"]}
     wrong_off = {**stock.offramp_details(bench), "refund_address": stock.ADDRESSES["celo"]}
@@ -140,18 +120,14 @@ def address(bench: Bench) -> None:
         bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "active", after=(quote, refused))
 
 
-@law("errors.beneficiary_mismatch", "writes", clause="Confirm errors")
 def beneficiary(bench: Bench) -> None:
-    """A beneficiary of another currency or method is refused with 422 beneficiary_mismatch."""
     payee = stock.beneficiary(bench, stock.BANK_BENEFICIARY).text("id")
     quote = stock.offramp_quote(bench)
     body = {**stock.offramp_details(bench), "beneficiary_id": payee}
     bench.refused(bench.call(CONFIRM, body, id=quote.text("id")), 422, "beneficiary_mismatch", after=(quote,))
 
 
-@law("confirm.missing", "writes", clause="Onramp confirm body, Offramp confirm body")
 def required(bench: Bench) -> None:
-    """A field that confirming needs is named by missing_parameter when it is absent."""
     for quote, body, names in (
         (stock.onramp_quote(bench), stock.onramp_details(), ("wallet_address", "payer")),
         (stock.offramp_quote(bench), stock.offramp_details(bench), ("beneficiary_id", "refund_address")),
@@ -168,9 +144,7 @@ def _shows(bench: Bench, name: str, status: str) -> Answer:
     return answer
 
 
-@law("ramp.expires", "writes", "control", clause="States: Ramp transaction")
 def ramp_expires(bench: Bench) -> None:
-    """A ramp that got no funds in its window is expired."""
     for make in (stock.onramp, stock.offramp):
         made = make(bench)
         name = made.text("id")
@@ -180,9 +154,7 @@ def ramp_expires(bench: Bench) -> None:
         _shows(bench, name, "expired")
 
 
-@law("onramp.way", "writes", "control", clause="States: Ramp transaction")
 def onramp_way(bench: Bench) -> None:
-    """A paid onramp is processing, then completed with its tx_hash."""
     name = stock.onramp(bench).text("id")
     bench.world.act("payment_arrives", name)
     _shows(bench, name, "processing")
@@ -191,9 +163,7 @@ def onramp_way(bench: Bench) -> None:
     bench.holds(bool(done.body.get("tx_hash")), done, "a completed onramp has no tx_hash", "tx_hash")
 
 
-@law("offramp.way", "writes", "control", clause="States: Ramp transaction")
 def offramp_way(bench: Bench) -> None:
-    """An offramp whose deposit arrived is processing, then completed."""
     for network in ("stellar", "celo"):
         name = stock.offramp(bench, network).text("id")
         bench.world.act("deposit_arrives", name)
@@ -202,9 +172,7 @@ def offramp_way(bench: Bench) -> None:
         _shows(bench, name, "completed")
 
 
-@law("ramp.refund", "writes", "control", clause="States: Ramp transaction")
 def refund(bench: Bench) -> None:
-    """A payout that cannot finish makes a ramp failed, a refund makes it refunded."""
     name = stock.offramp(bench).text("id")
     bench.world.act("deposit_arrives", name)
     bench.world.act("fail", name, failure_code="payout_failed")
@@ -213,9 +181,7 @@ def refund(bench: Bench) -> None:
     _shows(bench, name, "refunded")
 
 
-@law("ramp.forward", "writes", "control", clause="Statuses only move forward")
 def forward(bench: Bench) -> None:
-    """What is completed stays so when its window lapses, and what is under way does not expire."""
     done, under_way = stock.onramp(bench).text("id"), stock.onramp(bench).text("id")
     for name in (done, under_way):
         bench.world.act("payment_arrives", name)
@@ -223,3 +189,85 @@ def forward(bench: Bench) -> None:
     bench.world.advance("3h")
     _shows(bench, done, "completed")
     _shows(bench, under_way, "processing")
+
+
+LAWS = (
+    Law(
+        "ramp.created", "A confirmed onramp awaits its payment, a confirmed offramp its deposit.",
+        first_state, clause="States: Ramp transaction", needs=("writes",),
+    ),
+    Law(
+        "ramp.variant",
+        "payment_instructions and wallet_address are an onramp's, deposit and beneficiary_id an offramp's.",
+        what_only_one_has, clause="Ramp transaction: Onramp only, Offramp only", needs=("writes",),
+    ),
+    Law(
+        "quote.locked", "A transaction has the rate, the amounts and the fee of its quote.",
+        copies_the_quote, clause="Ramp transaction: As on the quote", needs=("writes",),
+    ),
+    Law(
+        "ramp.request_kept", "A transaction has the reference, the address and the beneficiary of the request.",
+        copies_the_request, clause="Ramp transaction", needs=("writes",),
+    ),
+    Law(
+        "offramp.deposit",
+        "The deposit asked for is the quote's source amount by its expires_at, with a memo on stellar "
+        "alone.",
+        deposit, clause="Ramp transaction: deposit", needs=("writes",),
+    ),
+    Law(
+        "quote.confirmed", "A confirmed quote shows that it is confirmed.",
+        uses_the_quote, clause="States: Ramp quote", needs=("writes",),
+    ),
+    Law(
+        "quote.used_refused", "Confirming a confirmed quote answers 409 quote_already_used and makes nothing.",
+        once, clause="States: Ramp quote", needs=("writes",),
+    ),
+    Law(
+        "quote.expired_refused", "Confirming an expired quote answers 422 quote_expired and makes nothing.",
+        expired, clause="States: Ramp quote", needs=("writes", "control"),
+    ),
+    Law(
+        "quote.usable", "A quote can be confirmed until its 30 minutes are over, at the rate it had.",
+        last_second, clause="Quotes lock rate and fees for exactly 30 minutes", needs=("writes", "control"),
+    ),
+    Law(
+        "confirm.not_found", "Confirming a quote that does not exist answers 404 quote_not_found.",
+        unknown, clause="Confirm errors", needs=("writes",),
+    ),
+    Law(
+        "errors.invalid_wallet_address",
+        "An address that is none of the network is refused with 422 invalid_wallet_address and leaves the"
+        " quote active.",
+        address, clause="Confirm errors", needs=("writes",),
+    ),
+    Law(
+        "errors.beneficiary_mismatch",
+        "A beneficiary of another currency or method is refused with 422 beneficiary_mismatch.",
+        beneficiary, clause="Confirm errors", needs=("writes",),
+    ),
+    Law(
+        "confirm.missing", "A field that confirming needs is named by missing_parameter when it is absent.",
+        required, clause="Onramp confirm body, Offramp confirm body", needs=("writes",),
+    ),
+    Law(
+        "ramp.expires", "A ramp that got no funds in its window is expired.",
+        ramp_expires, clause="States: Ramp transaction", needs=("writes", "control"),
+    ),
+    Law(
+        "onramp.way", "A paid onramp is processing, then completed with its tx_hash.",
+        onramp_way, clause="States: Ramp transaction", needs=("writes", "control"),
+    ),
+    Law(
+        "offramp.way", "An offramp whose deposit arrived is processing, then completed.",
+        offramp_way, clause="States: Ramp transaction", needs=("writes", "control"),
+    ),
+    Law(
+        "ramp.refund", "A payout that cannot finish makes a ramp failed, a refund makes it refunded.",
+        refund, clause="States: Ramp transaction", needs=("writes", "control"),
+    ),
+    Law(
+        "ramp.forward", "What is completed stays so when its window lapses, and what is under way does not expire.",
+        forward, clause="Statuses only move forward", needs=("writes", "control"),
+    ),
+)  # fmt: skip
