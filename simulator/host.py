@@ -45,7 +45,6 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.providers.ramp.auth import credentials
 from simulator.providers.ramp.provider import PROVIDER as PROVIDER
-from simulator.providers.ramp.tooling import TOOLING as TOOLING
 
 
 def vocabulary() -> Vocabulary:

@@ -1,4 +1,4 @@
-"""Parts of the simulated service that its clients know: the form of live keys, and how webhooks are signed.
+"""Parts of the simulated service that its clients know: the form of live keys, how webhooks are signed, tooling.
 
 Unlike `simulator.host`, this module loads no rooms, so that the command line and the tools check keys and signatures
 at once.
@@ -8,3 +8,4 @@ from __future__ import annotations
 
 from simulator.providers.ramp.key_forms import LIVE_KEYS as LIVE_KEYS
 from simulator.providers.ramp.signatures import SIGNATURE as SIGNATURE
+from simulator.providers.ramp.tooling import TOOLING as TOOLING

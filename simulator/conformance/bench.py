@@ -17,14 +17,14 @@ from simulator.conformance.service import FRESH_KEY, Answer, Service, Unread
 from simulator.conformance.world import ControlledWorld
 from simulator.engine.text.json import Shown
 
-Need: TypeAlias = Literal["writes", "control", "production", "hook"]
+Need: TypeAlias = Literal["writes", "control", "environments", "hook"]
 """What a law cannot do without: calls that change something; a world that can be steered; its second
 environment; a URL that webhooks can be sent to."""
 
 WITHOUT: dict[Need, str] = {
     "writes": "the run only reads",
     "control": "the target's clock, weather and webhooks are not in this run's hands",
-    "production": "the run has no key pair of the other environment",
+    "environments": "the run has no key pair of the other environment",
     "hook": "there is no URL for webhooks: give one that answers 200 with --webhook-url",
 }
 
@@ -83,19 +83,19 @@ class Bench:
         return self._hook or self.world.inbox()
 
     @cached_property
-    def production(self) -> Service:
-        """The service's other environment, with its own keys; only laws that need `production` may ask for it."""
-        return self.service.another(self.world.production_base(self.service.base_url), self.world.live_keys)
+    def other_environment(self) -> Service:
+        """The service's other environment, with its own keys; only laws that need `environments` may ask for it."""
+        return self.service.another(self.world.other_base(self.service.base_url), self.world.other_keys)
 
-    def in_production(self) -> Bench:
+    def in_other_environment(self) -> Bench:
         """Return a bench whose calls go to the other environment."""
         other = copy(self)
-        other.service = self.production
+        other.service = self.other_environment
         return other
 
     def close(self) -> None:
-        if "production" in vars(self):
-            self.production.close()
+        if "other_environment" in vars(self):
+            self.other_environment.close()
         self.service.close()
 
     # Calls.

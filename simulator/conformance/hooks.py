@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import schemathesis
 
-from simulator.host import TOOLING
+from simulator.service import TOOLING
 
 _HOOKS = TOOLING.request_hooks()
 

@@ -26,8 +26,8 @@ from simulator.engine.clients.control import CallRefused, Unreachable
 from simulator.engine.clients.live_keys import LiveKey
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
-from simulator.host import TOOLING, create_app
-from simulator.service import LIVE_KEYS
+from simulator.host import create_app
+from simulator.service import LIVE_KEYS, TOOLING
 from simulator.version import wheel
 
 BASE = "/v1"

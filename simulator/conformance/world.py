@@ -12,6 +12,10 @@ from simulator.conformance.service import parsed
 from simulator.engine.clients.address import inbox_path
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
 from simulator.engine.text.json import Shown
+from simulator.host import PROVIDER
+
+OWN, OTHER = PROVIDER.environments
+"""The environment under test, and the other one of the account."""
 
 INBOX = "conform-laws"
 
@@ -51,21 +55,20 @@ class ControlledWorld:
     def __init__(self, url: str, world: Shown, token: str | None = None) -> None:
         self.url, self.shown, self._token = url, world, token
         self.control = ControlClient(url, str(world["id"]), token=token)
-        self.production = ControlClient(url, str(world["id"]), environment="production", token=token)
 
     @property
     def webhook_key(self) -> str:
-        return str(self.shown["credentials"]["sandbox"]["webhook_key"])
+        return str(self.shown["credentials"][OWN]["webhook_key"])
 
     @property
-    def live_keys(self) -> tuple[str, str]:
-        pair = self.shown["credentials"]["production"]
+    def other_keys(self) -> tuple[str, str]:
+        pair = self.shown["credentials"][OTHER]
         return pair["public_key"], pair["secret_key"]
 
-    def production_base(self, base_url: str) -> str:
-        """The base of the simulated production, at the same address as the sandbox's."""
+    def other_base(self, base_url: str) -> str:
+        """The base of the other environment, at the same address as the own one's."""
         parts = urlsplit(base_url)
-        return f"{parts.scheme}://{parts.netloc}{urlsplit(self.shown['credentials']['production']['base_url']).path}"
+        return f"{parts.scheme}://{parts.netloc}{urlsplit(self.shown['credentials'][OTHER]['base_url']).path}"
 
     def advance(self, by: str) -> Shown:
         answer: Shown = self.control.post("/clock/advance", {"by": by})
@@ -82,7 +85,7 @@ class ControlledWorld:
         return answer
 
     def events(self, kind: str | None = None, object_id: str | None = None) -> list[Shown]:
-        rows: list[Shown] = self.control.get("/events", type=kind, object_id=object_id, environment="sandbox")["data"]
+        rows: list[Shown] = self.control.get("/events", type=kind, object_id=object_id, environment=OWN)["data"]
         return rows
 
     @property
@@ -156,4 +159,4 @@ def _has(world: Mapping[str, object], public_key: str) -> bool:
     if credentials is None:  # a world that cannot be read
         return False
     assert isinstance(credentials, Mapping)
-    return bool(credentials["sandbox"]["public_key"] == public_key)
+    return bool(credentials[OWN]["public_key"] == public_key)

@@ -17,7 +17,7 @@ from simulator.engine.insight.signals import KINDS
 from simulator.engine.text.citations import places_of, slug
 from simulator.exploration.judgement.mending import ADVICE
 from simulator.exploration.plans import NONE
-from simulator.host import TOOLING
+from simulator.service import TOOLING
 
 
 @dataclass(frozen=True, slots=True)

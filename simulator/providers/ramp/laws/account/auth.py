@@ -59,7 +59,7 @@ def environment(bench: Bench) -> None:
     for body in (other, {**pair, "secret_key": other["secret_key"]}):
         bench.refused(_exchange(bench, body), 401)
     if bench.controlled:
-        public, secret = bench.world.live_keys
+        public, secret = bench.world.other_keys
         bench.refused(_exchange(bench, {"public_key": public, "secret_key": secret}), 401)
 
 
@@ -160,8 +160,8 @@ def suspended(bench: Bench) -> None:
 
 
 def production_access(bench: Bench) -> None:
-    public, secret = bench.world.live_keys
-    live = bench.production
+    public, secret = bench.world.other_keys
+    live = bench.other_environment
     bench.world.act("set_production_access", granted=False)
     try:
         answer = live.call(TOKEN, {"public_key": public, "secret_key": secret}, token="")
@@ -171,7 +171,7 @@ def production_access(bench: Bench) -> None:
 
 
 def tokens_apart(bench: Bench) -> None:
-    live = bench.production
+    live = bench.other_environment
     bench.refused(live.call("GET /profile", token=bench.service.sign_in()), 401, "unauthorized")
     bench.refused(bench.call("GET /profile", token=live.sign_in()), 401, "unauthorized")
 
@@ -185,7 +185,7 @@ MADE: tuple[tuple[Callable[[Bench], Answer], str], ...] = (
 
 
 def apart(bench: Bench) -> None:
-    live = bench.in_production()
+    live = bench.in_other_environment()
     for here, there in ((bench, live), (live, bench)):
         for make, reading in MADE:
             made = make(here)
@@ -198,7 +198,7 @@ def apart(bench: Bench) -> None:
 
 def profile_environment(bench: Bench) -> None:
     bench.equal(bench.done("GET /profile"), "environment", "sandbox")
-    bench.equal(bench.production.call("GET /profile"), "environment", "production")
+    bench.equal(bench.other_environment.call("GET /profile"), "environment", "production")
 
 
 LAWS = (
@@ -255,19 +255,19 @@ LAWS = (
     Law(
         "auth.production_access",
         "Live keys of an account without production access get 403 production_access_required.",
-        production_access, clause="Errors: production_access_required", needs=("writes", "production"),
+        production_access, clause="Errors: production_access_required", needs=("writes", "environments"),
     ),
     Law(
         "environment.tokens", "A token of one environment does not work in the other.",
-        tokens_apart, clause="General conventions: two environments", needs=("writes", "production"),
+        tokens_apart, clause="General conventions: two environments", needs=("writes", "environments"),
     ),
     Law(
         "environment.apart",
         "What was made in one environment does not exist in the other, whichever of the two it is.",
-        apart, clause="Errors: 404, resource does not exist in this environment", needs=("writes", "production"),
+        apart, clause="Errors: 404, resource does not exist in this environment", needs=("writes", "environments"),
     ),
     Law(
         "environment.profile", "The profile tells the environment of the key that asks.",
-        profile_environment, clause="Profile: environment", needs=("writes", "production"),
+        profile_environment, clause="Profile: environment", needs=("writes", "environments"),
     ),
 )  # fmt: skip

@@ -208,7 +208,7 @@ def livemode(bench: Bench) -> None:
         for got in receiver.got():
             told = got.event.get("livemode")
             bench.holds(told is False, receiver.made, f"livemode is {told} in the sandbox", "livemode")
-    live = bench.production
+    live = bench.other_environment
     name = bench.fresh("inbox")
     made = live.call("POST /webhooks", {"url": bench.world.inbox(name), "events": ["beneficiary.created"]})
     live.call("POST /beneficiaries", stock.BENEFICIARY)
