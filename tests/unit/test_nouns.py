@@ -81,7 +81,6 @@ LEFT: Mapping[str, int] = {
     "simulator/engine/server/http/messages.py": 1,
     "simulator/engine/server/http/request.py": 1,
     "simulator/engine/text/globs.py": 1,
-    "simulator/engine/text/shapes.py": 31,
     "simulator/engine/webhooks/emails.py": 1,
     "simulator/engine/webhooks/keys.py": 1,
     "simulator/engine/worlds/alternatives.py": 1,
@@ -93,7 +92,6 @@ LEFT: Mapping[str, int] = {
     "simulator/exploration/sites.py": 2,
     "simulator/kernel/ledger.py": 4,
     "simulator/kernel/money.py": 2,
-    "simulator/kernel/store.py": 1,
     "simulator/testing/books.py": 4,
     "simulator/testing/strategies.py": 14,
 }

@@ -13,13 +13,14 @@ from contracts.generator.schemas import Schema
 from simulator.engine.rows.event import EVENT_MEANINGS
 from simulator.engine.text.enums import explained
 from simulator.engine.text.fields import Body
-from simulator.engine.text.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, WALLET_NETWORKS, guesses
+from simulator.engine.text.shapes import guesses
 from simulator.engine.webhooks.bodies import NewWebhook, WebhookChange
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.auth.bodies import TokenBody
 from simulator.providers.ramp.balance.bodies import BuyQuoteBody, EstimateBody, SwapSide, WithdrawQuoteBody
 from simulator.providers.ramp.beneficiaries.bodies import AnyBeneficiary, BankAccount, PhoneNumber, WalletAddress
 from simulator.providers.ramp.recurring.bodies import NewRecurring, Source
+from simulator.providers.ramp.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, WALLET_NETWORKS
 
 
 def _one_of(meanings: Mapping[str, str]) -> Schema:

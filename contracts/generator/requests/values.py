@@ -7,8 +7,8 @@ from typing import Any
 from contracts.generator.schemas import Schema
 from simulator.engine.rows.event import EVENT_MEANINGS
 from simulator.engine.text.enums import explained
-from simulator.engine.text.shapes import CURRENCY_CODES, WALLET_NETWORKS
 from simulator.providers.ramp import reference
+from simulator.providers.ramp.shapes import CURRENCY_CODES, WALLET_NETWORKS
 
 ADDRESSES = {
     "stellar": r"^G[A-Z2-7]{55}$",

@@ -12,11 +12,12 @@ from simulator.engine.control.objects.inspection import show_cause
 from simulator.engine.control.objects.inspection_shapes import Cause
 from simulator.engine.control.operation import ControlCall, ControlOperation, any_text, wrong
 from simulator.engine.text.json import JsonObject
-from simulator.engine.text.shapes import Count, CurrencyText, FiatText, Method, RateText, Timestamp, WalletNetwork
+from simulator.engine.text.shapes import Count, RateText, Timestamp
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_rate
 from simulator.providers.ramp.reference import ASSET_CODES, FIATS, way_of
 from simulator.providers.ramp.reference import shapes as known
+from simulator.providers.ramp.shapes import CurrencyText, FiatText, Method, WalletNetwork
 
 
 class DigitRange(TypedDict):

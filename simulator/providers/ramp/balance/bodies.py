@@ -10,7 +10,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from simulator.engine.text.fields import Amount, Body, Code, FreeText, Name, Note, Text
-from simulator.engine.text.shapes import Assumed, Meanings, Method
+from simulator.engine.text.shapes import Assumed, Meanings
+from simulator.providers.ramp.shapes import Method
 
 DestinationType = Literal["address", "platform_user", "lightning"]
 DESTINATION_MEANINGS = {

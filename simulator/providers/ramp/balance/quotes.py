@@ -10,7 +10,6 @@ from decimal import Decimal
 
 from simulator.engine.records.records import present
 from simulator.engine.rows.operation import Call
-from simulator.engine.text.shapes import Method
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance import bodies
@@ -18,6 +17,7 @@ from simulator.providers.ramp.balance.pricing import Pricing
 from simulator.providers.ramp.balance.records import QUOTE_PREFIXES, QUOTE_TABLES, WalletQuote, WalletQuoteType
 from simulator.providers.ramp.fees import Fee
 from simulator.providers.ramp.reference import require_network
+from simulator.providers.ramp.shapes import Method
 from simulator.providers.ramp.transactions import (
     NewOrderFields,
     NewQuoteFields,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Literal
 
-from simulator.engine.text.shapes import Method
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id
 from simulator.kernel.money import ZERO
 from simulator.kernel.store import TableKey
 from simulator.providers.ramp.fees import Fee
+from simulator.providers.ramp.shapes import Method
 from simulator.providers.ramp.transactions import Quote, Side
 
 WalletQuoteType = Literal["swap", "buy", "withdraw"]

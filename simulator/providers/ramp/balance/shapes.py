@@ -11,27 +11,29 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.engine.text.shapes import (
-    ASSET_CODES,
     AmountText,
-    AssetText,
     Assumed,
     Clauses,
-    FiatText,
-    Method,
     Number,
     OneOf,
-    OrderNumber,
     Pagination,
-    PhoneText,
     Prefix,
     RateText,
     Timestamp,
-    WalletNetwork,
 )
 from simulator.providers.ramp.balance.named import WITHDRAWABLE
 from simulator.providers.ramp.balance.states import BUY_MEANINGS, SEND_MEANINGS, SWAP_MEANINGS, WITHDRAW_MEANINGS
 from simulator.providers.ramp.fees import AppFee
 from simulator.providers.ramp.ramps import FailureText
+from simulator.providers.ramp.shapes import (
+    ASSET_CODES,
+    AssetText,
+    FiatText,
+    Method,
+    OrderNumber,
+    PhoneText,
+    WalletNetwork,
+)
 
 StablecoinText = Annotated[str, OneOf({code: ASSET_CODES[code] for code in WITHDRAWABLE}), Assumed("M6", "enum")]
 

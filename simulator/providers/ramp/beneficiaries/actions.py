@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from simulator.engine.records.records import create, new_fields, remove
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
-from simulator.engine.text.shapes import FiatCode
 from simulator.providers.ramp.beneficiaries import bodies, shapes
 from simulator.providers.ramp.beneficiaries.records import (
     BankAccountDetails,
@@ -29,6 +28,7 @@ from simulator.providers.ramp.reference import (
     require_account_number,
     require_bank,
 )
+from simulator.providers.ramp.shapes import FiatCode
 from simulator.providers.ramp.spelling import SHORT
 
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}

@@ -3,8 +3,9 @@
 from typing import Annotated, Literal
 
 from simulator.engine.text.fields import Body, FreeText, Name
-from simulator.engine.text.shapes import Assumed, Country, Meanings, ShortNetwork
+from simulator.engine.text.shapes import Assumed, Meanings
 from simulator.providers.ramp.beneficiaries.records import TYPE_MEANINGS, BeneficiaryType
+from simulator.providers.ramp.shapes import Country, ShortNetwork
 
 
 class BankAccount(Body):

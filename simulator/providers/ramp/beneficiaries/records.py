@@ -9,24 +9,14 @@ from typing_extensions import TypedDict
 
 from simulator.engine.records.records import Record, require
 from simulator.engine.rows.error import ApiError, invalid
-from simulator.engine.text.shapes import (
-    ASSET_CODES,
-    Assumed,
-    Country,
-    FiatCode,
-    Format,
-    Known,
-    Method,
-    OneOf,
-    PhoneText,
-    ShortNetwork,
-)
+from simulator.engine.text.shapes import Assumed, Format, Known, OneOf
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.providers.ramp.reference import PROVIDER_CODES
+from simulator.providers.ramp.shapes import ASSET_CODES, Country, FiatCode, Method, PhoneText, ShortNetwork
 from simulator.providers.ramp.spelling import SHORT
 
 BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]

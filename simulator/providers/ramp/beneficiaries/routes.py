@@ -5,10 +5,10 @@ from __future__ import annotations
 from simulator.engine.records.listing import CREATION_DATES, Filter, Listing, by_field
 from simulator.engine.rows.handlers import body_by, by_id, listed, shown
 from simulator.engine.rows.operation import Operation
-from simulator.engine.text.shapes import COUNTRY_CODES, FIAT_CODES, SHORT_NETWORKS
 from simulator.providers.ramp.beneficiaries import actions, bodies, shapes
 from simulator.providers.ramp.beneficiaries.records import BENEFICIARIES, TYPE_MEANINGS, Beneficiary
 from simulator.providers.ramp.beneficiaries.states import MEANINGS
+from simulator.providers.ramp.shapes import COUNTRY_CODES, FIAT_CODES, SHORT_NETWORKS
 
 TAG = "Beneficiaries"
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from typing_extensions import TypedDict
 
 from simulator.engine.records.records import present
-from simulator.engine.text.shapes import Assumed, Clauses, Country, FiatCode, Pagination, Prefix, Timestamp
+from simulator.engine.text.shapes import Assumed, Clauses, Pagination, Prefix, Timestamp
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.providers.ramp.beneficiaries.records import (
@@ -16,6 +16,7 @@ from simulator.providers.ramp.beneficiaries.records import (
     PhoneNumberDetails,
     WalletAddressDetails,
 )
+from simulator.providers.ramp.shapes import Country, FiatCode
 
 
 class _Saved(TypedDict):

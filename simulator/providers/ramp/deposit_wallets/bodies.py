@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from simulator.engine.text.fields import Amount, Body, FreeText, Name, Note, Text
-from simulator.engine.text.shapes import CANONICAL_NETWORKS, Assumed, Meanings, OneOf
+from simulator.engine.text.shapes import Assumed, Meanings, OneOf
 from simulator.providers.ramp.deposit_wallets import shapes
 from simulator.providers.ramp.deposit_wallets.invoices import MAX_AMOUNT_SATS
 from simulator.providers.ramp.deposit_wallets.states import WALLET_MEANINGS
+from simulator.providers.ramp.shapes import CANONICAL_NETWORKS
 
 DEFAULT_EXPIRY_SECONDS = 1800
 

@@ -11,12 +11,12 @@ from simulator.engine.rows.action import Action
 from simulator.engine.rows.handlers import body_by, by_id, listed, shown
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.fields import Wrong, wrong
-from simulator.engine.text.shapes import CANONICAL_NETWORKS
 from simulator.providers.ramp.deposit_wallets import actions, bodies, lightning, shapes
 from simulator.providers.ramp.deposit_wallets.records import WALLETS, Deposit, Invoice, LightningEntry, Wallet
 from simulator.providers.ramp.deposit_wallets.rendering import render_wallet
 from simulator.providers.ramp.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
 from simulator.providers.ramp.reference import check_tx_hash
+from simulator.providers.ramp.shapes import CANONICAL_NETWORKS
 
 TAG = "Deposit wallets"
 

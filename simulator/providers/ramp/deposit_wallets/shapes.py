@@ -10,8 +10,6 @@ from typing import Annotated, Literal, NotRequired, TypeAlias
 from typing_extensions import TypedDict
 
 from simulator.engine.text.shapes import (
-    ASSET_CODES,
-    CANONICAL_NETWORKS,
     AmountText,
     Assumed,
     Clauses,
@@ -30,6 +28,7 @@ from simulator.providers.ramp.deposit_wallets.states import (
     WALLET_MEANINGS,
 )
 from simulator.providers.ramp.reference import NETWORK_ASSETS
+from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS
 
 WalletStatus = Literal["active", "disabled"]
 

@@ -6,18 +6,10 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from simulator.engine.text.fields import Amount, Body, Code, Name, Text
-from simulator.engine.text.shapes import (
-    ASSET_CODES,
-    CURRENCY_CODES,
-    FIAT_CODES,
-    Assumed,
-    FiatCode,
-    Meanings,
-    OneOf,
-    ShortNetwork,
-)
+from simulator.engine.text.shapes import Assumed, Meanings, OneOf
 from simulator.providers.ramp.fees import records
 from simulator.providers.ramp.fees.states import STATUSES
+from simulator.providers.ramp.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, FiatCode, ShortNetwork
 
 
 class CalculateFee(Body):

@@ -15,19 +15,7 @@ from simulator.engine.records.conditions import only
 from simulator.engine.records.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call, Operation
-from simulator.engine.text.shapes import (
-    ASSET_CODES,
-    WALLET_NETWORKS,
-    AmountText,
-    AssetText,
-    Assumed,
-    Clauses,
-    Count,
-    Number,
-    OneOf,
-    Pagination,
-    WalletNetwork,
-)
+from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Count, Number, OneOf, Pagination
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
@@ -35,6 +23,7 @@ from simulator.providers.ramp import reference
 from simulator.providers.ramp.fees.pricing import formula, match
 from simulator.providers.ramp.fees.records import FeeProduct
 from simulator.providers.ramp.reference import ASSETS, CurrencyListing, listing, network_status, usd_price
+from simulator.providers.ramp.shapes import ASSET_CODES, WALLET_NETWORKS, AssetText, WalletNetwork
 from simulator.providers.ramp.spelling import upper
 
 USD = "USD"

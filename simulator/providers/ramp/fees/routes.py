@@ -9,11 +9,11 @@ from simulator.engine.records.listing import Filter, Listing, by_field
 from simulator.engine.rows.action import Action
 from simulator.engine.rows.handlers import body_by, shown
 from simulator.engine.rows.operation import Operation
-from simulator.engine.text.shapes import ASSET_CODES, FIAT_CODES, SHORT_NETWORKS
 from simulator.providers.ramp.fees import actions, bodies, shapes
 from simulator.providers.ramp.fees.records import METHODS, PRODUCTS, FeeProduct
 from simulator.providers.ramp.fees.shapes import render_product
 from simulator.providers.ramp.fees.states import STATUSES
+from simulator.providers.ramp.shapes import ASSET_CODES, FIAT_CODES, SHORT_NETWORKS
 from simulator.providers.ramp.spelling import SHORT
 
 

@@ -7,19 +7,7 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from simulator.engine.text.shapes import (
-    AmountText,
-    AssetText,
-    Assumed,
-    Clauses,
-    CurrencyText,
-    FiatText,
-    Format,
-    OneOf,
-    Pagination,
-    ShortNetworkText,
-    Timestamp,
-)
+from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Format, OneOf, Pagination, Timestamp
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_decimal
 from simulator.kernel.world import World
@@ -27,6 +15,7 @@ from simulator.providers.ramp import profile
 from simulator.providers.ramp.fees import records
 from simulator.providers.ramp.fees.pricing import Breakdown
 from simulator.providers.ramp.fees.states import STATUSES
+from simulator.providers.ramp.shapes import AssetText, CurrencyText, FiatText, ShortNetworkText
 from simulator.providers.ramp.spelling import short
 
 FeeProductId = Annotated[str, Format(pattern=r"^fee_[0-9a-z_]+$"), Assumed("R9", "pattern")]

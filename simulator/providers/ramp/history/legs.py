@@ -11,23 +11,13 @@ from typing import Annotated
 from typing_extensions import TypedDict
 
 from simulator.engine.text.json import JsonObject
-from simulator.engine.text.shapes import (
-    Assumed,
-    CurrencyText,
-    Format,
-    Number,
-    OneOf,
-    OrderNumber,
-    Prefix,
-    RateText,
-    Timestamp,
-    Uuid,
-)
+from simulator.engine.text.shapes import Assumed, Format, Number, OneOf, Prefix, RateText, Timestamp, Uuid
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.ids import derive
 from simulator.kernel.money import ZERO, format_rate, inverse_of, plain
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import profile_of
+from simulator.providers.ramp.shapes import CurrencyText, OrderNumber
 from simulator.providers.ramp.transactions import STATUSES, TYPES, PaymentInstructions, Transaction
 
 SYSTEM_USER = "0000-0000-0000-0000"

@@ -7,9 +7,9 @@ from simulator.engine.records.listing import DATES, Bound, Filter, Listing, by_f
 from simulator.engine.records.records import render
 from simulator.engine.rows.handlers import by_id, listed, shown
 from simulator.engine.rows.operation import Operation
-from simulator.engine.text.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODES, FIAT_CODES
 from simulator.providers.ramp.history import actions, shapes
 from simulator.providers.ramp.history.states import ORDER_STATUS_MEANINGS, ORDER_STATUSES
+from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODES, FIAT_CODES
 from simulator.providers.ramp.transactions import SEARCHED, STATUSES, TRANSACTIONS, TYPES, Transaction
 
 TAG = "Orders and transactions"

@@ -12,23 +12,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.engine.text.shapes import (
-    METHODS,
-    AssetText,
-    Assumed,
-    Clauses,
-    CountryText,
-    CurrencyText,
-    FiatText,
-    Format,
-    Number,
-    OneOf,
-    OrderNumber,
-    Pagination,
-    Prefix,
-    Timestamp,
-    Uuid,
-)
+from simulator.engine.text.shapes import Assumed, Clauses, Format, Number, OneOf, Pagination, Prefix, Timestamp, Uuid
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
@@ -38,6 +22,7 @@ from simulator.providers.ramp.history.legs import OrderLeg, OrderType, number, o
 from simulator.providers.ramp.history.states import ORDER_STATUS_MEANINGS, ORDER_STATUSES
 from simulator.providers.ramp.profile import profile_of
 from simulator.providers.ramp.ramps import OfframpTransaction, OnrampTransaction
+from simulator.providers.ramp.shapes import METHODS, AssetText, CountryText, CurrencyText, FiatText, OrderNumber
 from simulator.providers.ramp.transactions import PaymentInstructions, Side, Transaction
 
 MODES = {"": "The order moves crypto only.", **METHODS}

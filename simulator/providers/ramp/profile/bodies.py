@@ -5,9 +5,10 @@ from typing import Annotated, Literal, NoReturn
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from simulator.engine.text.fields import Body, Name, Text
-from simulator.engine.text.shapes import FiatCode, Meanings
+from simulator.engine.text.shapes import Meanings
 from simulator.providers.ramp.profile import shapes
 from simulator.providers.ramp.profile.states import PROFILE_STATUSES
+from simulator.providers.ramp.shapes import FiatCode
 
 
 def _refuse(value: object) -> NoReturn:

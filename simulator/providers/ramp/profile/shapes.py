@@ -7,24 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.engine.text.shapes import (
-    AmountText,
-    Assumed,
-    Clauses,
-    CountryText,
-    FiatText,
-    Format,
-    Meanings,
-    OneOf,
-    PhoneText,
-    Timestamp,
-    Uuid,
-)
+from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Format, Meanings, OneOf, Timestamp, Uuid
 from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.profile import limits, records
 from simulator.providers.ramp.profile.states import KYC_STATUSES, PROFILE_STATUSES
+from simulator.providers.ramp.shapes import CountryText, FiatText, PhoneText
 
 KycStatus = Annotated[
     Literal["not_started", "pending", "action_required", "approved", "rejected"], Meanings(KYC_STATUSES)

@@ -3,9 +3,10 @@
 from typing import Annotated, TypeAlias
 
 from simulator.engine.text.fields import Amount, Body, Code, FreeText, Name, Text
-from simulator.engine.text.shapes import FIAT_CODES, Assumed, Direction, Method, OneOf, RampNetwork
+from simulator.engine.text.shapes import Assumed, OneOf
 from simulator.providers.ramp.ramps.shapes import FailureCode
 from simulator.providers.ramp.reference import RAMP_ASSET_CODES
+from simulator.providers.ramp.shapes import FIAT_CODES, Direction, Method, RampNetwork
 
 
 class QuoteBody(Body):

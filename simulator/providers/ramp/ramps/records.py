@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.engine.text.shapes import Direction, Method, RampNetwork
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id
 from simulator.kernel.store import TableKey
 from simulator.providers.ramp.fees import Fee
+from simulator.providers.ramp.shapes import Direction, Method, RampNetwork
 from simulator.providers.ramp.transactions import Quote
 
 

@@ -9,19 +9,12 @@ from typing_extensions import TypedDict
 
 from simulator.engine.records.records import present
 from simulator.engine.text.shapes import (
-    RAMP_NETWORKS,
     AmountText,
     Assumed,
     Clauses,
-    CurrencyText,
-    Direction,
-    FiatText,
     Format,
     Meanings,
-    Method,
     OneOf,
-    OrderNumber,
-    PhoneText,
     Prefix,
     RateText,
     Timestamp,
@@ -33,6 +26,15 @@ from simulator.providers.ramp.fees import ProcessingFee, show_processing_fee
 from simulator.providers.ramp.ramps.records import RampQuote
 from simulator.providers.ramp.ramps.states import FAILURE_MEANINGS, OFFRAMP_MEANINGS, ONRAMP_MEANINGS
 from simulator.providers.ramp.reference import RAMP_ASSET_CODES, RAMP_ASSETS, RampAsset, currency_of
+from simulator.providers.ramp.shapes import (
+    RAMP_NETWORKS,
+    CurrencyText,
+    Direction,
+    FiatText,
+    Method,
+    OrderNumber,
+    PhoneText,
+)
 from simulator.providers.ramp.transactions import QUOTE_MEANINGS, Side, Transaction
 
 NetworkText = Annotated[str, OneOf(RAMP_NETWORKS)]

@@ -12,11 +12,9 @@ from typing_extensions import TypedDict
 
 from simulator.engine.text.shapes import (
     AmountText,
-    AssetText,
     Assumed,
     Clauses,
     Count,
-    CurrencyText,
     Date,
     Format,
     Meanings,
@@ -25,7 +23,6 @@ from simulator.engine.text.shapes import (
     Prefix,
     RateText,
     Timestamp,
-    WalletNetwork,
 )
 from simulator.providers.ramp import balance
 from simulator.providers.ramp.fees import ProcessingFee
@@ -47,6 +44,7 @@ from simulator.providers.ramp.recurring.schedule import (
     Weekday,
 )
 from simulator.providers.ramp.recurring.states import MEANINGS
+from simulator.providers.ramp.shapes import AssetText, CurrencyText, WalletNetwork
 
 RecurringId = Annotated[str, Prefix("rp_")]
 NullableText = Annotated[str | None, Assumed("H19", "nullable")]

@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from simulator.engine.text.fields import Amount, Body, Text
-from simulator.engine.text.shapes import CANONICAL_NETWORKS, FIAT_CODES, Direction, Meanings, OneOf, RampNetwork
+from simulator.engine.text.shapes import Meanings, OneOf
 from simulator.providers.ramp.reference.records import RAMP_ASSET_CODES
 from simulator.providers.ramp.reference.states import STATUSES
+from simulator.providers.ramp.shapes import CANONICAL_NETWORKS, FIAT_CODES, Direction, RampNetwork
 
 
 class NetworkStatsQuery(Body):

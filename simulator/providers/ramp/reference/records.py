@@ -16,10 +16,11 @@ from typing import Annotated, Any
 
 from simulator.engine.records.records import Record
 from simulator.engine.text.json import loads
-from simulator.engine.text.shapes import ASSET_CODES as CODES
-from simulator.engine.text.shapes import Country, FiatCode, OneOf
+from simulator.engine.text.shapes import OneOf
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
+from simulator.providers.ramp.shapes import ASSET_CODES as CODES
+from simulator.providers.ramp.shapes import Country, FiatCode
 
 NETWORKS = ("stellar", "celo", "bitcoin")
 """The canonical names of all networks."""

@@ -11,26 +11,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.engine.records.records import present
-from simulator.engine.text import shapes
 from simulator.engine.text.json import JsonObject
-from simulator.engine.text.shapes import (
-    AmountText,
-    AssetText,
-    Assumed,
-    Clauses,
-    Count,
-    Direction,
-    FiatText,
-    Format,
-    OneOf,
-    RampNetwork,
-    RateText,
-    Timestamp,
-    WalletNetwork,
-)
+from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Count, Format, OneOf, RateText, Timestamp
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import Currency, format_decimal, format_rate, inverse_of
 from simulator.kernel.world import World
+from simulator.providers.ramp import shapes
 from simulator.providers.ramp.reference.networks import confirmation_seconds, latest_block
 from simulator.providers.ramp.reference.rates import (
     RAMP_TYPES,
@@ -55,6 +41,7 @@ from simulator.providers.ramp.reference.records import (
     RampAsset,
 )
 from simulator.providers.ramp.reference.states import STATUSES
+from simulator.providers.ramp.shapes import AssetText, Direction, FiatText, RampNetwork, WalletNetwork
 from simulator.providers.ramp.spelling import upper
 
 

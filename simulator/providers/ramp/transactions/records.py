@@ -13,7 +13,6 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from simulator.engine.records.records import NewFields, Record, new_fields, present
-from simulator.engine.text.shapes import DIRECTIONS, Method
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import Currency
@@ -22,6 +21,7 @@ from simulator.kernel.world import World
 from simulator.providers.ramp.fees import Fee
 from simulator.providers.ramp.profile import LimitCharge
 from simulator.providers.ramp.reference import currency_of
+from simulator.providers.ramp.shapes import DIRECTIONS, Method
 
 TransactionType = Literal["onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap"]
 TYPES: Mapping[str, str] = {

@@ -48,9 +48,6 @@ def test_an_id_has_its_prefix_as_a_pattern() -> None:
 
 def test_a_choice_is_an_enum() -> None:
     assert schema(Annotated[str, OneOf(("a", "b"))]) == {"type": "string", "enum": ["a", "b"]}
-    assert schema(shapes.FiatText)["enum"] == ["KES", "TZS", "NGN", "ZAR", "ZMW"]
-    assert schema(shapes.AssetText)["enum"] == ["XLM", "USDC", "CELO", "USDT", "CUSD", "BTC"]
-    assert schema(shapes.CurrencyText)["enum"] == [*shapes.FIAT_CODES, *shapes.ASSET_CODES]
 
 
 def test_a_format_shows_what_it_was_given_and_no_more() -> None:
@@ -70,8 +67,6 @@ def test_a_format_shows_what_it_was_given_and_no_more() -> None:
             ["5", "5.1", "-5.00", "5,00", "1e3", "0." + "1" * 19],
         ),
         (shapes.RateText, ["129.5", "130", "0.007722007722"], ["1e3", "-1", "1.", ".5"]),
-        (shapes.PhoneText, ["+254712000001"], ["254712000001", "+054712000001", "+25471"]),
-        (shapes.OrderNumber, ["ORD-00000001", "ORD-123456789"], ["ORD-1", "ord-00000001"]),
         (shapes.Uuid, ["00000000-0000-4000-8000-00000000000a"], ["0000-0000", "00000000-0000-4000-8000-00000000000A"]),
     ],
 )
