@@ -36,7 +36,7 @@ from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.play.stops import stopped_since
 from simulator.engine.server.keeping import unreadable_error
-from simulator.engine.server.running.driver import AdvanceCancelled, ClockBusy, Receipt, Target
+from simulator.engine.server.running.advance import AdvanceCancelled, ClockBusy, Receipt, Target
 from simulator.engine.server.running.slices import Content
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.enums import explained

@@ -17,19 +17,18 @@ from simulator.engine.durable.backend import (
     Backend,
     Batch,
     StoreDamaged,
-    StoredWorld,
     StoreError,
 )
 from simulator.engine.durable.gathering import Batches
 from simulator.engine.durable.kept import Folding, Kept, refuse
+from simulator.engine.durable.loading import WorldLoader
 from simulator.engine.durable.telling import KeptUses
-from simulator.engine.durable.writes import Base, credentials_in, read_snapshot, read_world
 from simulator.engine.server.keeping import RETRY_SECONDS, RawPiece, Use
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds.observer import Observer
-from simulator.engine.worlds.simulator import Blueprint, Simulator, Snapshot, WorldExists
+from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 _log = logging.getLogger(__name__)
@@ -67,14 +66,17 @@ class Keeper(Observer):
         self._retry_seconds = retry_seconds
         self._contents: Contents = contents_of(self._simulator.tables, self._simulator.wiring.environments)
         self._kept: dict[str, Kept] = {}
-        self.unreadable: dict[str, str] = {}
-        self._simulator.away = self.unreadable
         self._batches = Batches(self._simulator, runtime.driver, self._contents, self._kept, wall_clock_ms)
         self._next: asyncio.Future[None] | None = None
         self._committing: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_open = False
         self._uses = KeptUses(self._kept, runtime.meter.uses, wall_clock_ms, self._gather_soon)
+        self._loader = WorldLoader(
+            runtime, backend, self._contents, self._kept, self._batches, self._uses, self._note, wall_clock_ms
+        )
+        self.unreadable = self._loader.unreadable
+        self._simulator.away = self.unreadable
         self._gathers_since = self._commits_since = 0.0
         self._simulator.observe(self)
 
@@ -127,7 +129,7 @@ class Keeper(Observer):
 
     def delete_unreadable(self, world_id: str) -> None:
         """See `Keeper` of `server.keeping`."""
-        self._forget_unreadable(world_id)
+        self._loader.forget_unreadable(world_id)
         self._batches.wiped[world_id] = None
         self._note(world_id)
         if world_id == DEFAULT_WORLD:
@@ -277,9 +279,9 @@ class Keeper(Observer):
         """Read a world and let it live, unless something else holds by then; StoreError."""
         stored = await self._backend.load(world_id)
         self._batches.of_server.take_in(await self._backend.server())
-        base, snapshots = await asyncio.to_thread(self._decoded, stored)
+        base, snapshots = await asyncio.to_thread(self._loader.decode, stored)
         if not unless():
-            self._let_live(stored, base, snapshots)
+            self._loader.let_live(stored, base, snapshots)
 
     def throw_away(self, error: StoreError) -> None:
         """The store is lost, outside of any batch."""
@@ -311,7 +313,7 @@ class Keeper(Observer):
             self._simulator.release_world(world_id)
         self._batches.clear()
         for world_id in list(self.unreadable):
-            self._forget_unreadable(world_id)
+            self._loader.forget_unreadable(world_id)
 
     async def _recover(self) -> None:
         while self.refusal is not None:
@@ -328,13 +330,13 @@ class Keeper(Observer):
     async def _read(self) -> None:
         """Read all that is kept, and only then let it live."""
         self._batches.of_server.take_in(await self._backend.server())
-        read = [one for world_id in await self._to_read() if (one := await self._read_one(world_id)) is not None]
+        read = [one for world_id in await self._to_read() if (one := await self._loader.read(world_id)) is not None]
         self.refusal = None
         for stored, base, snapshots in read:
             try:
-                self._let_live(stored, base, snapshots)
+                self._loader.let_live(stored, base, snapshots)
             except StoreDamaged as error:
-                await self._set_aside(stored.world, error)
+                await self._loader.set_aside(stored.world, error)
         if DEFAULT_WORLD in self.unreadable and self._simulator.stand_in is None:
             # Whatever looks for the world of nobody in particular finds one; no call does.
             stand_in = Simulator(self._simulator.provider, self._simulator.library)
@@ -351,66 +353,6 @@ class Keeper(Observer):
     async def _to_read(self) -> Sequence[str]:
         """The worlds to read at the start, oldest first."""
         return await self._backend.heads()
-
-    async def _read_one(self, world_id: str) -> tuple[StoredWorld, Base, list[Snapshot]] | None:
-        """Return a world as it is kept, or None if it is set aside."""
-        try:
-            stored = await self._backend.load(world_id)
-            return stored, *await asyncio.to_thread(self._decoded, stored)
-        except StoreDamaged as error:
-            await self._set_aside(world_id, error)
-            return None
-
-    async def _set_aside(self, world_id: str, error: StoreDamaged) -> None:
-        """Leave a world that cannot be read where it is; the others go on without it.
-
-        Its keys and tokens, as far as they can be found, lead to it and nowhere else.
-        """
-        _log.error("the world %s is set aside: %s", world_id, error)
-        self.unreadable[world_id] = str(error)
-        for credential in credentials_in(await self._backend.raw(world_id)):
-            self._simulator.directory.setdefault(credential, world_id)
-
-    def _forget_unreadable(self, world_id: str) -> None:
-        """Let nothing lead to a world that was set aside."""
-        del self.unreadable[world_id]
-        directory = self._simulator.directory
-        for credential in [one for one, holder in directory.items() if holder == world_id]:
-            del directory[credential]
-
-    def _decoded(self, stored: StoredWorld) -> tuple[Base, list[Snapshot]]:
-        try:
-            base = read_world(self._contents, stored.parts, stored.entries)
-            return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
-        except Exception as error:  # whatever rows of another program bring about
-            why = f"this version cannot read what {self._backend.name!r} has of it ({error or type(error).__name__})"
-            raise StoreDamaged(why) from error
-
-    def _let_live(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
-        """Let a world go on where it stood; what fell due meanwhile by a running clock falls due now. StoreDamaged."""
-        try:
-            world = self._simulator.from_state(base.state, stored.world)
-            kept = self._kept[world.id] = Kept(world, stored.number, self._note, base.clock)
-            kept.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
-            self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
-        except Exception as error:
-            if stored.world in self._simulator.worlds:
-                self._simulator.release_world(stored.world)
-            elif (begun := self._kept.pop(stored.world, None)) is not None:
-                begun.let_go()
-            if isinstance(error, WorldExists):
-                raise StoreDamaged(f"it has keys of the world {str(error)!r}") from None
-            _log.error("the world %s cannot begin", stored.world, exc_info=error)
-            raise StoreDamaged(f"its rows do not hold together ({error or type(error).__name__})") from error
-        self._uses.bring(kept, stored.used_ms)
-        self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
-        if world.clock.mode != "manual":
-            self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
-        if base.dropped:  # written anew, so that the rows are gone and counted once
-            journals = ", ".join(base.dropped)
-            _log.warning("the world %s has lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
-            kept.begins = True
-            self._note(world.id)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -144,7 +144,7 @@ class RestingKeeper(Keeper):
     async def _wake(self, world_id: str) -> None:
         generation = self.generation
         try:
-            read = await self._read_one(world_id)
+            read = await self._loader.read(world_id)
         except StoreError as error:
             raise Unavailable(f"{error}.") from error
         if generation != self.generation or self.refusal is not None:
@@ -153,9 +153,9 @@ class RestingKeeper(Keeper):
         if read is None:
             return
         try:
-            self._let_live(*read)
+            self._loader.let_live(*read)
         except StoreDamaged as error:
-            await self._set_aside(world_id, error)
+            await self._loader.set_aside(world_id, error)
 
     async def close(self) -> None:
         """Write what is left, and cards of all worlds, so that the next start need not read them."""

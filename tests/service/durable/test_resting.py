@@ -235,7 +235,8 @@ def test_running_world_wakes_when_its_timer_is_due(path: Path, monkeypatch: pyte
         monkeypatch.setattr(bench.keeper, "_wall_clock_ms", lambda: wakes_at_ms - 1)
         await bench.keeper.look()
         assert in_memory(bench.application) == ["default"]
-        monkeypatch.setattr(bench.keeper, "_wall_clock_ms", lambda: wakes_at_ms + 1000)
+        for part in (bench.keeper, bench.keeper._loader):
+            monkeypatch.setattr(part, "_wall_clock_ms", lambda: wakes_at_ms + 1000)
         await bench.keeper.look()
         assert in_memory(bench.application) == ["default", "other"]
         shown = (await bench.control("GET", f"/resources/{quote.json()['id']}")).json()

@@ -16,7 +16,7 @@ from simulator.engine.control.operation import ControlCall, ControlOperation, an
 from simulator.engine.control.time.clock import show_clock
 from simulator.engine.records.records import find_moved
 from simulator.engine.records.requests import JournalEntry, requests_of
-from simulator.engine.server.running.driver import Progress
+from simulator.engine.server.running.advance import Progress
 from simulator.engine.server.running.publisher import Channel, Numbers, Reader
 from simulator.engine.server.runtime import Runtime, Watcher
 from simulator.engine.text.json import JsonObject, dumps

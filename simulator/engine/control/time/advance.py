@@ -18,7 +18,7 @@ from simulator.engine.control.time.clock import moment
 from simulator.engine.control.time.receipts import AdvanceReceipt, show_receipt
 from simulator.engine.records.records import find, kind_of, no_resource
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.running.driver import Target
+from simulator.engine.server.running.advance import Target
 from simulator.engine.text.fields import Body, Text, parse
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.strict import refuse_names, refuse_unknown

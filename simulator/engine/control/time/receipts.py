@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.engine.scenario.language.shapes import StoppedScenario
-from simulator.engine.server.running.driver import Receipt
+from simulator.engine.server.running.advance import Receipt
 from simulator.engine.text.shapes import Count, Timestamp
 from simulator.kernel.clock import format_timestamp
 

@@ -57,7 +57,7 @@ class SharedKeeper(Keeper):
     async def look_at(self, world_id: str) -> World | None:
         """A world as it is kept, to be shown and thrown away; None where there is none that can be read."""
         try:
-            base, _ = await asyncio.to_thread(self._decoded, await self._backend.load(world_id))
+            base, _ = await asyncio.to_thread(self._loader.decode, await self._backend.load(world_id))
         except (KeyError, StoreError):
             return None
         world = self._simulator.from_state(base.state, world_id)

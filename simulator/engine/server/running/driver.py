@@ -13,9 +13,17 @@ import asyncio
 import time
 from collections.abc import Callable
 from decimal import Decimal
-from itertools import islice
-from typing import TypeAlias
 
+from simulator.engine.server.running.advance import (
+    SLICE_SECONDS,
+    Advance,
+    AdvanceCancelled,
+    AdvanceLoop,
+    ClockBusy,
+    Progress,
+    Receipt,
+    Target,
+)
 from simulator.engine.webhooks.courier import port as ports
 from simulator.engine.webhooks.courier.courier import Courier, Patience
 from simulator.engine.worlds import quotas
@@ -23,13 +31,6 @@ from simulator.kernel.beside import Beside
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
-
-SLICE_SECONDS = 0.005
-"""How long timers are fired before everybody else has a turn."""
-PROGRESS_SECONDS = 0.25
-"""How often an advance tells how far it has come."""
-
-Target: TypeAlias = "int | Callable[[], int] | None"
 
 
 @dataclass
@@ -40,77 +41,6 @@ class _Anchor:
     simulated_ms: int
 
 
-@dataclass(frozen=True)
-class Receipt:
-    """What an advance did: from, to, timers fired, events emitted (ids), delivery attempts made.
-
-    Attempts count that no receipt or settling has counted yet, so those that were in flight at the start do too.
-    """
-
-    from_ms: int
-    to_ms: int
-    fired: int
-    events: list[str]
-    deliveries: int
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far an advance has come: from, now, its aim (None: until something happens), and counts as in a receipt."""
-
-    from_ms: int
-    now_ms: int
-    to_ms: int | None
-    fired: int
-    events: int
-    deliveries: int
-
-
-class ClockBusy(Exception):
-    """Another advance of this world's clock is under way."""
-
-
-class AdvanceCancelled(Exception):
-    """An advance was called off, or had grown too large. `receipt` is what it had done by then."""
-
-    def __init__(self, why: str, receipt: Receipt) -> None:
-        super().__init__(why)
-        self.why = why
-        self.receipt = receipt
-
-
-@dataclass
-class _Advance:
-    """An advance under way: what it has done, whether it was called off (and why), and who waits for its end.
-
-    `progress` is what it told last.
-    """
-
-    world: World
-    from_ms: int
-    events_before: int
-    objects_before: int
-    ended: asyncio.Future[Receipt]
-    fired: int = 0
-    deliveries: int = 0
-    called_off: str = ""
-    progress: Progress | None = None
-
-    @property
-    def emitted(self) -> int:
-        """How many events it has emitted."""
-        return self.world.journal.event_count - self.events_before
-
-    def progress_to(self, to_ms: int | None) -> Progress:
-        return Progress(self.from_ms, self.world.now_ms, to_ms, self.fired, self.emitted, self.deliveries)
-
-    def receipt(self) -> Receipt:
-        newest = islice(self.world.journal.events_newest_first(), self.emitted)
-        return Receipt(
-            self.from_ms, self.world.now_ms, self.fired, [event.id for event in newest][::-1], self.deliveries
-        )
-
-
 @dataclass
 class _ClockState:
     """What the driver knows of one world. `leftover`: an advance was called off with timers due that may be many."""
@@ -118,7 +48,7 @@ class _ClockState:
     anchor: _Anchor | None = None
     alarm: asyncio.TimerHandle | None = None
     firing: asyncio.Task[None] | None = None
-    advance: _Advance | None = None
+    advance: Advance | None = None
     leftover: bool = False
     over: bool = False
     fired: int = 0
@@ -149,6 +79,7 @@ class Driver:
         self._courier = courier
         self._port = port
         self._seconds = seconds
+        self._loop = AdvanceLoop(courier, port, seconds)
         self._kept = Beside(_ClockState)
 
     # Firing what is due
@@ -343,7 +274,7 @@ class Driver:
         if keeping.advance is not None:
             raise ClockBusy
         ended: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        advance = keeping.advance = _Advance(
+        advance = keeping.advance = Advance(
             world, world.now_ms, world.journal.event_count, quotas.objects_of(world), ended
         )
         if keeping.over:
@@ -351,9 +282,10 @@ class Driver:
         try:
             if keeping.firing is not None:
                 await asyncio.wait({keeping.firing})
-            await self._settle(advance, patience)
+            await advance.settle(self._courier, patience)
             advance.from_ms, advance.events_before = world.now_ms, world.journal.event_count
-            await self._go(advance, to() if callable(to) else to, reached, horizon_ms)
+            to_ms = to() if callable(to) else to
+            await self._loop.run(advance, to_ms, reached, horizon_ms, self._bounds(awaiting=to_ms is None))
         finally:
             keeping.advance = None
             keeping.leftover = bool(advance.called_off)
@@ -365,52 +297,6 @@ class Driver:
         if advance.called_off:
             raise AdvanceCancelled(advance.called_off, receipt)
         return receipt
-
-    async def _settle(self, advance: _Advance, patience: Patience | None = None) -> None:
-        """Wait for the attempts in flight, unless the advance is called off."""
-        advance.deliveries += await self._courier.settle(
-            advance.world, patience=patience, called_off=lambda: bool(advance.called_off)
-        )
-
-    async def _go(
-        self, advance: _Advance, to_ms: int | None, reached: Callable[[], bool] | None, horizon_ms: int
-    ) -> None:
-        world, seconds = advance.world, self._seconds
-        most_events, most_timers = self._bounds(awaiting=to_ms is None)
-        last_ms = horizon_ms if to_ms is None else to_ms
-        turn_ends, tells = seconds() + SLICE_SECONDS, seconds() + PROGRESS_SECONDS
-        while not advance.called_off and not (reached is not None and reached()):
-            timer = world.agenda.next()
-            if (timer is None or timer.due_at_ms > world.now_ms) and self._courier.is_busy(world):
-                await self._settle(advance)
-                if advance.called_off:
-                    return
-                timer = world.agenda.next()
-            if timer is None or timer.due_at_ms > last_ms:
-                break
-            world.fire(timer)
-            advance.fired += 1
-            if advance.emitted > most_events or advance.fired > most_timers:
-                advance.called_off = advance.called_off or (
-                    f"such an advance emits at most {most_events} events and fires at most {most_timers} timers; "
-                    "advance in shorter spans"
-                )
-            if quotas.is_over(world, advance.objects_before):
-                advance.called_off = advance.called_off or (
-                    "the world has grown beyond its quota_objects, a quota of the simulator; reset it, or whoever runs "
-                    "the server raises it with --quota-objects"
-                )
-            if (now := seconds()) > turn_ends:
-                if now > tells:
-                    advance.progress = advance.progress_to(to_ms)
-                    self._port.changed(world)
-                    tells = now + PROGRESS_SECONDS
-                await asyncio.sleep(0)
-                turn_ends = seconds() + SLICE_SECONDS
-        await self._settle(advance)
-        if advance.called_off or to_ms is None or to_ms <= world.now_ms or (reached is not None and reached()):
-            return
-        world.clock.move_to(to_ms)
 
     def _bounds(self, *, awaiting: bool) -> tuple[int, int]:
         """How many events an advance may emit, and how many timers it may fire."""

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from simulator.engine.control.history.stream import Feed
-from simulator.engine.server.running.driver import Progress
+from simulator.engine.server.running.advance import Progress
 from simulator.engine.server.running.publisher import Numbers, Reader
 from simulator.engine.text.masking import Masker
 from simulator.kernel.clock import Clock

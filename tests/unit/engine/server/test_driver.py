@@ -11,7 +11,8 @@ from typing import Any, ParamSpec
 
 import pytest
 
-from simulator.engine.server.running.driver import AdvanceCancelled, ClockBusy, Driver, Progress
+from simulator.engine.server.running.advance import AdvanceCancelled, ClockBusy, Progress
+from simulator.engine.server.running.driver import Driver
 from simulator.engine.webhooks.courier.courier import Courier, Patience, Unanswered
 from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.kernel.agenda import Timer

@@ -1,0 +1,151 @@
+"""An advance of a clock: moves it on demand, timer by timer, and tells how far it has come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import islice
+from typing import TypeAlias
+
+from simulator.engine.webhooks.courier import port as ports
+from simulator.engine.webhooks.courier.courier import Courier, Patience
+from simulator.engine.worlds import quotas
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import World
+
+SLICE_SECONDS = 0.005
+"""How long timers are fired before everybody else has a turn."""
+PROGRESS_SECONDS = 0.25
+"""How often an advance tells how far it has come."""
+
+Target: TypeAlias = "int | Callable[[], int] | None"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What an advance did: from, to, timers fired, events emitted (ids), delivery attempts made.
+
+    Attempts count that no receipt or settling has counted yet, so those that were in flight at the start do too.
+    """
+
+    from_ms: int
+    to_ms: int
+    fired: int
+    events: list[str]
+    deliveries: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an advance has come: from, now, its aim (None: until something happens), and counts as in a receipt."""
+
+    from_ms: int
+    now_ms: int
+    to_ms: int | None
+    fired: int
+    events: int
+    deliveries: int
+
+
+class ClockBusy(Exception):
+    """Another advance of this world's clock is under way."""
+
+
+class AdvanceCancelled(Exception):
+    """An advance was called off, or had grown too large. `receipt` is what it had done by then."""
+
+    def __init__(self, why: str, receipt: Receipt) -> None:
+        super().__init__(why)
+        self.why = why
+        self.receipt = receipt
+
+
+@dataclass
+class Advance:
+    """An advance under way: what it has done, whether it was called off (and why), and who waits for its end.
+
+    `progress` is what it told last.
+    """
+
+    world: World
+    from_ms: int
+    events_before: int
+    objects_before: int
+    ended: asyncio.Future[Receipt]
+    fired: int = 0
+    deliveries: int = 0
+    called_off: str = ""
+    progress: Progress | None = None
+
+    @property
+    def emitted(self) -> int:
+        """How many events it has emitted."""
+        return self.world.journal.event_count - self.events_before
+
+    def progress_to(self, to_ms: int | None) -> Progress:
+        return Progress(self.from_ms, self.world.now_ms, to_ms, self.fired, self.emitted, self.deliveries)
+
+    def receipt(self) -> Receipt:
+        newest = islice(self.world.journal.events_newest_first(), self.emitted)
+        return Receipt(
+            self.from_ms, self.world.now_ms, self.fired, [event.id for event in newest][::-1], self.deliveries
+        )
+
+    async def settle(self, courier: Courier, patience: Patience | None = None) -> None:
+        """Wait for the attempts in flight, unless the advance is called off."""
+        self.deliveries += await courier.settle(self.world, patience=patience, called_off=lambda: bool(self.called_off))
+
+
+class AdvanceLoop:
+    """Carries an advance out: fires in slices, and has the attempts of an instant answered before the next."""
+
+    def __init__(self, courier: Courier, port: ports.Port, seconds: Callable[[], float]) -> None:
+        self._courier = courier
+        self._port = port
+        self._seconds = seconds
+
+    async def run(
+        self,
+        advance: Advance,
+        to_ms: int | None,
+        reached: Callable[[], bool] | None,
+        horizon_ms: int,
+        most: tuple[int, int],
+    ) -> None:
+        """Fire up to a moment, or with None up to the horizon. `most`: how many events it may emit, and timers fire."""
+        world, seconds = advance.world, self._seconds
+        most_events, most_timers = most
+        last_ms = horizon_ms if to_ms is None else to_ms
+        turn_ends, tells = seconds() + SLICE_SECONDS, seconds() + PROGRESS_SECONDS
+        while not advance.called_off and not (reached is not None and reached()):
+            timer = world.agenda.next()
+            if (timer is None or timer.due_at_ms > world.now_ms) and self._courier.is_busy(world):
+                await advance.settle(self._courier)
+                if advance.called_off:
+                    return
+                timer = world.agenda.next()
+            if timer is None or timer.due_at_ms > last_ms:
+                break
+            world.fire(timer)
+            advance.fired += 1
+            if advance.emitted > most_events or advance.fired > most_timers:
+                advance.called_off = advance.called_off or (
+                    f"such an advance emits at most {most_events} events and fires at most {most_timers} timers; "
+                    "advance in shorter spans"
+                )
+            if quotas.is_over(world, advance.objects_before):
+                advance.called_off = advance.called_off or (
+                    "the world has grown beyond its quota_objects, a quota of the simulator; reset it, or whoever runs "
+                    "the server raises it with --quota-objects"
+                )
+            if (now := seconds()) > turn_ends:
+                if now > tells:
+                    advance.progress = advance.progress_to(to_ms)
+                    self._port.changed(world)
+                    tells = now + PROGRESS_SECONDS
+                await asyncio.sleep(0)
+                turn_ends = seconds() + SLICE_SECONDS
+        await advance.settle(self._courier)
+        if advance.called_off or to_ms is None or to_ms <= world.now_ms or (reached is not None and reached()):
+            return
+        world.clock.move_to(to_ms)
