@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import find_spec
 from threading import RLock
 from types import ModuleType
 
@@ -21,6 +23,9 @@ class _LateModule(ModuleType):
     def __getattr__(self, name: str) -> object:
         if name == "__path__":  # the import asks every module whether it is a package
             raise AttributeError(name)
+        if "__path__" in vars(self) and find_spec(f"{self.__name__}.{name}") is not None:
+            # `from package import module` inside the package must not run the package, which may import its importer.
+            return import_module(f"{self.__name__}.{name}")
         loader = self.__loader__
         assert isinstance(loader, _LateLoader)
         if not loader.run(self):

@@ -59,6 +59,16 @@ def test_what_is_to_run_at_once_does(package: tuple[str, Make], tmp_path: Path) 
     assert importlib.import_module(name).ran == ["a"]
 
 
+def test_a_module_imported_from_its_package_does_not_run_the_package(package: tuple[str, Make], tmp_path: Path) -> None:
+    name, make = package
+    (tmp_path / name / "room").mkdir()
+    make("room/__init__", f"from {name}.room.a import X")
+    make("room/a", f"from {name}.room import b; X = b.Y")
+    make("room/b", "Y = 1")
+    assert _module(name, "room.a").X == 1
+    assert _module(name, "room").X == 1
+
+
 def test_a_name_imported_from_a_module_runs_it_at_once(package: tuple[str, Make]) -> None:
     name, make = package
     make("a", f"import {name}; {name}.ran.append('a'); X = 1")
