@@ -17,7 +17,6 @@ from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import Store, TableKey
 
 OUTSIDE = "world"
-FEES = "fees"
 
 
 class Unbalanced(Exception):
@@ -156,8 +155,8 @@ class Ledger:
         self.move(at_ms, "hold", resource_id, currency, amount, available(owner), held(owner))
         self._holds.put(resource_id, Hold(resource_id, owner, currency, amount, "pending"))
 
-    def post_hold(self, at_ms: int, resource_id: str, fee: Decimal = ZERO) -> None:
-        """Spend what is held for a resource: `fee` to the fees, the rest to the outside world."""
+    def post_hold(self, at_ms: int, resource_id: str, kept: Decimal = ZERO, keeper: str = OUTSIDE) -> None:
+        """Spend the hold of a resource: `kept` goes to the account `keeper`, the rest to the outside world."""
         hold = self._pending(resource_id)
         pot = held(hold.owner)
         self.post(
@@ -165,8 +164,8 @@ class Ledger:
             "post",
             resource_id,
             Posting(pot, hold.currency, hold.amount.copy_negate()),
-            Posting(OUTSIDE, hold.currency, subtract(hold.amount, fee)),
-            Posting(FEES, hold.currency, fee),
+            Posting(OUTSIDE, hold.currency, subtract(hold.amount, kept)),
+            Posting(keeper, hold.currency, kept),
         )
         self._settle(hold, "posted")
 

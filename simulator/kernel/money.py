@@ -32,10 +32,6 @@ class Currency:
         return hash((self.code, self.network))
 
     @property
-    def is_fiat(self) -> bool:
-        return self.network is None
-
-    @property
     def key(self) -> str:
         """The name of this currency in the ledger: `KES`, `USDC.stellar`."""
         return self.code if self.network is None else _key(self.code, self.network)
@@ -61,7 +57,7 @@ class Currency:
 
     def format(self, value: Decimal) -> str:
         """Fiat with 2 decimals; assets without trailing zeros but with at least 2 decimals (decision H8)."""
-        if self.is_fiat:
+        if self.network is None:
             return f"{value:.{self.decimals}f}"
         return format_decimal(value)
 

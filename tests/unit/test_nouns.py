@@ -88,8 +88,6 @@ LEFT: Mapping[str, int] = {
     "simulator/exploration/judgement/judging.py": 1,
     "simulator/exploration/runs/aftermath.py": 1,
     "simulator/exploration/sites.py": 2,
-    "simulator/kernel/ledger.py": 4,
-    "simulator/kernel/money.py": 2,
     "simulator/testing/books.py": 4,
     "simulator/testing/strategies.py": 14,
 }

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from simulator.kernel.ledger import (
-    FEES,
     OUTSIDE,
     Entry,
     Hold,
@@ -25,6 +24,7 @@ from simulator.kernel.ledger import (
 from simulator.kernel.store import Store
 from tests.unit.kernel.breaking import broken_off
 
+FEES = "fees"
 OWNER = "sandbox:account"
 POT, ASIDE = available(OWNER), held(OWNER)
 WIDEST = Decimal("999999999999999999.999999999999999999")
@@ -190,7 +190,7 @@ def test_a_posted_hold_goes_to_the_fees_and_to_the_outside_world() -> None:
     store, ledger = books("100")
     with store.change():
         ledger.hold(2, "txn_1", OWNER, "KES", Decimal(60))
-        ledger.post_hold(3, "txn_1", fee=Decimal("1.25"))
+        ledger.post_hold(3, "txn_1", Decimal("1.25"), FEES)
     assert balances(ledger) == (40, 0, Decimal("-41.25"), Decimal("1.25"))
     assert ledger.pending_hold("txn_1") is None
     assert [hold.status for hold in ledger.holds()] == ["posted"]
@@ -250,7 +250,7 @@ def test_the_widest_amounts_are_booked_exactly() -> None:
         ledger.move(1, "opening", "start", "KES", WIDEST, OUTSIDE, POT)
         ledger.move(1, "opening", "start", "KES", WIDEST, OUTSIDE, POT)
         ledger.hold(2, "txn_1", OWNER, "KES", WIDEST)
-        ledger.post_hold(3, "txn_1", fee=Decimal("0.000000000000000001"))
+        ledger.post_hold(3, "txn_1", Decimal("0.000000000000000001"), FEES)
     assert balances(ledger)[:2] == (WIDEST, 0)
     assert str(ledger.balance(OUTSIDE, "KES")) == "-1000000000000000000.000000000000000000"
     assert ledger.totals() == {"KES": 0}
@@ -261,7 +261,7 @@ def test_a_change_that_fails_leaves_the_books_as_they_were() -> None:
     before = store.tables()
     with broken_off(store.change()):
         ledger.hold(2, "txn_1", OWNER, "KES", Decimal(60))
-        ledger.post_hold(3, "txn_1", fee=Decimal(1))
+        ledger.post_hold(3, "txn_1", Decimal(1), FEES)
     assert store.tables() == before
     with store.change():
         ledger.move(4, "fee", "txn_2", "KES", Decimal(1), POT, FEES)
@@ -330,7 +330,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
         def act() -> None:
             if spent:
-                self.ledger.post_hold(1, resource, fee)
+                self.ledger.post_hold(1, resource, fee, FEES)
             else:
                 self.ledger.void_hold(1, resource)
 

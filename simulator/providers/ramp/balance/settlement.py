@@ -10,10 +10,11 @@ from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.text.fields import Nothing
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
-from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
+from simulator.kernel.ledger import OUTSIDE, Posting, available
 from simulator.kernel.money import subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp.deposit_wallets import payment_failed
+from simulator.providers.ramp.fees import FEES
 from simulator.providers.ramp.incoming_transfers import LIGHTNING, deliver
 from simulator.providers.ramp.ramps import (
     FailureParameters,
@@ -100,7 +101,7 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
     """
     world, send, given = call.world, call.target, call.parameters.tx_hash
     tx_hash = _send_hash(world, send, given) if given is not None or send.tx_hash is None else send.tx_hash
-    world.ledger.post_hold(world.now_ms, send.id, send.fee.total)
+    world.ledger.post_hold(world.now_ms, send.id, send.fee.total, FEES)
     send = move(world, replace(send, tx_hash=tx_hash), "complete")
     network = LIGHTNING if send.lightning is not None else send.received.chain
     address = send.lightning or present(send.recipient_address)
@@ -143,7 +144,7 @@ def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Tr
     tx_hash = given_tx_hash(world, swap.received.chain, given)
     source = swap.paid.chain
     source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
-    world.ledger.post_hold(world.now_ms, swap.id, swap.fee.total)
+    world.ledger.post_hold(world.now_ms, swap.id, swap.fee.total, FEES)
     pot = available(holder(swap.environment))
     world.ledger.move(world.now_ms, "swap", swap.id, swap.received.currency.key, swap.received.amount, OUTSIDE, pot)
     return move(world, replace(swap, tx_hash=tx_hash, source_tx_hash=source_tx_hash), "complete")
@@ -154,7 +155,7 @@ def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Tr
 
 def complete_withdraw(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     """The beneficiary has the fiat; what was held is spent (decision S10)."""
-    call.world.ledger.post_hold(call.world.now_ms, call.target.id, call.target.fee.total)
+    call.world.ledger.post_hold(call.world.now_ms, call.target.id, call.target.fee.total, FEES)
     return move(call.world, call.target, "complete")
 
 

@@ -10,7 +10,7 @@ from simulator.engine.rows.room import Room
 from simulator.providers.ramp.fees.catalogue import find_product
 from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, LIST_CURRENCIES
 from simulator.providers.ramp.fees.pricing import check_limits, formula, match, received, require_in_force, solve_source
-from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, Fee, FeeProduct, no_fee
+from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, FEES, Fee, FeeProduct, no_fee
 from simulator.providers.ramp.fees.routes import ACTIONS, OPERATIONS
 from simulator.providers.ramp.fees.shapes import (
     CLAUSES,
@@ -34,6 +34,7 @@ MACHINES = (FEE_PRODUCT,)
 
 
 __all__ = [
+    "FEES",
     "ROOM",
     "AppFee",
     "Fee",

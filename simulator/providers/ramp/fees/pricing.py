@@ -99,7 +99,7 @@ def _match(rows: tuple[FeeProduct, ...], product: str, wanted: _Wanted) -> FeePr
     method = None if payment_method is None else _METHOD_OF[payment_method]
     network = network or currency.network
     if product in WITH_FIAT:
-        fiat_currency = fiat_currency or (currency.code if currency.is_fiat else None)
+        fiat_currency = fiat_currency or (currency.code if currency.network is None else None)
     asset = currency.code if product not in IN_FIAT else asset
     _require_legal(product, currency, network, asset, fiat_currency, method)
     if product == "swap" and to_asset is not None:
@@ -139,12 +139,12 @@ def _require_legal(
     product: str, currency: Currency, network: str | None, asset: str | None, fiat_code: str | None, method: str | None
 ) -> None:
     """Refuse what no product can make legal: currencies on the wrong side, assets off their network, methods (R1)."""
-    if currency.is_fiat != (product in IN_FIAT):
+    if (currency.network is None) != (product in IN_FIAT):
         side = "the fiat currency" if product in IN_FIAT else "an asset"
         raise unsupported(f"The amount of {product} is in {side}.", "currency")
     if fiat_code is not None and (reference.fiat(fiat_code) is None or product not in WITH_FIAT):
         raise unsupported(f"{fiat_code} is not supported for {product}.", "fiat_currency")
-    if currency.is_fiat and currency.code != fiat_code:
+    if currency.network is None and currency.code != fiat_code:
         raise unsupported(f"The amount of {product} is in the fiat currency {fiat_code}.", "currency")
     if asset is not None and (reference.fiat(asset) is not None or currency_of(asset, network) is None):
         raise unsupported(f"{asset} is not available on {network or 'any network'}.", "asset")

@@ -45,6 +45,10 @@ WITH_FIAT = ("onramp", "offramp", "buy", "withdraw")
 WITH_NETWORK_FEE = ("onramp", "offramp", "swap", "send")
 
 
+FEES = "fees"
+"""The ledger account that fees go to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fee:
     """A fee in one currency: `service_fee` is shown as processing_fee or app_fee."""

@@ -15,9 +15,10 @@ from simulator.engine.text.fields import Nothing, Wrong, wrong
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
 from simulator.kernel.copying import replace
-from simulator.kernel.ledger import FEES, OUTSIDE, Posting
+from simulator.kernel.ledger import OUTSIDE, Posting
 from simulator.kernel.money import ZERO, subtract
 from simulator.kernel.world import World
+from simulator.providers.ramp.fees import FEES
 from simulator.providers.ramp.incoming_transfers import deliver
 from simulator.providers.ramp.ramps import bodies
 from simulator.providers.ramp.ramps.actions import DEADLINE

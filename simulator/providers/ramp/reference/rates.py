@@ -131,12 +131,12 @@ def convert_mid(world: World, environment: str, amount: Decimal, source: Currenc
     """An amount in another currency at mid, not rounded to it: any two of fiat currencies and assets."""
     if source.code == target.code:
         return amount
-    if source.is_fiat and target.is_fiat:
+    if source.network is None and target.network is None:
         bridge = mid_rate(world, environment, _BRIDGE, source.code)
         return divide_down(multiply(amount, mid_rate(world, environment, _BRIDGE, target.code)), bridge)
-    if target.is_fiat:
+    if target.network is None:
         return multiply(amount, mid_rate(world, environment, source.code, target.code))
-    if source.is_fiat:
+    if source.network is None:
         return divide_down(amount, mid_rate(world, environment, target.code, source.code))
     return multiply(amount, swap_rate(world, environment, source, target))
 

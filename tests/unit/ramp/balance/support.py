@@ -12,7 +12,6 @@ from simulator.engine.rows.error import ApiError, ControlError
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.ledger import (
     BALANCES,
-    FEES,
     available,
     held,
 )
@@ -28,6 +27,7 @@ from simulator.providers.ramp import (
     reference,
     transactions,
 )
+from simulator.providers.ramp.fees import FEES
 from tests.support import CELO, act, advance, event_types, find_operation, invoke, make_world
 
 ROOMS = (
