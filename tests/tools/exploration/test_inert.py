@@ -29,7 +29,7 @@ TESTS = (
 """Between them they have a place for every class."""
 
 INERT = """
-from simulator.wire import in_force
+from simulator.engine.faults import in_force
 
 in_force.first_hit.__name__  # the module has run then, and does not put its own in place of this one
 in_force.first_hit = lambda *given: None
