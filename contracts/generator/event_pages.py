@@ -15,8 +15,8 @@ from simulator.engine.rows.event import EVENT_TYPES, EventType
 from simulator.engine.text.enums import meanings_of, values_of
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.webhooks.courier.courier import TIMEOUT_SECONDS
+from simulator.engine.webhooks.delivery.schedule import RETRY_DELAYS_MS
 from simulator.engine.webhooks.keys import sign
-from simulator.engine.webhooks.schedule import RETRY_DELAYS_MS
 from simulator.host import vocabulary
 from simulator.kernel.clock import format_duration, parse_timestamp
 

@@ -14,7 +14,7 @@ import pytest
 
 from simulator.cli.server.serve import serve
 from simulator.cli.server.settings import CLIENT, SERVE
-from simulator.engine.webhooks import schedule
+from simulator.engine.webhooks.delivery import schedule
 from simulator.engine.worlds.setting_model import Settings
 from simulator.kernel.clock import parse_duration
 from tests import snippets

@@ -10,11 +10,15 @@ from simulator.engine.records.records import Kind
 from simulator.engine.rows.action import Action
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
-from simulator.engine.webhooks import actions, bodies, queue, shapes
-from simulator.engine.webhooks.deliveries import all_deliveries, deliveries_about, delivery_of, endpoint_of
+from simulator.engine.webhooks import actions, bodies, shapes
+from simulator.engine.webhooks.delivery import queue
+from simulator.engine.webhooks.delivery.attempts import in_flight, may_take, put_back, take
+from simulator.engine.webhooks.delivery.deliveries import all_deliveries, deliveries_about, delivery_of, endpoint_of
+from simulator.engine.webhooks.delivery.faults import awaited
+from simulator.engine.webhooks.delivery.queue import end_fault, recipients, report, resend
+from simulator.engine.webhooks.delivery.schedule import retries_ahead
 from simulator.engine.webhooks.emails import EmailEntry, emails
 from simulator.engine.webhooks.emitting import check_emit, emit_example
-from simulator.engine.webhooks.faults import awaited
 from simulator.engine.webhooks.keys import (
     KEYS,
     prepare,
@@ -24,16 +28,6 @@ from simulator.engine.webhooks.keys import (
     signed_headers,
     url_policy,
     webhook_key,
-)
-from simulator.engine.webhooks.queue import (
-    end_fault,
-    in_flight,
-    may_take,
-    put_back,
-    recipients,
-    report,
-    resend,
-    take,
 )
 from simulator.engine.webhooks.records import (
     DELIVERIES,
@@ -52,7 +46,6 @@ from simulator.engine.webhooks.records import (
     Outcome,
 )
 from simulator.engine.webhooks.routes import OPERATIONS
-from simulator.engine.webhooks.schedule import retries_ahead
 from simulator.engine.webhooks.states import WEBHOOK
 from simulator.engine.webhooks.urls import check_address, check_url, is_on_this_machine
 from simulator.kernel.world import TimerRow

@@ -18,9 +18,9 @@ from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import loads
 from simulator.engine.text.shapes import Page
 from simulator.engine.webhooks import bodies, shapes
-from simulator.engine.webhooks.deliveries import deliveries_of, endpoints
+from simulator.engine.webhooks.delivery.attempts import cancel_planned, discard_pending
+from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoints
 from simulator.engine.webhooks.keys import rotate_key, url_policy, webhook_key
-from simulator.engine.webhooks.queue import cancel_planned, discard_pending
 from simulator.engine.webhooks.records import ALL_EVENTS, TESTED, Webhook
 from simulator.engine.webhooks.states import WEBHOOK
 from simulator.engine.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine

@@ -6,7 +6,7 @@ import hmac
 
 from simulator.engine.clients.live_keys import marked
 from simulator.engine.records import traces
-from simulator.engine.webhooks.faults import body_of, falsified, staleness_ms
+from simulator.engine.webhooks.delivery.faults import body_of, falsified, staleness_ms
 from simulator.engine.webhooks.records import NO_FAULT, Attempt, SignedRequest
 from simulator.engine.worlds.settings import settings_of
 from simulator.kernel.ids import derive, text_of

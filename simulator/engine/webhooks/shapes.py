@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 from simulator.engine.rows.event import EVENT_MEANINGS
 from simulator.engine.text.shapes import Assumed, Clauses, Count, Format, Meanings, OneOf, Pagination, Prefix, Timestamp
 from simulator.engine.text.texts import headers_of
-from simulator.engine.webhooks import faults
-from simulator.engine.webhooks.faults import altered
+from simulator.engine.webhooks.delivery import faults
+from simulator.engine.webhooks.delivery.faults import altered
 from simulator.engine.webhooks.records import (
     CAUSE_MEANINGS,
     DELIVERY_MEANINGS,

@@ -12,7 +12,7 @@ from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Probe
 from simulator.engine.text.json import loads
 from simulator.engine.webhooks import webhook_key
-from simulator.engine.webhooks.deliveries import deliveries_of
+from simulator.engine.webhooks.delivery.deliveries import deliveries_of
 from simulator.engine.webhooks.shapes import WebhookEndpoint
 from simulator.providers.ramp.provider import ROOMS
 from tests.support import act, event_types, make_world

@@ -5,6 +5,7 @@ from __future__ import annotations
 from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS, FaultEntry
 from simulator.engine.webhooks import Attempt
+from simulator.engine.webhooks.delivery import attempts
 from simulator.engine.webhooks.shapes import render_recorded_delivery
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.copying import replace
@@ -157,7 +158,7 @@ def test_a_delayed_delivery_is_dropped_when_the_endpoint_is_deleted_or_disabled(
     add_fault(world, deliver={"delay": 30})
     happen(world)
     with world.change(world.cause):
-        webhooks.queue.discard_pending(world, endpoint)
+        attempts.discard_pending(world, endpoint)
     assert len(world.agenda) == 0
 
 

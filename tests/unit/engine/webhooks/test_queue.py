@@ -9,7 +9,7 @@ import pytest
 
 from simulator.engine import webhooks
 from simulator.engine.webhooks import Outcome
-from simulator.engine.webhooks.deliveries import deliveries_of
+from simulator.engine.webhooks.delivery.deliveries import deliveries_of
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World

@@ -17,9 +17,9 @@ from simulator.engine.faults import in_force
 from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.records.records import move
 from simulator.engine.text.json import Shown
-from simulator.engine.text.texts import headers_text
-from simulator.engine.webhooks import faults
-from simulator.engine.webhooks.deliveries import deliveries_of, endpoint_of, endpoints
+from simulator.engine.webhooks.delivery import attempts, faults
+from simulator.engine.webhooks.delivery.deliveries import endpoint_of, endpoints
+from simulator.engine.webhooks.delivery.schedule import RETRY_DELAYS_MS, retries_of
 from simulator.engine.webhooks.emails import tell_owner_disabled
 from simulator.engine.webhooks.records import (
     IN_FLIGHT,
@@ -36,16 +36,12 @@ from simulator.engine.webhooks.records import (
     PendingAttempt,
     Planned,
     Webhook,
-    delivery_id,
 )
-from simulator.engine.webhooks.schedule import RETRY_DELAYS_MS, retries_of
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import Event
-from simulator.kernel.table import Table
-from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 
 RETRY = "webhook.retry"
@@ -219,56 +215,11 @@ def _plan_timer(
 
 
 def _record_drop(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt, plan: DeliveryPlan) -> None:
-    attempt = _numbered(world, "", pending, event, endpoint)
-    _record(world, attempt, event, Outcome(None, f"dropped by {plan.named}"), None)
+    attempt = attempts.numbered(world, "", pending, event, endpoint)
+    attempts.record(world, attempt, event, Outcome(None, f"dropped by {plan.named}"), None)
 
 
 # --- what the courier calls ---------------------------------------------------------------------------------------
-
-
-def take(world: World) -> list[Attempt]:
-    """The attempts that may start now; they count as in flight until reported. Inside a change."""
-    ready = world.store[READY]
-    if not ready.rows:
-        return []
-    attempts = []
-    for key, pending in list(ready.items()):
-        ready.delete(key)
-        event, endpoint = world.journal.event(pending.event_id), endpoint_of(world, pending.endpoint_id)
-        if event is None or endpoint is None:
-            continue  # only a document that was changed by hand can name what is not there
-        attempt = _numbered(world, key, pending, event, endpoint)
-        world.store[IN_FLIGHT].put(attempt.id, attempt)
-        attempts.append(attempt)
-    return attempts
-
-
-def may_take(world: World) -> bool:
-    """Whether `take` would return any attempt."""
-    return bool(world.store[READY].rows)
-
-
-def in_flight(world: World) -> Table[Attempt]:
-    """The attempts that were taken and not yet reported, by their ids."""
-    return world.store[IN_FLIGHT]
-
-
-def put_back(world: World, attempt: Attempt) -> None:
-    """An attempt that was taken but never sent may start again; inside a change."""
-    if attempt.id in world.store[IN_FLIGHT]:
-        world.store[IN_FLIGHT].delete(attempt.id)
-        world.store[READY].put(attempt.key, attempt.pending)
-
-
-def _numbered(world: World, key: str, pending: PendingAttempt, event: Event, endpoint: Webhook) -> Attempt:
-    # Copies and resends took numbers of the same event that nobody planned for; the first free one is this one's.
-    made, flying = deliveries_of(world, endpoint.id), world.store[IN_FLIGHT]
-    number = pending.after + 1
-    while (identifier := delivery_id(event.id, endpoint.id, number)) in made or identifier in flying:
-        number += 1
-    return Attempt(
-        identifier, key, pending, number, endpoint.url, event.sequence, endpoint.sequence, started_at_ms=world.now_ms
-    )
 
 
 def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
@@ -293,7 +244,7 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
             _plan_timer(world, RETRY, retry_at_ms, retry, event, endpoint, attempt.id)
         elif not assumes(world, "W5", "endpoints_stay_enabled"):
             endpoint = _give_up(world, endpoint)
-    delivery = _record(world, attempt, event, outcome, retry_at_ms)
+    delivery = attempts.record(world, attempt, event, outcome, retry_at_ms)
     _release(world, attempt, event, endpoint, acknowledged=outcome.succeeded)
     return delivery
 
@@ -336,82 +287,9 @@ def end_fault(world: World, fault_id: str) -> None:
             world.store[QUEUES].put(endpoint_id, _started(world, endpoint, queue))
 
 
-def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_attempt_at_ms: int | None) -> Delivery:
-    error = outcome.error
-    if error is None and not outcome.succeeded:
-        error = f"the receiver answered {outcome.status} instead of 2xx"
-    delivery = Delivery(
-        id=attempt.id,
-        sequence=(
-            attempt.started_at_ms,
-            *attempt.place,
-            attempt.event_sequence,
-            attempt.endpoint_sequence,
-            attempt.number,
-        ),
-        created_at_ms=attempt.started_at_ms,
-        updated_at_ms=world.now_ms,
-        event_id=event.id,
-        event_type=event.type,
-        environment=event.environment,
-        endpoint_id=attempt.endpoint_id,
-        url=attempt.url,
-        attempt=attempt.number,
-        status="succeeded" if outcome.succeeded else "failed",
-        response_status=outcome.status,
-        error=error,
-        duration_ms=outcome.duration_ms,
-        next_attempt_at_ms=next_attempt_at_ms,
-        request_headers=headers_text(outcome.request_headers),
-        response_headers=headers_text(outcome.response_headers),
-        response_body=Text(outcome.response_body),
-        cause=attempt.pending.cause,
-    )
-    if attempt.pending.plan is not None:
-        delivery = faults.marked(world, delivery, event, attempt.pending.plan)
-    deliveries_of(world, attempt.endpoint_id).put(delivery.id, delivery)
-    for text in (delivery.request_headers, delivery.sent, delivery.response_headers, delivery.response_body):
-        world.journal.lasting.add(text)
-    return delivery
-
-
 def _give_up(world: World, endpoint: Webhook) -> Webhook:
     """The last attempt of one event failed: disable the endpoint and tell its owner (decision W5)."""
     endpoint = move(world, endpoint, "repeated_failures")
-    discard_pending(world, endpoint.id)
+    attempts.discard_pending(world, endpoint.id)
     tell_owner_disabled(world, endpoint)
     return endpoint
-
-
-def discard_pending(world: World, endpoint_id: str) -> None:
-    """Drop everything that a disabled endpoint was still to get (W9); attempts on their way end by themselves."""
-    queues, waiting, ready = world.store[QUEUES], world.store[WAITING], world.store[READY]
-    queue = queues.get(endpoint_id)
-    if queue is not None:
-        for place in range(queue.waiting_from, queue.waiting_to):
-            waiting.delete(f"{endpoint_id}:{place}")
-            faults.kept_plan(world, f"{endpoint_id}:{place}")
-        # An attempt that is on its way still keeps the queue busy, so that what comes after the endpoint is enabled
-        # again does not overtake it; one that was only about to start is dropped below.
-        started = any(attempt.key == queue.active for attempt in world.store[IN_FLIGHT].values())
-        queues.put(endpoint_id, EndpointQueue(active=queue.active if started else "", answered=queue.answered))
-    for key, pending in list(ready.items()):
-        if pending.endpoint_id == endpoint_id:
-            ready.delete(key)
-    cancel_planned(world, endpoint_id)
-
-
-def cancel_planned(world: World, endpoint_id: str) -> None:
-    """Drop the retries and delayed attempts of an endpoint that lie ahead.
-
-    For one that is deleted this is all: the first attempts of what had happened before still go out one after another,
-    so that how many it gets does not depend on how quickly it answered.
-    """
-    planned, made = world.store[PLANNED.of(owner=endpoint_id)], deliveries_of(world, endpoint_id)
-    for row, plan in list(planned.items()):
-        world.agenda.cancel_key(plan.timer)
-        planned.delete(row)
-        # The delivery that announced it must not promise what will not come.
-        announcing = made.get(plan.delivery_id) if plan.delivery_id else None
-        if announcing is not None:
-            made.put(announcing.id, replace(announcing, next_attempt_at_ms=None))
