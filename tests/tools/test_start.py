@@ -66,7 +66,7 @@ LATER = {
         "simulator.engine.scenario.language.judge",
         "simulator.engine.scenario.run.drive",
         "simulator.engine.scenario.run.runner",
-        "simulator.engine.scenario.run.fresh",
+        "simulator.engine.scenario.run.ways",
     ),
     *(
         "simulator.engine.scenario.run.paths",

@@ -100,6 +100,7 @@ class Kind(Generic[KindT]):
     lets money that was sent to a resource of this kind arrive (an `Arrival`), and returns False where it cannot.
     Of a kind with `sole` every world has one, for both environments and without an id in the interface; `put` writes
     it, where it is a part of a row.
+    `collection` is the path under which its account moves such resources, where it can.
     `in_events` are members that its events carry besides what answers show.
     """
 
@@ -118,6 +119,7 @@ class Kind(Generic[KindT]):
     short: str = ""
     refers: tuple[str, ...] = ()
     parent: str = ""
+    collection: str = ""
     standing: Callable[[World, str], KindT | None] | None = None
     receives: Callable[[World, KindT, Arrival], bool] | None = None
     in_events: Callable[[World, KindT], Shown] | None = None

@@ -2,8 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from simulator.engine.records.records import Record
+from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import World
+
+
+def _is_owner(environment: str) -> str:
+    return environment
+
+
+def _no_ways() -> object:
+    return None
+
+
+def _not_numbered(world: World, environment: str, number: str) -> Record | None:
+    return None
+
+
+def _no_number(record: Record) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class OrderNumbers:
+    """The public numbers that resources have besides their ids."""
+
+    find: Callable[[World, str, str], Record | None] = _not_numbered
+    """The resource of an environment by its number; None for an unknown one."""
+    number_of: Callable[[Record], str | None] = _no_number
+    """The number of a resource; None where it has none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,3 +49,15 @@ class Provider:
 
     environments: tuple[str, ...]
     """The environments of an account; the first is meant where none is named."""
+
+    account: Callable[[str], str] = _is_owner
+    """The name of the account in the ledger, by environment."""
+
+    outages: Outages = Outages()
+    """The networks that the service rests on."""
+
+    orders: OrderNumbers = OrderNumbers()
+    """Numbers of resources besides their ids."""
+
+    ways: Callable[[], object] = _no_ways
+    """The ways to its events, a `Ways` of the scenario package: `ways_of(world)` has it with its type."""

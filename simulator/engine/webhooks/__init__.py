@@ -88,6 +88,7 @@ ROOM = Room(
             lambda: shapes.WebhookEndpoint,
             example_of(__package__, "webhook"),
             prefix="wh_",
+            collection="/webhooks",
         ),
     ),
     on_event=(queue.on_event,),

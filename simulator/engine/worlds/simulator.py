@@ -93,7 +93,7 @@ class Simulator:
         self.tables = tables_of(vocabulary)
         self.library = library if library is not None else shipped_library(vocabulary)
         self.shipped = frozenset(self.library)
-        self.engine = Engine(self.actions, self.library)
+        self.engine = Engine(self.actions, self.library, provider.outages)
         called = (self.engine.on_event,), (self.engine.on_created,)
         wiring = wiring_of(vocabulary, self.engine.timers, *called, self._failed)
         self.wiring = dataclasses.replace(wiring, tables=frozenset(self.tables))

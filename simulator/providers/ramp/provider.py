@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from simulator.engine import webhooks
-from simulator.engine.rows.provider import Provider
+from simulator.engine.records.records import Record
+from simulator.engine.rows.outages import Outages
+from simulator.engine.rows.provider import OrderNumbers, Provider
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp import (
     auth,
@@ -18,6 +20,8 @@ from simulator.providers.ramp import (
     reference,
     transactions,
 )
+from simulator.providers.ramp.spelling import DEPOSIT, SHORT
+from simulator.providers.ramp.ways import table
 
 ROOMS: tuple[Room, ...] = (
     reference.ROOM,
@@ -35,4 +39,17 @@ ROOMS: tuple[Room, ...] = (
 )
 """A room imports only rooms that stand before it, and only what their `__init__` exports."""
 
-PROVIDER = Provider("ramp", ROOMS, environments=("sandbox", "production"))
+
+def _order_number(record: Record) -> str | None:
+    return record.order_id if isinstance(record, transactions.Transaction) else None
+
+
+PROVIDER = Provider(
+    "ramp",
+    ROOMS,
+    environments=("sandbox", "production"),
+    account=transactions.holder,
+    outages=Outages(tuple(reference.NETWORKS), DEPOSIT | SHORT, reference.network_status, "network.status_changed"),
+    orders=OrderNumbers(transactions.by_order_id, _order_number),
+    ways=lambda: table.WAYS,
+)

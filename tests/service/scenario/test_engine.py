@@ -25,6 +25,7 @@ from tests.unit.engine.scenario.toy import (
     ACTIONS,
     BALANCES,
     LOADER,
+    OUTAGES,
     RATES,
     activate,
     begin,
@@ -523,7 +524,7 @@ def test_everything_pending_survives_a_snapshot() -> None:
     onramp = begin(world, "onramp")
     tables = world.store.tables()
     after(world, 60)
-    copy = world_of(Engine(ACTIONS, Library({"pays": LOADER.load(PAYS)}), network_status))
+    copy = world_of(Engine(ACTIONS, Library({"pays": LOADER.load(PAYS)}), OUTAGES))
     copy.store.replace(tables)
     copy.agenda.rebuild()
     assert engine.active(copy) == ["pays"]

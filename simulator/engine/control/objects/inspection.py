@@ -27,6 +27,7 @@ from simulator.engine.records import traces
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import Record, find, is_deleted, kind_of, render
 from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.play.holding import Held, held_steps
 from simulator.engine.scenario.play.pending import KINDS, timers_about
 from simulator.engine.scenario.play.rules import bound_to
@@ -40,14 +41,14 @@ from simulator.kernel.journal import Cause, Event, HistoryEntry
 from simulator.kernel.ledger import Entry
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import profile_of
-from simulator.providers.ramp.transactions import Transaction, by_order_id
 
 
 def find_any(world: World, identifier: str) -> Any | None:
     """A resource by its id, a transaction also by its public order number."""
     found = find(world, identifier)
     if found is None:
-        found = next(filter(None, (by_order_id(world, name, identifier) for name in world.environments)), None)
+        orders = vocabulary_of(world).provider.orders
+        found = next(filter(None, (orders.find(world, name, identifier) for name in world.environments)), None)
     return found
 
 
@@ -168,8 +169,9 @@ class _Inspection:
     def related(self) -> Iterator[RelatedResource]:
         """What it refers to, what refers to it, and the order behind a transaction."""
         world, record = self._world, self._record
-        if isinstance(record, Transaction):
-            yield {"relation": "order", "id": record.order_id, "kind": "order", "state": record.status}
+        number = vocabulary_of(world).provider.orders.number_of(record)
+        if number is not None:
+            yield {"relation": "order", "id": number, "kind": "order", "state": record.status}
         for name, identifier in references_of(world, record).items():
             yield self._relation(name.removesuffix("_id"), identifier)
         for identifier in self._lookups.referring(world, record.id):

@@ -11,11 +11,11 @@ from simulator.engine.control.objects.inspection import show_entry
 from simulator.engine.control.objects.inspection_shapes import LedgerEntry, PostingEntry
 from simulator.engine.control.operation import WHOLE, ControlCall, ControlOperation, Query
 from simulator.engine.records.records import find
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.kernel.journal import newest
 from simulator.kernel.ledger import Entry
 from simulator.kernel.money import ZERO, add
 from simulator.kernel.world import World
-from simulator.providers.ramp.transactions import holder
 
 
 class LedgerSum(TypedDict):
@@ -54,7 +54,7 @@ async def ledger(call: ControlCall) -> LedgerBooks:
         for posting in entry.postings:
             place = posting.currency, posting.account
             sums[place] = add(sums.get(place, ZERO), posting.amount)
-    names = _Names(environment)
+    names = _Names(world, environment)
     return {
         "accounts": [
             {"currency": currency, "account": names.of(account), "amount": f"{amount:f}"}
@@ -66,11 +66,16 @@ async def ledger(call: ControlCall) -> LedgerBooks:
 
 def _is_of(world: World, environment: str, entry: Entry) -> bool:
     """Whether an entry moves money of the account, or of a ramp of it: that goes past its balances."""
-    own = f"{holder(environment)}/"
+    own = _own(world, environment)
     if any(posting.account.startswith(own) for posting in entry.postings):
         return True
     record = find(world, entry.resource_id)
     return record is not None and record.environment == environment and not record.owner
+
+
+def _own(world: World, environment: str) -> str:
+    """How the names of the account's own accounts begin."""
+    return f"{vocabulary_of(world).provider.account(environment)}/"
 
 
 def _show(names: _Names, world: World, entry: Entry) -> BookEntry:
@@ -85,8 +90,8 @@ def _show(names: _Names, world: World, entry: Entry) -> BookEntry:
 class _Names:
     """The accounts of the ledger as the account's books call them."""
 
-    def __init__(self, environment: str) -> None:
-        self._own = f"{holder(environment)}/"
+    def __init__(self, world: World, environment: str) -> None:
+        self._own = _own(world, environment)
         self._environment = f"{environment}:"
 
     def of(self, account: str) -> str:

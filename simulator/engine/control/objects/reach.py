@@ -13,7 +13,7 @@ from typing import Any
 
 from simulator.engine.control.operation import WAIT, ControlCall, ControlOperation, known_event
 from simulator.engine.control.shapes import TriggerAnswer, TriggerStep, embedded
-from simulator.engine.control.time.rehearsal import emptied, rehearse
+from simulator.engine.control.time.rehearsal import rehearse
 from simulator.engine.records.records import find, no_resource
 from simulator.engine.rows.action import events_since
 from simulator.engine.rows.error import ApiError, ControlError
@@ -25,8 +25,8 @@ from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
 from simulator.engine.scenario.play.rules import bind
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, Until
-from simulator.engine.scenario.run.fresh import Start, arriving_at, fresh_for
-from simulator.engine.scenario.run.paths import paths_to
+from simulator.engine.scenario.run.paths import fresh_for, paths_to
+from simulator.engine.scenario.run.ways import Start, ways_of
 from simulator.engine.server.checks.gates import check_gates
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject, dumps, loads
@@ -36,7 +36,6 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
-from simulator.providers.ramp.recurring import RUN
 
 NO_SCENARIO = "(trigger)"
 """Objects on the way to an event are bound to a scenario that cannot exist: only timers and calls move them."""
@@ -70,7 +69,7 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
     record = find(world, target)
     if record is None:
         raise no_resource(world, target, "target")
-    start = arriving_at(world, record, event) or Start((), record.id)
+    start = ways_of(world).arriving_at(world, record, event) or Start((), record.id)
     return await _Way(call, world, record.environment, event).go(start)
 
 
@@ -232,12 +231,12 @@ class _Way:
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
             raise ControlError(409, "invalid_transition", f"no timer of the service is going to move {target}")
-        if timer.kind != RUN or until.most > 1:
-            return
+        if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
+            return  # it can come out in one way only, or is to come out often
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)
         if not any(event.type == self._event for event in emitted):
-            runs = [event for event in emitted if event.type.startswith("recurring_payment.run_")]
-            code = runs and loads(runs[0].raw)["data"]["object"]["run"].get("failure_code")
+            told = [event for event in emitted if event.object_id == target]
+            code = told and _failure_code(loads(told[0].raw)["data"]["object"])
             outcome = f"it would fail with {code}" if code else "it would succeed"
             raise ControlError(409, "invalid_transition", f"the run at its time comes out otherwise: {outcome}")
 
@@ -276,7 +275,8 @@ class _Way:
         await self._call.advance(world, timer.due_at_ms, is_next)
         if is_next():
             world.clock.move_to(max(timer.due_at_ms, world.now_ms))
-            with world.change(self._cause), emptied(world, self._actions, timer.target, self._cause):
+            without_funds = ways_of(world).emptied(world, self._actions, timer.target, self._cause)
+            with world.change(self._cause), without_funds:
                 world.fire_next(timer.due_at_ms)
             self._tell("emptied the balance for this run alone (set_balance), and put it back")
         self._runtime.driver.anchor(world)
@@ -313,6 +313,12 @@ def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | No
     planned = [timer for kind in kinds if (timer := world.agenda.planned(kind, target)) is not None]
     planned = [timer for timer in planned if timer.due_at_ms <= LAST_MS]
     return min(planned, key=lambda timer: (timer.due_at_ms, timer.number), default=None)
+
+
+def _failure_code(shown: JsonObject) -> object:
+    """Why what an event tells of failed, as the object says or a part of it; None where it did not."""
+    parts = (shown, *(part for part in shown.values() if isinstance(part, dict)))
+    return next((part["failure_code"] for part in parts if part.get("failure_code")), None)
 
 
 def _reason(refusal: BaseException) -> str:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 
-from simulator.engine.records.records import find
-from simulator.engine.rows.action import ActionTable, events_since
+from simulator.engine.rows.action import events_since
+from simulator.engine.scenario.run.ways import ways_of
 from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause, Event
-from simulator.kernel.ledger import available
 from simulator.kernel.world import World
-from simulator.providers.ramp.recurring import RecurringPayment
-from simulator.providers.ramp.spelling import upper
-from simulator.providers.ramp.transactions import holder
 
 
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
@@ -25,21 +21,8 @@ def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, 
     """
     copy = simulator.from_state(simulator.state_of(world), world.id)
     copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))
-    with copy.change(cause), emptied(copy, simulator.actions, timer.target, cause) if empty else nullcontext():
+    without_funds = ways_of(copy).emptied(copy, simulator.actions, timer.target, cause) if empty else nullcontext()
+    with copy.change(cause), without_funds:
         copy.agenda.take(timer)
         copy.wiring.timers[timer.kind].handler(copy, timer)
     return events_since(copy, world.journal.event_count)
-
-
-@contextmanager
-def emptied(world: World, actions: ActionTable, payment_id: str, cause: Cause) -> Iterator[None]:
-    """Leave nothing of the asset that a recurring payment is made from while the block works; inside a change."""
-    payment = find(world, payment_id)
-    if not isinstance(payment, RecurringPayment):
-        raise TypeError(f"{payment_id} is no recurring payment")
-    source, environment = payment.source, payment.environment
-    balance = world.ledger.balance(available(holder(environment)), source.key)
-    place = {"symbol": source.code, "network": upper(source.network or "")}
-    actions.perform(world, "set_balance", None, {**place, "amount": "0"}, environment, cause)
-    yield
-    actions.perform(world, "set_balance", None, {**place, "amount": f"{balance:f}"}, environment, cause)

@@ -147,7 +147,7 @@ def _set_up(context: Context, world: World, name: str) -> None:
             of_timeline=True,
         )
         plan(world, world.now_ms + draw(world, name, step.delay), pending)
-    holding.hold(world, context.actions, context.network_status)
+    holding.hold(world, context.actions, context.outages)
 
 
 def _set_world(context: Context, world: World, file: ScenarioFile) -> None:

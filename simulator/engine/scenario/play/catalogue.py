@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 from simulator.engine.records.saved import STRICT, SavedCount
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError, sentence
+from simulator.engine.rows.outages import Outages
 from simulator.engine.scenario.files.library import Library, ScenarioFile
-from simulator.engine.scenario.play.holding import NetworkStatus
 from simulator.engine.scenario.play.matching import ABSENT, Condition, conditions, texts_of
 from simulator.engine.scenario.play.script import REQUEST, Rule
 from simulator.engine.text import strict
@@ -221,7 +221,7 @@ class Context:
 
     actions: ActionTable
     catalogue: Catalogue
-    network_status: NetworkStatus
+    outages: Outages
 
 
 def row_of(file: ScenarioFile) -> Uploaded:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.engine.records.origins import present_origin
 from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.outages import Outages
 from simulator.engine.scenario.files.library import Library, ScenarioFile
 from simulator.engine.scenario.language.shapes import ScenarioEntry
 from simulator.engine.scenario.play import activation, holding, rules, slowing, steps, stops
 from simulator.engine.scenario.play.activation import ACTIVE, BINDINGS, COUNTS
 from simulator.engine.scenario.play.catalogue import UPLOADED, Catalogue, Context, UnknownScenario
-from simulator.engine.scenario.play.holding import HELD, NetworkStatus
+from simulator.engine.scenario.play.holding import HELD
 from simulator.engine.scenario.play.logbook import LOG, dropped, notes
 from simulator.engine.scenario.play.pending import STEP, TIMELINE, PlannedStep, described, drop_beyond, steps_of
 from simulator.engine.scenario.play.rules import Answer, Happening
@@ -30,7 +31,6 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World
-from simulator.providers.ramp.reference import network_status
 
 if TYPE_CHECKING:
     from simulator.engine.scenario.files.folder import Renewal
@@ -41,9 +41,9 @@ TABLES: tuple[TableKey[Any], ...] = (ACTIVE, BINDINGS, COUNTS, FAILURES, HELD, I
 class Engine:
     """The scenarios of a process: those that ship, and in every world those uploaded to it."""
 
-    def __init__(self, actions: ActionTable, library: Library, network_status: NetworkStatus = network_status) -> None:
+    def __init__(self, actions: ActionTable, library: Library, outages: Outages) -> None:
         self._catalogue = Catalogue(library)
-        self._context = Context(actions, self._catalogue, network_status)
+        self._context = Context(actions, self._catalogue, outages)
         carry_out = partial(steps.carry_out, self._context)
         self.timers = (
             TimerRow(STEP, carry_out, "a step that a rule of a scenario planned"),
@@ -84,7 +84,7 @@ class Engine:
 
     def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
         """Offer an emitted event to the scenarios; inside the change that emitted it."""
-        if event.type == "network.status_changed":
+        if event.type == self._context.outages.event:
             self._network_changed(world)
         rules.dispatch(self._context, world, Happening(event.environment, event.type, subject, event.object_id))
 
@@ -102,11 +102,11 @@ class Engine:
         In this order: what is released must be stretched by the networks as they are now, and what both have planned
         may need another network that is down.
         """
-        status = self._context.network_status
-        holding.release(world, status)
-        slowing.restretch(world, status, lambda name: self._slowdown(world, name))
+        outages = self._context.outages
+        holding.release(world, outages.status)
+        slowing.restretch(world, outages.status, lambda name: self._slowdown(world, name))
         drop_beyond(world)
-        holding.hold(world, self._context.actions, status)
+        holding.hold(world, self._context.actions, outages)
 
     def _slowdown(self, world: World, name: str) -> Mapping[Any, float]:
         return self.file(world, name).script.slowdown if self.knows(world, name) else {}

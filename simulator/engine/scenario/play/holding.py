@@ -8,12 +8,12 @@ timer would never end. Actions by hand are never held: who does them by hand wan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
-from typing import TypeAlias
 
 from simulator.engine.records.records import find
 from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.outages import NetworkStatus, Outages
 from simulator.engine.scenario.play.pending import KINDS, STEP, TIMELINE, PlannedStep, check_step
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.agenda import Timer
@@ -22,12 +22,9 @@ from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
-from simulator.providers.ramp.reference import NETWORKS
 
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
 _STRETCH = ("slowed_by", "factor")
-
-NetworkStatus: TypeAlias = Callable[[World, str, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +60,13 @@ class Held:
 HELD = TableKey("scenario.held", Held, check=lambda _, held: check_step(held.arguments(), ""))
 
 
-def hold(world: World, actions: ActionTable, status: NetworkStatus, fresh: Iterable[str] | None = None) -> None:
+def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
     """Take planned steps that need a network that is down off the agenda, and what follows each in its rule.
 
     `fresh`: the keys of what has just been planned, where the networks are as they were; else all steps are looked at.
     """
-    if not any(status(world, environment, name) == "down" for environment in world.environments for name in NETWORKS):
+    status, networks = outages.status, outages.networks
+    if not any(status(world, environment, name) == "down" for environment in world.environments for name in networks):
         return
     # Steps of a rule count from the step before, so what follows a held one in its rule waits with it, needing the
     # network or not: else a refund could come before the deposit that it gives back. Firing order is the rule's order,

@@ -216,8 +216,8 @@ def _plan(
     would fire after the next event of this same change, and the successor would miss that event.
     """
     slowdown, place = file.script.slowdown, prepared.place
-    slowed_by = slowing.networks_of(happening.subject) if slowdown else []
-    factor = slowing.factor(world, context.network_status, slowdown, happening.environment, slowed_by)
+    slowed_by = slowing.networks_of(happening.subject, context.outages.spellings) if slowdown else []
+    factor = slowing.factor(world, context.outages.status, slowdown, happening.environment, slowed_by)
     steps = prepared.rule.do
     delays = (round(min(draw(world, file.name, step.delay) * factor, LAST_MS)) for step in steps)
     timed = list(zip(accumulate(delays), steps, strict=True))
@@ -242,7 +242,7 @@ def _plan(
         planned.append(plan(world, world.now_ms + delay_ms, pending))
     keys = [key for key in planned if key is not None]
     if keys:
-        holding.hold(world, context.actions, context.network_status, keys)
+        holding.hold(world, context.actions, context.outages, keys)
         too_many = stops.count_pending(world, file.name, len(keys))
         if too_many is not None:
             stop(world, file.name, prepared.part, place, too_many)

@@ -10,20 +10,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from simulator.engine.records.records import find
-from simulator.engine.scenario.play.holding import NetworkStatus
+from simulator.engine.rows.outages import NetworkStatus
 from simulator.engine.scenario.play.matching import dig
 from simulator.engine.scenario.play.pending import STEP, PlannedStep
 from simulator.kernel.world import World
-from simulator.providers.ramp.spelling import DEPOSIT, SHORT
-
-_NETWORKS = DEPOSIT | SHORT
-"""Canonical names of networks by any spelling, in lower case."""
 
 
-def networks_of(subject: Mapping[str, Any]) -> list[str]:
-    """The canonical networks that an object names."""
+def networks_of(subject: Mapping[str, Any], spellings: Mapping[str, str]) -> list[str]:
+    """The canonical networks that an object names, by their spellings in lower case."""
     written = (dig(subject, path) for path in ("network", "from.network", "to.network"))
-    named = (_NETWORKS.get(one.lower()) for one in written if isinstance(one, str))
+    named = (spellings.get(one.lower()) for one in written if isinstance(one, str))
     return list(dict.fromkeys(filter(None, named)))
 
 

@@ -16,23 +16,10 @@ from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.language.calls import methods_at
 from simulator.engine.scenario.run.drive import Drive, DriveCall, Until, action
-from simulator.engine.text.json import JsonObject
-from simulator.kernel.clock import MINUTE_MS, to_datetime
+from simulator.engine.scenario.run.ways import Fresh, ways_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World
-from simulator.providers.ramp.recurring import NOTICE, RUN
-from simulator.providers.ramp.reference import NETWORK_ASSETS, currency_of, listing
-
-_LAST_RUN = 1_000_000
-
-
-_COLLECTIONS = {
-    "recurring_payment": "/recurring-payments",
-    "beneficiary": "/beneficiaries",
-    "webhook": "/webhooks",
-}
-"""Where the objects lie that the account itself moves, by calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +54,13 @@ def emits(world: World, kind: str, event: str) -> bool:
     machine = world.wiring.kinds[kind].machine
     rows = (machine.initial, *machine.rows.values(), *_beside_the_table(kind).values())
     return any(event in move.events for row in rows for move in row)
+
+
+def fresh_for(world: World, event: str) -> Fresh:
+    """The row for an event of the catalogue: one that names a usual way to it, else the first kind that emits it."""
+    fresh = ways_of(world).fresh
+    usual = [row for row in fresh if event in row.usual]
+    return (usual or [row for row in fresh if row.kind in world.wiring.kinds and emits(world, row.kind, event)])[0]
 
 
 def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> list[Path]:
@@ -130,44 +124,24 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive
     """Who makes this move, and how; nothing when nobody can be asked to."""
     on = move.on
     if on in actions.rows and record.kind in actions.kinds(on):
-        return (action(on, record.id, **_parameters(record, move)),)
+        return (action(on, record.id, **ways_of(world).parameters(record, move)),)
     if on in actions.rows:  # it acts on the world, of which it sets a part
-        which = {"network": record.name} if record.kind == "network" else {}
+        fields = (name for row in actions.rows[on] for name in row.parameters().model_fields)
+        which = {record.kind: record.name} if record.kind in fields else {}
         return (action(on, **which, status=move.target),)
-    if record.kind == "recurring_payment":
-        return _recurring_steps(world, record, on) or _call(world, record, on)
+    own = ways_of(world).steps.get(record.kind)
+    if own is not None:
+        return own(world, record, on) or _call(world, record, on)
     timers = tuple(row.kind for row in world.wiring.timers.values() if on in row.moves)
     return (Until(record.id, timers),) if timers else _call(world, record, on)
 
 
-def _parameters(record: Any, move: Move) -> JsonObject:
-    """What makes an action take this cell of its row."""
-    if move.when == "short":
-        return {"amount": f"{currency_of(record.paid.code, record.paid.network).unit:f}"}
-    if move.when == "enough":
-        return {"confirmations": listing(NETWORK_ASSETS[record.network][0], record.network).confirmations}
-    return {}
-
-
-def _recurring_steps(world: World, record: Any, on: str) -> Drive:
-    """What the clock does with a recurring payment, and what brings a draft to life."""
-    if on == "activate":
-        path = f"{_COLLECTIONS[record.kind]}/{record.id}"
-        plan = () if record.schedule else (DriveCall(put=f"{path}/schedule", body=schedule_from(world.now_ms)),)
-        return (*plan, DriveCall(get=f"{path}/review"), DriveCall(post=f"{path}/activate", body={}))
-    if on == "announce_run":
-        return (Until(record.id, (NOTICE, RUN), most=3),)
-    if on in ("run_succeeds", "run_fails"):
-        return (Until(record.id, (RUN,), empty=on == "run_fails"),)
-    never_ends = record.schedule is None or record.schedule.end == "never"
-    return (Until(record.id, (RUN,), most=_LAST_RUN),) if on == "finish" and not never_ends else ()
-
-
 def _call(world: World, record: Any, on: str) -> Drive:
     """The call by which the account makes a move, where the interface has one."""
-    if record.kind not in _COLLECTIONS:
+    collection = kind_of(world, record).collection
+    if not collection:
         return ()
-    path = f"{_COLLECTIONS[record.kind]}/{record.id}"
+    path = f"{collection}/{record.id}"
     if on == "delete":
         return (DriveCall(delete=path),)
     if on == "enable":
@@ -175,11 +149,3 @@ def _call(world: World, record: Any, on: str) -> Drive:
     return (
         (DriveCall(post=f"{path}/{on}", body={}),) if "POST" in methods_at(vocabulary_of(world), f"{path}/{on}") else ()
     )
-
-
-def schedule_from(at_ms: int, occurrences: int | None = None) -> JsonObject:
-    """A daily schedule whose first run is at the first whole minute from `at_ms` on."""
-    first = to_datetime(-(-at_ms // MINUTE_MS) * MINUTE_MS)
-    end = {"type": "never"} if occurrences is None else {"type": "after_occurrences", "occurrences": occurrences}
-    day, time = first.strftime("%Y-%m-%d"), first.strftime("%H:%M")
-    return {"frequency": "daily", "start_date": day, "time": time, "timezone": "UTC", "end": end}

@@ -22,6 +22,7 @@ ROOM = Room(
             lambda: shapes.BeneficiaryShape,
             example_of(__package__, "beneficiary"),
             prefix="ben_",
+            collection="/beneficiaries",
         ),
     ),
     clauses=lambda: shapes.CLAUSES,

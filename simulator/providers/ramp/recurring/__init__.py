@@ -36,6 +36,7 @@ ROOM = Room(
             {f"recurring_payment.{event}": lambda: shapes.RecurringRunObject for event in _RUN_EVENTS},
             prefix="rp_",
             refers=("beneficiary_id",),
+            collection="/recurring-payments",
         ),
     ),
     clauses=lambda: shapes.CLAUSES,

@@ -14,13 +14,14 @@ from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.run.drive import DriveCall, Until, action
-from simulator.engine.scenario.run.fresh import Start, fresh_for
-from simulator.engine.scenario.run.paths import Path, paths_to, schedule_from
+from simulator.engine.scenario.run.paths import Path, fresh_for, paths_to
+from simulator.engine.scenario.run.ways import Start
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.providers.ramp.transactions import Side
+from simulator.providers.ramp.ways.runs import schedule_from
 
 SIMULATOR = Simulator()
 SIDE = Side("USDC", "celo", Decimal(1))

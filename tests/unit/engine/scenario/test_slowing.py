@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from simulator.engine.scenario.play import slowing
+from simulator.providers.ramp.provider import PROVIDER
 from tests.unit.engine.scenario.waiting import Networks
 
 
@@ -26,7 +27,7 @@ def networks() -> Networks:
     ],
 )
 def test_an_object_names_its_networks_in_any_spelling(subject: dict[str, Any], names: list[str]) -> None:
-    assert slowing.networks_of(subject) == names
+    assert slowing.networks_of(subject, PROVIDER.outages.spellings) == names
 
 
 @pytest.mark.parametrize(

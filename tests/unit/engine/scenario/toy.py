@@ -26,7 +26,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import Wiring, World
-from simulator.providers.ramp.provider import ROOMS
+from simulator.providers.ramp.provider import PROVIDER, ROOMS
 from tests.support import ENVIRONMENTS, START
 
 
@@ -211,13 +211,16 @@ def network_status(world: World, environment: str, network: str) -> str:
     return world.store[NETWORKS].get(network) or "operational"
 
 
+OUTAGES = replace(PROVIDER.outages, status=network_status)
+
+
 def engine_of(*texts: str) -> Engine:
     """An engine that ships these scenarios."""
     library = Library()
     for text in texts:
         file = LOADER.load(text, "toy.yaml", library)
         library[file.name] = file
-    return Engine(ACTIONS, library, network_status)
+    return Engine(ACTIONS, library, OUTAGES)
 
 
 KINDS = {

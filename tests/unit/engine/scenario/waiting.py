@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simulator.engine.rows.outages import Outages
 from simulator.engine.scenario.play import holding, slowing
 from simulator.engine.scenario.play.pending import KINDS, PlannedStep, plan
 from simulator.kernel.journal import Cause
@@ -48,7 +49,7 @@ class Networks:
         """Give networks a status, and let steps be held, go on and be stretched by it."""
         self.statuses |= statuses
         with self.world.change(CAUSE):
-            holding.hold(self.world, self, self.status)  # type: ignore[arg-type]  # of actions it asks only networks_needed
+            holding.hold(self.world, self, Outages(("celo", "stellar"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
             holding.release(self.world, self.status)
             slowing.restretch(self.world, self.status, lambda name: {"degraded": 4.0})
 

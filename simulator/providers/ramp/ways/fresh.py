@@ -6,18 +6,16 @@ the control interface.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import field
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, action
-from simulator.engine.scenario.run.paths import emits, schedule_from
+from simulator.engine.scenario.run.paths import emits
+from simulator.engine.scenario.run.ways import Fresh, Start
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import DAY_MS, HOUR_MS
-from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
@@ -25,6 +23,7 @@ from simulator.providers.ramp.profile import platform_users, profile_of
 from simulator.providers.ramp.reference import ASSETS, listing, network, network_status
 from simulator.providers.ramp.spelling import upper
 from simulator.providers.ramp.transactions import holder
+from simulator.providers.ramp.ways.runs import schedule_from
 
 PAYER = "+254722000000"
 ADDRESSES = {
@@ -49,33 +48,6 @@ _STARTS_IN_MS = {
 }
 """When the first run of a fresh payment is due: at once where the event is its own, else out of the way."""
 _OUT_OF_THE_WAY_MS = 7 * DAY_MS
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Where the way to an event begins: a drive, and the id of the object that it makes ("" = the account)."""
-
-    drive: Drive
-    subject: str = ""
-
-
-Make: TypeAlias = Callable[[World, str, str], Start]
-"""From a world, an environment and the event that is wanted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fresh:
-    """How objects of a kind are made. `usual`: the steps to an event that they could come to in many other ways."""
-
-    kind: str
-    make: Make
-    usual: Mapping[str, Drive] = field(default_factory=dict)
-
-
-def fresh_for(world: World, event: str) -> Fresh:
-    """The row for an event of the catalogue: one that names a usual way to it, else the first kind that emits it."""
-    usual = [row for row in FRESH if event in row.usual]
-    return (usual or [row for row in FRESH if row.kind in world.wiring.kinds and emits(world, row.kind, event)])[0]
 
 
 def arriving_at(world: World, record: Any, event: str) -> Start | None:

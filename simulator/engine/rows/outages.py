@@ -1,0 +1,30 @@
+"""Outages: the networks that a simulated service rests on, and how they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import TypeAlias
+
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import World
+
+NetworkStatus: TypeAlias = Callable[[World, str, str], str]
+"""How a network stands in an environment, by its canonical name: `down` holds what needs it."""
+
+
+def _stands(world: World, environment: str, network: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Outages:
+    """The networks of a provider, whose outages hold and stretch the steps of scenarios."""
+
+    networks: tuple[str, ...] = ()
+    """Their canonical names."""
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    """Canonical names by any spelling, in lower case."""
+    status: NetworkStatus = _stands
+    event: str = ""
+    """The event which tells that one has changed."""
