@@ -9,9 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
-from simulator.engine.text.tool_mark import marked
 from simulator.kernel.clock import parse_duration
 from simulator.testing import explored
 from simulator.testing.absence import absence
@@ -21,6 +19,7 @@ from simulator.testing.links.loop_thread import LoopThread, in_thread, is_handli
 from simulator.testing.receiving.answerers import Answerer, Fixed, Function, Interface, Reply, answerer_of
 from simulator.testing.receiving.deliveries import Delivery, Judge, envelope_of, what_raised
 from simulator.testing.receiving.loopback import Answer, Listener, Request
+from simulator.testing.receiving.registration import register, unregister
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
@@ -38,8 +37,6 @@ _REGISTRATION = "webhook.test"
 _MOST_ERRORS = 5
 _DETACH_SECONDS = 10.0
 """An attempt has failed after ten seconds, so every delivery under way is answered or given up by then."""
-_made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
-"""How many receivers each world has had."""
 
 
 class Receiver:
@@ -83,7 +80,7 @@ class Receiver:
         self._thread = LoopThread(f"webhooks of {world.id}")
         try:
             self.url = f"{self._open()}{path}"
-            self.endpoint_id = None if events is None else self._register(events)
+            self.endpoint_id = None if events is None else register(world, self.url, events, environment)
         except BaseException:
             self._thread.stop()
             raise
@@ -214,7 +211,7 @@ class Receiver:
             return
         with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
             if self.endpoint_id is not None and not keep_endpoint:
-                self._client().delete(f"/webhooks/{self.endpoint_id}", headers=marked("kit"))
+                unregister(self._world, self.endpoint_id, self.environment)
             self._settle()
         self._is_open = False
         self._stop_delivering()
@@ -249,35 +246,6 @@ class Receiver:
         listener = Listener(self._take, host)
         self._thread.at_end.append(listener.close)
         return f"http://{host}:{self._thread.run(listener.open())}"
-
-    def _register(self, events: Sequence[str]) -> str:
-        number = _made[self._world] = _made.get(self._world, 0) + 1
-        # A fork knows the keys of its origin.
-        response = self._client().post(
-            "/webhooks",
-            json={"url": self.url, "events": list(events)},
-            headers={"Idempotency-Key": f"receiver-{number}-of-{self._world.id}", **marked("kit")},
-        )
-        if not response.is_success:
-            raise self._refusal(response)
-        endpoint_id: str = response.json()["id"]
-        return endpoint_id
-
-    def _refusal(self, response: httpx.Response) -> SimulatorError:
-        error: dict[str, Any] = {}
-        with suppress(ValueError, KeyError):
-            error = response.json()["error"]
-        why = error.get("message", f"POST /webhooks was answered {response.status_code}.")
-        if error.get("code") == "invalid_webhook_url":
-            why += f" It receives at {self.url} on the machine of the test; can the simulator reach that?"
-        elif response.status_code == 429 or response.status_code >= 500:
-            why += " Is a fault of the world in force for it? Then make the receiver first."
-        return SimulatorError(
-            f"The receiver could not register itself: {why}", status=response.status_code, error=error
-        )
-
-    def _client(self) -> httpx.Client:
-        return self._world.production if self.environment == "production" else self._world.client
 
     # One delivery, in the event loop
 

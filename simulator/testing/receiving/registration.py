@@ -1,0 +1,60 @@
+"""The endpoint of a receiver: registers it in a world, and removes it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from simulator.engine.text.tool_mark import marked
+from simulator.testing.errors import SimulatorError, is_told, missing
+
+if TYPE_CHECKING:
+    from simulator.testing.worlds import World
+
+try:
+    import httpx
+except ImportError as error:
+    raise missing("httpx", "The test kit") from error
+
+__tracebackhide__ = is_told
+
+_made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
+"""How many receivers each world has had."""
+
+
+def register(world: World, url: str, events: Sequence[str], environment: str) -> str:
+    """Register an endpoint for these events; returns its id. SimulatorError where that is refused."""
+    number = _made[world] = _made.get(world, 0) + 1
+    # A fork knows the keys of its origin.
+    response = _client(world, environment).post(
+        "/webhooks",
+        json={"url": url, "events": list(events)},
+        headers={"Idempotency-Key": f"receiver-{number}-of-{world.id}", **marked("kit")},
+    )
+    if not response.is_success:
+        raise _refusal(response, url)
+    endpoint_id: str = response.json()["id"]
+    return endpoint_id
+
+
+def unregister(world: World, endpoint_id: str, environment: str) -> None:
+    """Remove an endpoint from its world."""
+    _client(world, environment).delete(f"/webhooks/{endpoint_id}", headers=marked("kit"))
+
+
+def _client(world: World, environment: str) -> httpx.Client:
+    return world.production if environment == "production" else world.client
+
+
+def _refusal(response: httpx.Response, url: str) -> SimulatorError:
+    error: dict[str, Any] = {}
+    with suppress(ValueError, KeyError):
+        error = response.json()["error"]
+    why = error.get("message", f"POST /webhooks was answered {response.status_code}.")
+    if error.get("code") == "invalid_webhook_url":
+        why += f" It receives at {url} on the machine of the test; can the simulator reach that?"
+    elif response.status_code == 429 or response.status_code >= 500:
+        why += " Is a fault of the world in force for it? Then make the receiver first."
+    return SimulatorError(f"The receiver could not register itself: {why}", status=response.status_code, error=error)
