@@ -28,8 +28,8 @@ class Imports:
 
 GRAPH = Imports(
     {
-        "simulator.kernel.money": {"simulator.providers.ramp.balance.swap", "tests.unit.kernel.test_money"},
-        "simulator.providers.ramp.balance.swap": {
+        "simulator.kernel.money": {"simulator.providers.ramp.balance.movements.swap", "tests.unit.kernel.test_money"},
+        "simulator.providers.ramp.balance.movements.swap": {
             "simulator.engine.worlds.simulator",
             "tests.unit.ramp.balance.test_swap",
         },

@@ -14,6 +14,8 @@ from simulator.providers.ramp.balance.destinations import (
     parse_destination,
     resolve_destination,
 )
+from simulator.providers.ramp.balance.movements.send import create_send, price_send_to
+from simulator.providers.ramp.balance.movements.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset
 from simulator.providers.ramp.balance.records import QUOTE_TABLES
 from simulator.providers.ramp.balance.rendering import (
@@ -26,9 +28,7 @@ from simulator.providers.ramp.balance.rendering import (
     render_withdraw_quote,
 )
 from simulator.providers.ramp.balance.routes import OPERATIONS
-from simulator.providers.ramp.balance.send import create_send, price_send_to
 from simulator.providers.ramp.balance.states import BUY, SEND, SWAP, WITHDRAW
-from simulator.providers.ramp.balance.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
 from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
 ROOM = Room(

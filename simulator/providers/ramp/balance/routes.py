@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from simulator.engine.rows.handlers import body_by
 from simulator.engine.rows.operation import Call, Operation
-from simulator.providers.ramp.balance import bodies, buy, send, shapes, swap, withdraw
+from simulator.providers.ramp.balance import bodies, shapes
 from simulator.providers.ramp.balance.assets import ASSET_LIST, list_assets
+from simulator.providers.ramp.balance.movements import buy, send, swap, withdraw
 from simulator.providers.ramp.balance.quotes import claim
 
 SEND_TAG, SWAP_TAG, BUY_TAG, WITHDRAW_TAG = "Send", "Swap", "Buy", "Withdraw"

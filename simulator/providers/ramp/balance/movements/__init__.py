@@ -1,0 +1,1 @@
+"""What an account does with its balance: buys, swaps, withdraws and sends."""
