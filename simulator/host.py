@@ -23,7 +23,7 @@ from simulator.engine.control.worlds import documents
 from simulator.engine.durable import opening
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.provider import Provider
-from simulator.engine.rows.vocabulary import Vocabulary, collected
+from simulator.engine.rows.vocabulary import Vocabulary, collected, identity_of
 from simulator.engine.scenario.files import folder as scenario_folder
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library
@@ -43,7 +43,6 @@ from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint, Inhe
 from simulator.engine.worlds.simulator import Simulator as AnySimulator
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.providers.ramp.auth import credentials
 from simulator.providers.ramp.provider import PROVIDER as PROVIDER
 
 
@@ -267,7 +266,7 @@ def banner(simulator: AnySimulator, origin: str) -> list[str]:
     Where worlds are shared the default world may be another server's, and as it was made there: nothing is told of it.
     """
     world, is_here = simulator.default, DEFAULT_WORLD in simulator.worlds
-    keys = credentials(world)
+    keys = identity_of(world).credentials(world)
     lines = []
     for base, environment in BASES.items():
         if not is_here:

@@ -89,7 +89,7 @@ def ramp_with(*rooms: Room) -> Provider:
 def make_world(*rooms: Room, seed: int = 1, now: str = START, world_id: str = "default") -> World:
     """A world with a manual clock that knows exactly these rooms."""
     world = World(
-        world_id, seed, Clock(parse_timestamp(now)), wiring_of(Vocabulary(Provider("test", rooms, ENVIRONMENTS)))
+        world_id, seed, Clock(parse_timestamp(now)), wiring_of(Vocabulary(dataclasses.replace(PROVIDER, rooms=rooms)))
     )
     with world.change(Cause("start", "world")):
         for room in rooms:

@@ -14,11 +14,10 @@ from contracts.generator.schemas import REF, Components, Schema, references
 from simulator.engine.rows.event import EVENT_TYPES, EventType
 from simulator.engine.text.enums import meanings_of, values_of
 from simulator.engine.text.json import JsonObject, dumps
-from simulator.engine.webhooks.courier.courier import TIMEOUT_SECONDS
-from simulator.engine.webhooks.delivery.schedule import RETRY_DELAYS_MS
-from simulator.engine.webhooks.keys import sign
 from simulator.host import vocabulary
 from simulator.kernel.clock import format_duration, parse_timestamp
+from simulator.providers.ramp.signing import RETRY_DELAYS_MS, SIGNING
+from simulator.service import SIGNATURE
 
 RECIPE = Path(__file__).with_name("receiver.py")
 """What a receiver does with a request; every page has it with its own example."""
@@ -211,7 +210,7 @@ def _recipe(example: JsonObject) -> Iterator[str]:
         "",
         "",
         f'key = "{KEY}"',
-        f'headers = {{"X-Timestamp": "{at_ms}", "X-Signature": "{sign(KEY, at_ms, body)}"}}',
+        f'headers = {{"X-Timestamp": "{at_ms}", "X-Signature": "{SIGNATURE.sign(KEY, str(at_ms), body)}"}}',
         f"body = {body!r}",
         f"event = receive(headers, body, key, now_ms={at_ms})",
         f'assert event["type"] == "{example["type"]}"',
@@ -223,7 +222,7 @@ def _delivery() -> list[str]:
     return [
         "## Delivery",
         "",
-        f"- Answer 2xx within {TIMEOUT_SECONDS:.0f} seconds, and work on the event afterwards.",
+        f"- Answer 2xx within {SIGNING.timeout_seconds:.0f} seconds, and work on the event afterwards.",
         f"- Anything else is tried again, after {', '.join(waits)}; after the last failure the endpoint is `disabled` "
         "until `PATCH /webhooks/{id}` enables it.",
         "- An event can come more than once, and events out of order: keep the ids that were handled, and read the "

@@ -173,7 +173,8 @@ class Exam:
         """Send events so that none waits for the answer to another."""
         ready = [(sent, dumps(event)) for sent, event in events]
         return self._exchanged(
-            (sent, signed_headers(self.material.key, self.stage.now_ms(), body), body) for sent, body in ready
+            (sent, signed_headers(SIGNATURE, self.material.key, self.stage.now_ms(), body), body)
+            for sent, body in ready
         )
 
     def judge(self, cases: Iterator[Case]) -> None:

@@ -53,7 +53,7 @@ class Material:
     slack_ms: int = 0
 
     def genuine(self, rule: str, what: str, body: bytes, reason: str, *, ahead_ms: int = 0) -> Case:
-        headers = signed_headers(self.key, self.now_ms() + ahead_ms, body)
+        headers = signed_headers(SIGNATURE, self.key, self.now_ms() + ahead_ms, body)
         return Case(rule, what, headers, body, True, reason)
 
     def forgery(
@@ -62,7 +62,9 @@ class Material:
     ) -> Case:  # fmt: skip
         """A request to refuse: a forged event, signed with `key` (the true one when empty) over the bytes `signed`."""
         body = dumps(self.forged()) if body is None else body
-        headers = signed_headers(key or self.key, self.now_ms() + ahead_ms, body if signed is None else signed)
+        headers = signed_headers(
+            SIGNATURE, key or self.key, self.now_ms() + ahead_ms, body if signed is None else signed
+        )
         return Case(rule, what, headers, body, False, reason)
 
 

@@ -18,6 +18,7 @@ from simulator.compare.har import LIVE, RecordedCall
 from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.engine.records.records import find
 from simulator.engine.rows.error import ControlError
+from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.run.clients import AsgiClient, Reply
 from simulator.engine.scenario.run.drive import DriveAction
 from simulator.engine.scenario.run.paths import paths_where
@@ -29,7 +30,6 @@ from simulator.host import create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.providers.ramp.auth import credentials
 
 KEPT_HEADERS = ("content-type", "idempotency-key")
 
@@ -137,14 +137,14 @@ class _Replay:
             self._environment = "production" if given.startswith(LIVE) else "sandbox"
         if status != 200:
             return body
-        return {**body, **credentials(self._world)[self._environment]}
+        return {**body, **identity_of(self._world).credentials(self._world)[self._environment]}
 
     async def _token(self, recorded: str, status: int) -> str:
         """A token for the recorded one: exchanged here when the recording began later; a refused one stays as it is."""
         if status == 401:
             return recorded
         if recorded not in self._tokens:
-            keys = credentials(self._world)[self._environment]
+            keys = identity_of(self._world).credentials(self._world)[self._environment]
             reply = await self._client.request("POST", f"{base_of(self._environment)}/auth/token", keys)
             self._tokens[recorded] = reply.body["access_token"]
         return self._tokens[recorded]

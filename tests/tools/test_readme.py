@@ -14,9 +14,9 @@ import pytest
 
 from simulator.cli.server.serve import serve
 from simulator.cli.server.settings import CLIENT, SERVE
-from simulator.engine.webhooks.delivery import schedule
 from simulator.engine.worlds.setting_model import Settings
 from simulator.kernel.clock import parse_duration
+from simulator.providers.ramp.signing import RETRY_DELAYS_MS
 from tests import snippets
 from tests.places import ROOT
 from tests.snippets import Block
@@ -90,7 +90,7 @@ def test_the_retries_stand_on_their_page_as_they_are_made() -> None:
     page = (ROOT / "simulator/docs/how-to/receive-webhooks.md").read_text("utf-8")
     (said,) = re.findall(r"under the same id: (after .* then every .*?) \(", page, re.DOTALL)
     *spans, last = [parse_duration(number + unit) for number, unit in re.findall(r"(\d+) ([mh])", said)]
-    assert [*spans, *[last] * (len(schedule.RETRY_DELAYS_MS) - len(spans))] == list(schedule.RETRY_DELAYS_MS)
+    assert [*spans, *[last] * (len(RETRY_DELAYS_MS) - len(spans))] == list(RETRY_DELAYS_MS)
 
 
 def test_the_readme_has_blocks_of_every_sort() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contracts.generator.reference.text import table
 from contracts.generator.webhooks_page import LANGUAGES, VERIFIERS
 from simulator.engine.rows.event import EVENT_TYPES
-from simulator.engine.webhooks.delivery.schedule import RETRY_DELAYS_MS
 from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS
+from simulator.providers.ramp.signing import RETRY_DELAYS_MS
 
 _HEAD = """\
 # Webhooks

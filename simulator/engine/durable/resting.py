@@ -31,7 +31,6 @@ from simulator.engine.worlds.simulator import Blueprint
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD, World
-from simulator.providers.ramp.auth import keys_and_tokens
 from simulator.version import __version__
 
 IDLE_SECONDS = 60.0
@@ -273,7 +272,7 @@ class RestingKeeper(Keeper):
         rate = {"manual": Decimal(0), "real": Decimal(1)}.get(world.clock.mode, world.clock.rate)
         return Card(
             shown=orjson.loads(dumps(world_object(simulator, "", world))),
-            credentials=keys_and_tokens(world),
+            credentials=simulator.provider.identity.directory_entries(world),
             snapshots=[snapshot.id for snapshot in simulator.snapshots_of(world.id)],
             rate=rate,
             now_ms=self._runtime.driver.present_ms(world),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simulator.engine.records.records import Record
+from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
+from simulator.engine.rows.signing import Signing
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
@@ -49,6 +51,12 @@ class Provider:
 
     environments: tuple[str, ...]
     """The environments of an account; the first is meant where none is named."""
+
+    identity: Identity
+    """Its callers, their keys and its users."""
+
+    signing: Signing
+    """How it sends webhooks."""
 
     account: Callable[[str], str] = _is_owner
     """The name of the account in the ledger, by environment."""

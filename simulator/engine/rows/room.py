@@ -32,6 +32,8 @@ class Room:
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     setup: Callable[[World], None] | None = None
+    verify: Callable[[World], None] | None = None
+    """Calculates with the room's rows of a saved world, and raises if they do not hold together."""
     clauses: Callable[[], Clauses] = dict
 
     def all_tables(self) -> tuple[TableKey[Any], ...]:

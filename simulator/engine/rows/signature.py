@@ -23,7 +23,7 @@ class Signature:
     """The header with the time of sending, in milliseconds since 1970."""
     signature_header: str
     """The header with the signature."""
-    signed_string: Callable[[bytes, bytes], bytes]
+    signed_string: Callable[[str, bytes], bytes]
     """The bytes that are signed, from the value of the timestamp header and the raw body."""
     key_prefixes: Mapping[str, str]
     """How the webhook key of each environment begins."""
@@ -34,14 +34,14 @@ class Signature:
         """The environment of a webhook key, or None if it begins with no known prefix."""
         return next((name for name, prefix in self.key_prefixes.items() if key.startswith(prefix)), None)
 
-    def sign(self, key: str, timestamp: bytes, raw: bytes) -> str:
+    def sign(self, key: str, timestamp: str, raw: bytes) -> str:
         """The hex HMAC-SHA256 of the signed string under a webhook key."""
         return hmac.digest(key.encode(), self.signed_string(timestamp, raw), "sha256").hex()
 
     def headers(self, key: str, timestamp_ms: int, raw: bytes) -> tuple[tuple[str, str], ...]:
         """The two headers of a request that is sent at this time."""
         stamp = str(timestamp_ms)
-        return (self.timestamp_header, stamp), (self.signature_header, self.sign(key, stamp.encode(), raw))
+        return (self.timestamp_header, stamp), (self.signature_header, self.sign(key, stamp, raw))
 
     def problem(self, headers: Mapping[str, str], raw: bytes, keys: Iterable[str], now_ms: float) -> str:
         """Why a receiver refuses a request at this time, or "" if one of the keys verifies it.
@@ -52,9 +52,9 @@ class Signature:
         signature = headers.get(self.signature_header.lower(), "")
         if not _MILLISECONDS.fullmatch(stamp) or not signature:
             return f"{self.timestamp_header} or {self.signature_header} is missing or garbled"
-        expected = [self.sign(key, stamp.encode(), raw).encode() for key in keys]
+        expected = [self.sign(key, stamp, raw).encode() for key in keys]
         if not any(hmac.compare_digest(one, signature.encode()) for one in expected):
-            signed = self.signed_string(f"<{self.timestamp_header}>".encode(), b"<raw body>").decode()
+            signed = self.signed_string(f"<{self.timestamp_header}>", b"<raw body>").decode()
             return f"{self.signature_header} is not the HMAC-SHA256 of `{signed}` under the webhook key"
         if abs(now_ms - int(stamp)) > self.tolerance_ms:
             return f"{self.timestamp_header} is more than {format_duration(self.tolerance_ms)} from when it came"

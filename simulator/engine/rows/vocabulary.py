@@ -11,9 +11,11 @@ from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.error import CATALOGUE, ErrorCode
 from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order
+from simulator.engine.rows.signing import Signing
 from simulator.engine.rows.subjects import Subject, is_end, subjects_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
@@ -76,6 +78,16 @@ def vocabulary_of(world: World) -> Vocabulary:
     vocabulary = world.wiring.vocabulary
     assert isinstance(vocabulary, Vocabulary)
     return vocabulary
+
+
+def identity_of(world: World) -> Identity:
+    """The identity of the service that a world simulates."""
+    return vocabulary_of(world).provider.identity
+
+
+def signing_of(world: World) -> Signing:
+    """How the service that a world simulates sends webhooks."""
+    return vocabulary_of(world).provider.signing
 
 
 def wiring_of(

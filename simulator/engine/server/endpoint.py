@@ -17,6 +17,7 @@ from simulator.engine.insight.tally import count_entry
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Operation
+from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.server.checks import faults, presence
 from simulator.engine.server.checks.quotas import CallQuota
 from simulator.engine.server.checks.ratelimit import count_call
@@ -31,7 +32,6 @@ from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.providers.ramp.auth import token_holder
 
 DEFECT = (
     "An unexpected error: this is a defect of the simulator. Please report it with the traceback in the server's log."
@@ -191,7 +191,7 @@ class Endpoint:
         if operation.token:
             if request.token is None:
                 raise ApiError("unauthorized", "Send the header Authorization: Bearer <ACCESS_TOKEN>.")
-            call.caller = token_holder(call.world, call.environment, request.token, wall_ms)
+            call.caller = identity_of(call.world).caller(call.world, call.environment, request.token, wall_ms)
             request.public_key = call.caller.public_key
         return operation, call
 

@@ -16,7 +16,6 @@ from simulator.engine.rows import pipeline
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call, Operation, Probe
 from simulator.engine.server.checks import idempotency
-from simulator.engine.server.checks.gates import check_gates
 from simulator.engine.server.http import answers
 from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import BOOKKEEPING, Request
@@ -41,13 +40,14 @@ class Performer:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._simulator = runtime.simulator
+        self._check_gates = runtime.simulator.provider.identity.check_gates
         self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
 
     def perform(self, request: Request, operation: Operation, call: Call) -> Answering:
         """Do what a call asks for; ApiError for one that is refused before its operation."""
         world, incoming = request.world, request.incoming
         gates_last = assumes(world, "H2", "body_before_permission")
-        pipeline.admit(operation, call, pipeline.no_gates if gates_last else check_gates)
+        pipeline.admit(operation, call, pipeline.no_gates if gates_last else self._check_gates)
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
         raw = answers.body_sent(request) if operation.takes_body else {}
         strict = settings_of(world)["strict"] or assumes(world, "H6", "unknown_is_refused")
@@ -58,7 +58,7 @@ class Performer:
                 raise ApiError("invalid_request", "The body is empty; send a JSON object.", error.param) from None
             raise
         if gates_last:
-            check_gates(operation, call)
+            self._check_gates(operation, call)
         request.unknown_fields = tuple(unknown)
         origin = RequestOrigin(json_text(raw), self._scenario_of(request, call), traces.parent_of(incoming.headers))
         key = idempotency.key_of(operation, incoming)

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
+from simulator.engine.rows.vocabulary import identity_of, signing_of
 from simulator.engine.text.shapes import Timestamp
 from simulator.engine.webhooks.records import EMAILS, Email, Webhook
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
-from simulator.providers.ramp.profile import profile_of
 
 
 def tell_owner_disabled(world: World, endpoint: Webhook) -> None:
     """Record the e-mail about an endpoint that was disabled after repeated failures; inside a change."""
+    written = signing_of(world).disabled_email(endpoint)
     identifier = "eml_" + text_of(derive("email", endpoint.id, world.now_ms))
     email = Email(
         id=identifier,
         sequence=endpoint.sequence,
         at_ms=world.now_ms,
-        to=profile_of(world).email,
-        subject="Your webhook endpoint was disabled",
-        body=(
-            f"The webhook endpoint {endpoint.id} ({endpoint.url}, {endpoint.environment}) did not answer 2xx for three "
-            "days and was disabled. It gets no more events. Once your receiver answers again, enable it with "
-            f'PATCH /webhooks/{endpoint.id} {{"status": "enabled"}}.'
-        ),
+        to=identity_of(world).account(world).email,
+        subject=written.subject,
+        body=written.body,
     )
     world.store[EMAILS].put(identifier, email)
 

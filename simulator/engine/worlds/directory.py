@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from simulator.kernel.beside import Beside
 from simulator.kernel.world import World
 
@@ -30,3 +32,16 @@ def directory_of(world: World) -> Directory:
 def enter_into(directory: Directory, world: World) -> None:
     """Let a world use this directory from now on."""
     _DIRECTORIES[world] = directory
+
+
+def register(world: World, texts: Iterable[str]) -> None:
+    """Enter the public keys and tokens of a world into its directory."""
+    directory_of(world).update(dict.fromkeys(texts, world.id))
+
+
+def forget(world: World, texts: Iterable[str]) -> None:
+    """Take the public keys and tokens of a world out of its directory, unless another world holds them by now."""
+    directory = directory_of(world)
+    for text in texts:
+        if directory.get(text) == world.id:
+            del directory[text]

@@ -29,7 +29,7 @@ from simulator.engine.scenario.play.engine import TABLES as SCENARIO_TABLES
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.pending import KINDS
 from simulator.engine.worlds import quotas
-from simulator.engine.worlds.directory import Directory, enter_into
+from simulator.engine.worlds.directory import Directory, enter_into, forget, register
 from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
 from simulator.engine.worlds.world_states import Beginning
@@ -44,7 +44,6 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.kernel.world import TABLES as WORLD_TABLES
-from simulator.providers.ramp import auth
 
 _log = logging.getLogger(__name__)
 
@@ -185,16 +184,17 @@ class Simulator:
         self._let_in(world, blueprint)
 
     def _let_in(self, world: World, blueprint: Blueprint) -> None:
-        for key in auth.known_keys(world):
+        identity = self.provider.identity
+        for key in identity.public_keys(world):
             holder_id = self.directory.get(key, world.id)
             holder = self.worlds.get(holder_id)
-            if holder_id != world.id and (key in auth.known_keys(holder) if holder else holder_id in self.away):
+            if holder_id != world.id and (key in identity.public_keys(holder) if holder else holder_id in self.away):
                 raise WorldExists(holder_id)
         old = self.worlds.get(world.id)
         if old is not None:
-            auth.forget(old)
+            forget(old, identity.directory_entries(old))
         enter_into(self.directory, world)
-        auth.register(world)
+        register(world, identity.directory_entries(world))
         self.worlds[world.id] = world
         self.blueprints[world.id] = blueprint
         for observer in self._observers:
@@ -246,7 +246,7 @@ class Simulator:
         del self.blueprints[world_id]
         self._beginnings.pop(world_id, None)
         self._forget_snapshots(world_id)
-        auth.forget(world)
+        forget(world, self.provider.identity.directory_entries(world))
         return world
 
     def snapshots_of(self, world_id: str) -> list[Snapshot]:
@@ -350,7 +350,7 @@ class Simulator:
         """A world in this state with keys derived anew, and no tokens."""
         world = self.from_state(dataclasses.replace(state, keys_of=keys_of), world_id)
         with world.change(Cause("start", "fork")):
-            auth.rekey(world)
+            self.provider.identity.rekey(world)
             webhooks.set_up_keys(world)
             prepare(world)
         world.store.forget_places()  # the old keys are deleted from tables that have a row for every resource

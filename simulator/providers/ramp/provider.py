@@ -20,6 +20,8 @@ from simulator.providers.ramp import (
     reference,
     transactions,
 )
+from simulator.providers.ramp.identity import IDENTITY
+from simulator.providers.ramp.signing import SIGNING
 from simulator.providers.ramp.spelling import DEPOSIT, SHORT
 from simulator.providers.ramp.ways import table
 
@@ -48,6 +50,8 @@ PROVIDER = Provider(
     "ramp",
     ROOMS,
     environments=("sandbox", "production"),
+    identity=IDENTITY,
+    signing=SIGNING,
     account=transactions.holder,
     outages=Outages(tuple(reference.NETWORKS), DEPOSIT | SHORT, reference.network_status, "network.status_changed"),
     orders=OrderNumbers(transactions.by_order_id, _order_number),

@@ -12,7 +12,7 @@ from simulator.providers.ramp.key_forms import MODES, prefix
 SIGNATURE = Signature(
     timestamp_header="X-Timestamp",
     signature_header="X-Signature",
-    signed_string=lambda timestamp, raw: timestamp + b"." + raw,
+    signed_string=lambda timestamp, raw: timestamp.encode() + b"." + raw,
     key_prefixes={environment: prefix("whk", environment) for environment in MODES},
     tolerance_ms=5 * MINUTE_MS,
 )

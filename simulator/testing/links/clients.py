@@ -165,7 +165,6 @@ def _refuse(request: httpx.Request, content: bytes, host: str) -> None:
     try:
         if request.url.host != host:
             trusted_hosts.check(str(request.url))
-        if b"_live_" in content:
-            LIVE_KEYS.refuse_in(content.decode("utf-8", "replace"), f"{request.method} {request.url.path}")
+        LIVE_KEYS.refuse_in(content.decode("utf-8", "replace"), f"{request.method} {request.url.path}")
     except ValueError as error:
         raise SimulatorError(str(error)) from None

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from simulator.engine.webhooks import sign
+from simulator.service import SIGNATURE
 from simulator.testing import Delivery, Receiver, SimulatorError, World, receiver, world
 from simulator.testing.freezing import Library
 
@@ -40,7 +40,7 @@ def verifies(key: str, delivery: Delivery) -> bool:
     """What an integrator's verifier does: five minutes by its own clock."""
     stamp = int(delivery.headers["X-Timestamp"])
     is_fresh = abs(time.time() * 1000 - stamp) <= 300_000
-    return is_fresh and delivery.headers["X-Signature"] == sign(key, stamp, delivery.body)
+    return is_fresh and delivery.headers["X-Signature"] == SIGNATURE.sign(key, str(stamp), delivery.body)
 
 
 def test_time_stands_at_the_simulated_time_and_goes_with_it(a_world: World, using: Library) -> None:

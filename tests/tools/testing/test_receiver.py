@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from simulator.engine.webhooks import sign
+from simulator.service import SIGNATURE
 from simulator.testing import Receiver, SimulatorError, World, receiver, world
 
 DONE = "transaction.completed"
@@ -293,7 +293,7 @@ def test_takes_what_a_test_posts_itself() -> None:
     with world(seed=7) as over_http, receiver(over_http) as webhooks:
         body = b'{"type": "mine", "data": {"object": {"id": "x"}}}'
         stamp = time.time_ns() // 1_000_000
-        signature = sign(over_http.keys.webhook_key, stamp, body)
+        signature = SIGNATURE.sign(over_http.keys.webhook_key, str(stamp), body)
 
         answer = httpx.post(webhooks.url, content=body, headers={"X-Timestamp": f"{stamp}", "X-Signature": signature})
 

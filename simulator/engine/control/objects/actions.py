@@ -17,6 +17,7 @@ from simulator.engine.control.shapes import AnyObject, Envelope, Environment, em
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.records import Record, find, ids_newest_first, no_resource, render
 from simulator.engine.rows.action import ActionTable, Performed
+from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.language.shapes import StoppedScenario
 from simulator.engine.text.fields import Body
 from simulator.engine.text.json import JsonObject
@@ -25,7 +26,6 @@ from simulator.engine.text.strict import did_you_mean
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.world import World
-from simulator.providers.ramp.profile import profile_of
 
 
 class ActionAnswer(TypedDict):
@@ -161,7 +161,7 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
     world = call.world
     _known_type(world, call.query.get("type", ""))
     wanted, user = call.query.get("type") or None, call.query.get("user_id") or None
-    account = profile_of(world).user_id
+    account = identity_of(world).account(world).user_id
     some = (record for record in _newest_first(world, wanted) if user in (None, record.owner or account))
     shown = list(islice(some, call.limit()))[::-1]
     return {

@@ -27,7 +27,7 @@ from simulator.engine.records import traces
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import Record, find, is_deleted, kind_of, render
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
 from simulator.engine.scenario.play.holding import Held, held_steps
 from simulator.engine.scenario.play.pending import KINDS, timers_about
 from simulator.engine.scenario.play.rules import bound_to
@@ -40,7 +40,6 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event, HistoryEntry
 from simulator.kernel.ledger import Entry
 from simulator.kernel.world import World
-from simulator.providers.ramp.profile import profile_of
 
 
 def find_any(world: World, identifier: str) -> Any | None:
@@ -63,7 +62,7 @@ def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups
     return {
         "resource": resource,
         "kind": record.kind,
-        "user_id": record.owner or profile_of(world).user_id,
+        "user_id": record.owner or identity_of(world).account(world).user_id,
         "environment": record.environment,
         "state": record.status,
         "why": explaining.why(kind_of(world, record), resource, history, timers),

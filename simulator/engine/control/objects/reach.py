@@ -20,6 +20,7 @@ from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.operation import Call
 from simulator.engine.rows.pipeline import perform
+from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.play import holding
 from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
@@ -27,7 +28,6 @@ from simulator.engine.scenario.play.rules import bind
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, Until
 from simulator.engine.scenario.run.paths import fresh_for, paths_to
 from simulator.engine.scenario.run.ways import Start, ways_of
-from simulator.engine.server.checks.gates import check_gates
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject, dumps, loads
 from simulator.kernel.agenda import Timer
@@ -214,7 +214,8 @@ class _Way:
         rows, variables = self._runtime.router.find(path) or ({}, {})
         operation = rows[step.method.upper()]
         call = Call(world, self._environment, variables)
-        answer = perform(operation, call, body, cause=self._cause, scenario=NO_SCENARIO, gates=check_gates)
+        gates = identity_of(self._world).check_gates
+        answer = perform(operation, call, body, cause=self._cause, scenario=NO_SCENARIO, gates=gates)
         return None if answer is None else loads(dumps(answer))
 
     def _act(self, step: DriveAction) -> Any:

@@ -17,6 +17,7 @@ from simulator.engine.control.operation import ControlCall, ControlOperation, Ra
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.language.document import FILE, MAX_DEPTH, UPLOAD, read
 from simulator.engine.scenario.language.parts import is_name
@@ -27,8 +28,6 @@ from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
 from simulator.kernel.clock import MS_NS, format_timestamp, parse_nanoseconds
 from simulator.kernel.world import World
-from simulator.providers.ramp.auth import credentials
-from simulator.providers.ramp.profile import platform_users
 
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
 _ABOVE_BODY = 5
@@ -203,7 +202,7 @@ class _Collector:
         kind = dict(row.headers).get("content-type", "").partition(";")[0].strip().lower()
         if row.body and (_json(row.body) is None or not kind.endswith("json")):
             return f"{row.method} {path} ({row.status}), whose body is not JSON"
-        own = credentials(self._world)[row.environment]["public_key"]
+        own = identity_of(self._world).credentials(self._world)[row.environment]["public_key"]
         if row.status == 403 and row.public_key not in (None, own):
             return f"{row.method} {path} (403), because another key pair was used"
         return ""
@@ -315,11 +314,12 @@ def _json(raw: bytes) -> Any:
 
 def _known_at_first(world: World) -> dict[str, str]:
     """What a run's world object says of itself: public keys and the other users."""
+    identity = identity_of(world)
     known = {
         pair["public_key"]: f"world.credentials.{environment}.public_key"
-        for environment, pair in credentials(world).items()
+        for environment, pair in identity.credentials(world).items()
     }
-    for number, user in enumerate(platform_users(world)):
+    for number, user in enumerate(identity.other_users(world)):
         known[user.user_id] = f"world.platform_users.{number}.user_id"
     return known
 

@@ -14,7 +14,7 @@ from simulator.engine.control.operation import ControlCall, ControlOperation
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Probe
 from simulator.engine.rows.pipeline import perform
-from simulator.engine.server.checks.gates import check_gates
+from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.webhooks import shapes as webhooks
 from simulator.kernel.journal import Cause
@@ -37,7 +37,8 @@ async def subscribe(call: ControlCall) -> webhooks.WebhookEndpoint:
     body = {"url": f"{call.origin}{inbox_path(world.id, call.path['name'])}", "events": call.body.events}
     cause = Cause("action", "subscribe_inbox", call.id)
     with _in_the_words_of_the_interface():
-        asked = perform(row[0]["POST"], Call(world, call.environment, {}), body, cause=cause, gates=check_gates)
+        gates = identity_of(world).check_gates
+        asked = perform(row[0]["POST"], Call(world, call.environment, {}), body, cause=cause, gates=gates)
         assert isinstance(asked, Probe)
         # A task of its own: what sends it asks for the task it runs in, and a control call may begin without one.
         outcome = await asyncio.create_task(call.runtime.courier.probe(world, asked))

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from simulator.engine.control.operation import ControlCall
 from simulator.engine.control.time.clock import ClockState, show_clock
 from simulator.engine.control.worlds.set_aside import UnreadableWorld
+from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.server.http.bases import base_of
 from simulator.engine.text.shapes import Count, Format, Timestamp
 from simulator.engine.webhooks import webhook_key
@@ -16,8 +17,6 @@ from simulator.engine.worlds.settings import AllSettings, all_settings
 from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
-from simulator.providers.ramp.auth import credentials
-from simulator.providers.ramp.profile import platform_users
 
 
 class KeySet(TypedDict):
@@ -90,7 +89,7 @@ def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject
         },
         "platform_users": [
             {"user_id": user.user_id, "email": user.email, "phone_number": user.phone_number}
-            for user in platform_users(world)
+            for user in identity_of(world).other_users(world)
         ],
         "scenarios": simulator.engine.active(world),
         "settings": all_settings(world),
@@ -99,7 +98,7 @@ def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject
 
 
 def _key_set(origin: str, world: World, environment: str) -> KeySet:
-    pair = credentials(world)[environment]
+    pair = identity_of(world).credentials(world)[environment]
     return {
         "public_key": pair["public_key"],
         "secret_key": pair["secret_key"],

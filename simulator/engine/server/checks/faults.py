@@ -10,6 +10,7 @@ from simulator.engine.faults import mutations as surprises
 from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS, first_hit, give_back
 from simulator.engine.records.records import find
 from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.server.checks import idempotency
 from simulator.engine.server.checks.ratelimit import retry_after
 from simulator.engine.server.http.messages import WITHOUT_BODY, Outgoing
@@ -17,7 +18,6 @@ from simulator.engine.server.http.request import Request
 from simulator.engine.text.json import dumps
 from simulator.kernel.clock import SECOND_MS, parse_duration
 from simulator.kernel.world import World
-from simulator.providers.ramp.auth import key_pair
 
 
 def doubts(world: World, fault: faults.Fault) -> list[str]:
@@ -30,10 +30,10 @@ def doubts(world: World, fault: faults.Fault) -> list[str]:
     key = fault.match.public_key
     if key is None:
         return []
-    pairs = [pair for environment in world.environments if (pair := key_pair(world, environment, key)) is not None]
-    if not pairs:
+    pair = next((pair for pair in identity_of(world).keys(world) if pair.public_key == key), None)
+    if pair is None:
         return [f"match.public_key: no key pair of the world {world.id} has the public key {key!r}"]
-    return [f"match.public_key: the key pair {key!r} is revoked"] if pairs[0].status == "revoked" else []
+    return [f"match.public_key: the key pair {key!r} is revoked"] if pair.status == "revoked" else []
 
 
 def places_of(operation: Operation) -> surprises.Places:

@@ -19,6 +19,7 @@ from weakref import ReferenceType, ref
 
 from simulator.engine import webhooks
 from simulator.engine.rows.operation import Probe, ProbeOutcome
+from simulator.engine.rows.vocabulary import signing_of
 from simulator.engine.webhooks import Attempt, Outcome
 from simulator.engine.webhooks.courier import port as ports
 from simulator.engine.webhooks.courier import transport as transports
@@ -27,7 +28,6 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 
-TIMEOUT_SECONDS = 10.0
 _CAUSE = Cause("law", "webhook")
 _log = logging.getLogger(__name__)
 SIGNATURES_KEPT = 10_000
@@ -114,7 +114,7 @@ class Courier:
         transport: transports.Transport | None = None,
         *,
         wall_clock_ms: Callable[[], int] = wall_clock_ms,
-        timeout_seconds: float = TIMEOUT_SECONDS,
+        timeout_seconds: float | None = None,
     ) -> None:
         self._port = port
         self._transport = transport
@@ -218,7 +218,7 @@ class Courier:
     async def probe(self, world: World, probe: Probe) -> ProbeOutcome:
         """Send the signed test request of a registration (decision W4)."""
         stamp_ms = webhooks.sending_time_ms(world, self._wall_clock_ms())
-        headers = webhooks.signed_headers(probe.key, stamp_ms, probe.raw)
+        headers = webhooks.signed_headers(signing_of(world).signature, probe.key, stamp_ms, probe.raw)
         outcome = await self._post(world, probe.url, headers, probe.raw)
         return ProbeOutcome(outcome.status, outcome.error)
 
@@ -322,14 +322,16 @@ class Courier:
             return Outcome(None, why, request_headers=headers)
 
     async def _post(self, world: World, url: str, headers: tuple[tuple[str, str], ...], body: bytes) -> Outcome:
-        signature = next((value for name, value in headers if name == "X-Signature"), "")
+        signing = signing_of(world)
+        signature = dict(headers).get(signing.signature.signature_header, "")
         self._senders[signature] = ref(world)
         self._senders.move_to_end(signature)
         if len(self._senders) > SIGNATURES_KEPT:
             self._senders.popitem(last=False)
         if self._transport is None:
             self._transport = transports.HttpTransport()
-        return await self._transport.post(url, headers, body, self._timeout_seconds, webhooks.url_policy(world))
+        limit_seconds = signing.timeout_seconds if self._timeout_seconds is None else self._timeout_seconds
+        return await self._transport.post(url, headers, body, limit_seconds, webhooks.url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:
         """Whether a request with this signature was sent from here lately, and its world, None when it is gone."""

@@ -203,11 +203,13 @@ def staleness_ms(plan: DeliveryPlan) -> int:
     return _STALE_MS if plan.stale_timestamp else 0
 
 
-def falsified(plan: DeliveryPlan, request: SignedRequest) -> SignedRequest:
+def falsified(plan: DeliveryPlan, request: SignedRequest, signature_header: str) -> SignedRequest:
     """A signed request with what makes it a forgery, where that was asked for."""
     headers, body = request.headers, request.body
     if plan.corrupt_signature:
-        headers = (*headers[:-1], (headers[-1][0], headers[-1][1].translate(_FLIPPED)))
+        headers = tuple(
+            (name, value.translate(_FLIPPED) if name == signature_header else value) for name, value in headers
+        )
     return SignedRequest(request.url, headers, altered(body) if plan.alter_body else body)
 
 

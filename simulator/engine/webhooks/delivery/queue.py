@@ -16,10 +16,10 @@ from __future__ import annotations
 from simulator.engine.faults import in_force
 from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.records.records import move
+from simulator.engine.rows.vocabulary import signing_of
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks.delivery import attempts, faults
 from simulator.engine.webhooks.delivery.deliveries import endpoint_of, endpoints
-from simulator.engine.webhooks.delivery.schedule import RETRY_DELAYS_MS, retries_of
 from simulator.engine.webhooks.emails import tell_owner_disabled
 from simulator.engine.webhooks.records import (
     IN_FLIGHT,
@@ -37,7 +37,6 @@ from simulator.engine.webhooks.records import (
     Planned,
     Webhook,
 )
-from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.copying import replace
@@ -236,13 +235,15 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
     pending = attempt.pending
     outcome = faults.heard(pending.plan or NO_FAULT, outcome)
     if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
-        if pending.stage < retries_of(world):
-            retry_at_ms = world.now_ms + RETRY_DELAYS_MS[pending.stage]
+        signing = signing_of(world)
+        delays_ms = signing.retry_delays_ms(world)
+        if pending.stage < len(delays_ms):
+            retry_at_ms = world.now_ms + delays_ms[pending.stage]
             retry = PendingAttempt(
                 pending.event_id, pending.endpoint_id, pending.stage + 1, attempt.number, cause="retry"
             )
             _plan_timer(world, RETRY, retry_at_ms, retry, event, endpoint, attempt.id)
-        elif not assumes(world, "W5", "endpoints_stay_enabled"):
+        elif signing.disables(world):
             endpoint = _give_up(world, endpoint)
     delivery = attempts.record(world, attempt, event, outcome, retry_at_ms)
     _release(world, attempt, event, endpoint, acknowledged=outcome.succeeded)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from simulator.engine.records.records import Kind
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.auth.actions import (
+    all_keys,
+    all_tokens,
     credentials,
-    forget,
-    key_pair,
-    keys_and_tokens,
-    known_keys,
     permits,
-    register,
     rekey,
     require_access,
     set_up,
     token_holder,
+    verify,
 )
-from simulator.providers.ramp.auth.records import KEY_PAIRS, TOKENS, key_pairs
+from simulator.providers.ramp.auth.gates import check_gates
+from simulator.providers.ramp.auth.records import KEY_PAIRS, TOKENS
 from simulator.providers.ramp.auth.routes import ACTIONS, OPERATIONS
 from simulator.providers.ramp.auth.shapes import CLAUSES, render_key_pair
 from simulator.providers.ramp.auth.states import KEY_PAIR
@@ -29,20 +28,18 @@ ROOM = Room(
     tables=(TOKENS,),
     kinds=(Kind("api_key", KEY_PAIRS, render_key_pair, KEY_PAIR, listed=False),),
     setup=set_up,
+    verify=verify,
     clauses=lambda: CLAUSES,
 )
 
 
 __all__ = [
     "ROOM",
+    "all_keys",
+    "all_tokens",
+    "check_gates",
     "credentials",
-    "forget",
-    "key_pair",
-    "key_pairs",
-    "keys_and_tokens",
-    "known_keys",
     "permits",
-    "register",
     "rekey",
     "require_access",
     "token_holder",

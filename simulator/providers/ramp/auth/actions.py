@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simulator.engine.records.codec import StateError
 from simulator.engine.records.records import create, forget_record, move
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError, ControlError
@@ -18,6 +19,7 @@ from simulator.kernel.clock import DAY_MS, SECOND_MS
 from simulator.kernel.world import World
 from simulator.providers.ramp.auth import bodies
 from simulator.providers.ramp.auth.records import (
+    KEY_PAIRS,
     PERMISSIONS,
     TOKEN_LIFETIME_SECONDS,
     KeyPair,
@@ -116,11 +118,6 @@ def permits(key: Caller, operation_group: str, reads: bool) -> bool:
     return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
 
 
-def key_pair(world: World, environment: str, public_key: str) -> KeyPair | None:
-    """The pair with this public key, revoked or not."""
-    return key_pairs(world, environment).get(public_key)
-
-
 def credentials(world: World) -> dict[str, dict[str, str]]:
     """The key pair to use in each environment: {environment: {public_key, secret_key}}.
 
@@ -132,6 +129,14 @@ def credentials(world: World) -> dict[str, dict[str, str]]:
         pair = next((pair for pair in pairs if pair.status == "active"), pairs[0])
         shown[environment] = {"public_key": pair.public_key, "secret_key": pair.secret_key}
     return shown
+
+
+def verify(world: World) -> None:
+    """Raise `StateError` if a saved world has no key pair in an environment."""
+    for environment in world.environments:
+        if not key_pairs(world, environment).rows:
+            table = KEY_PAIRS.of(environment).text
+            raise StateError(f"tables.{table}", "a world has at least one key pair in each environment")
 
 
 def set_up(world: World) -> None:
@@ -177,7 +182,7 @@ def create_key(call: ActionCall[None, bodies.NewKey]) -> JsonObject:
 
 def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
     """The action revoke_key: the pair and every token issued to it stop working at once."""
-    pair = key_pair(call.world, call.environment, call.parameters.public_key)
+    pair = key_pairs(call.world, call.environment).get(call.parameters.public_key)
     if pair is None:
         raise ApiError("not_found", f"There is no such key pair in the {call.environment} environment.", "public_key")
     if not KEY_PAIR.permits(pair.status, "revoke_key"):
@@ -185,34 +190,14 @@ def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
     return render_key_pair(call.world, move(call.world, pair, "revoke_key"))
 
 
-def register(world: World) -> None:
-    """Enter every key and token of a world into the directory, after its state was put in place by an import."""
-    for environment in world.environments:
-        for text in _keys_and_tokens(world, environment):
-            directory_of(world)[text] = world.id
+def all_keys(world: World) -> list[KeyPair]:
+    """The key pairs of all environments, revoked ones included, oldest first in each."""
+    return [pair for environment in world.environments for pair in key_pairs(world, environment).values()]
 
 
-def keys_and_tokens(world: World) -> list[str]:
-    """Every public key and token of a world."""
-    return [text for environment in world.environments for text in _keys_and_tokens(world, environment)]
-
-
-def known_keys(world: World) -> list[str]:
-    """The public keys of both environments, revoked ones included."""
-    return [pair.public_key for environment in world.environments for pair in key_pairs(world, environment).values()]
-
-
-def _keys_and_tokens(world: World, environment: str) -> list[str]:
-    pairs, issued = key_pairs(world, environment), tokens(world, environment)
-    return [*(pair.public_key for pair in pairs.values()), *(token.text for token in issued.values())]
-
-
-def forget(world: World) -> None:
-    """Take the keys and tokens of a world that ends out of the directory: they are unknown again."""
-    for environment in world.environments:
-        for text in _keys_and_tokens(world, environment):
-            if directory_of(world).get(text) == world.id:
-                del directory_of(world)[text]
+def all_tokens(world: World) -> list[str]:
+    """Every token that was issued in a world and not yet swept away."""
+    return [token.text for environment in world.environments for token in tokens(world, environment).values()]
 
 
 def rekey(world: World) -> None:

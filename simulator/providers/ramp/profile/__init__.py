@@ -18,6 +18,7 @@ from simulator.providers.ramp.profile.limits import (
     charge_limits,
     check_amount,
     release_limits,
+    verify,
     would_exceed_monthly,
 )
 from simulator.providers.ramp.profile.records import (
@@ -66,6 +67,7 @@ ROOM = Room(
     ),
     tables=(PROFILES, PLATFORM_USERS, LIMITS, USAGE),
     setup=set_up,
+    verify=verify,
     clauses=lambda: shapes.CLAUSES,
 )
 

@@ -122,6 +122,12 @@ def would_exceed_monthly(world: World, environment: str, amount: Decimal, fiat_c
     return _in_default(world, environment, amount, fiat_code) > remaining(world, environment, "monthly")
 
 
+def verify(world: World) -> None:
+    """Calculate with the saved limits and usage of a world; raise if that is impossible."""
+    for environment in world.environments:
+        would_exceed_monthly(world, environment, Decimal(1), LEVEL_CURRENCY)
+
+
 def release_limits(world: World, environment: str, charge: LimitCharge | None) -> None:
     """Undo a charge, in the day and month in which it was made; None is nothing to undo."""
     if charge is None:

@@ -83,6 +83,7 @@ ROOM = Room(
             standing=standing_network,
         ),
     ),
+    verify=lambda world: shapes.verify(world),
     clauses=lambda: shapes.CLAUSES,
 )
 

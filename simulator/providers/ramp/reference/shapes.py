@@ -232,6 +232,12 @@ def all_rates(world: World, environment: str) -> AllRates:
     return {"mid": ramps("mid"), "onramp": ramps("onramp"), "offramp": ramps("offramp"), "swap": swaps}
 
 
+def verify(world: World) -> None:
+    """Render every rate of a saved world; raise if that is impossible."""
+    for environment in world.environments:
+        all_rates(world, environment)
+
+
 def reference_data() -> JsonObject:
     """{banks, providers, countries, currencies}: lists of objects with the codes that requests take and their names."""
     return {

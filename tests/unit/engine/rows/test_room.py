@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from simulator.engine.rows import error as errors
 from simulator.engine.rows import event as events
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
 from simulator.engine.scenario.files.library import Library
@@ -33,7 +33,7 @@ def _nothing(call: ActionCall[Any, Any]) -> None:
 
 def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
     rooms = Room("lamps", kinds=(LAMPS,)), Room("blinking", timers=(BLINK,))
-    wiring = wiring_of(Vocabulary(Provider("toy", rooms, ())))
+    wiring = wiring_of(Vocabulary(dataclasses.replace(PROVIDER, rooms=rooms)))
     assert (wiring.kinds, wiring.timers) == ({"lamp": LAMPS}, {"lamp.blink": BLINK})
 
 

@@ -10,7 +10,7 @@ KEY = "hook-test-1"
 SIGNATURE = Signature(
     timestamp_header="Sent-At",
     signature_header="Proof",
-    signed_string=lambda timestamp, raw: raw + b"|" + timestamp,
+    signed_string=lambda timestamp, raw: raw + b"|" + timestamp.encode(),
     key_prefixes={"sandbox": "hook-test-", "production": "hook-real-"},
     tolerance_ms=60_000,
 )

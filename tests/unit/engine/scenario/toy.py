@@ -12,7 +12,6 @@ from simulator.engine.records.records import Kind, Record, create, move, new_fie
 from simulator.engine.rows.action import Action, ActionCall, ActionTable
 from simulator.engine.rows.error import invalid
 from simulator.engine.rows.event import emit
-from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files.library import Library
@@ -203,7 +202,7 @@ ROWS = (
 
 ACTIONS = ActionTable(ROWS)
 RAMP = (replace(room, actions=()) for room in ROOMS)
-LOADER = Loader(Vocabulary(Provider("toy", (*RAMP, Room("toy", actions=ROWS)), ENVIRONMENTS)))
+LOADER = Loader(Vocabulary(replace(PROVIDER, rooms=(*RAMP, Room("toy", actions=ROWS)))))
 """Reads scenarios about the events, calls and kinds of the ramp, and the actions of the toy."""
 
 

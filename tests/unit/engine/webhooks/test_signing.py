@@ -7,13 +7,15 @@ import hmac
 
 import pytest
 
+from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.webhooks import Attempt, prepare, webhook_key
-from simulator.engine.webhooks.keys import sign
+from simulator.engine.webhooks.delivery.faults import falsified
 from simulator.engine.webhooks.records import IN_FLIGHT, QUEUES, SignedRequest
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.providers.ramp.provider import ROOMS
+from simulator.service import SIGNATURE
 from tests.support import act
 from tests.unit.engine.webhooks.support import (
     BROKEN,
@@ -39,7 +41,8 @@ def expected(key: str, stamp: str, raw: bytes) -> str:
 
 
 def test_the_signature_is_hmac_sha256_over_timestamp_dot_body() -> None:
-    assert sign("whk_test_x", 1_700_000_000_000, b'{"a":1}') == expected("whk_test_x", "1700000000000", b'{"a":1}')
+    signed = "whk_test_x", "1700000000000", b'{"a":1}'
+    assert SIGNATURE.sign(*signed) == expected(*signed)
 
 
 def test_a_request_carries_the_bytes_of_the_event_stamped_and_signed() -> None:
@@ -98,6 +101,13 @@ def test_faults_spoil_signature_stamp_or_body() -> None:
         "kyc.rejected": (True, -600_000, True),
         "wallet.created": (False, 0, False),
     }
+
+
+def test_a_corrupted_signature_leaves_the_headers_after_it_as_they_are() -> None:
+    trace = ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    request = SignedRequest("https://hooks.example.test/", ((SIGNATURE.signature_header, "0f"), trace), b"{}")
+    spoilt = falsified(DeliveryPlan(corrupt_signature=True), request, SIGNATURE.signature_header)
+    assert spoilt.headers == ((SIGNATURE.signature_header, "f0"), trace)
 
 
 def test_an_attempt_without_its_event_cannot_be_prepared() -> None:

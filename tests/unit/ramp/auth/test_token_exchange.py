@@ -10,13 +10,14 @@ import pytest
 from simulator.engine.records.records import INDEX
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
-from simulator.engine.worlds.directory import directory_of, enter_into
+from simulator.engine.worlds.directory import directory_of, enter_into, forget, register
 from simulator.kernel.clock import HOUR_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.providers.ramp import auth, profile, reference
 from simulator.providers.ramp.auth import credentials, permits, require_access, token_holder
 from simulator.providers.ramp.auth.records import PERMISSIONS, TOKENS
+from simulator.providers.ramp.identity import IDENTITY
 from tests.support import act, advance, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, profile.ROOM, auth.ROOM)
@@ -231,8 +232,7 @@ def test_a_key_may_call_what_its_permissions_name(
     """Decision H18."""
     created = act(world, ROOMS, "create_key", permissions=list(permissions)).resource
     assert created is not None
-    key = auth.key_pair(world, "sandbox", created["public_key"])
-    assert key is not None
+    key = next(key for key in IDENTITY.keys(world) if key.public_key == created["public_key"])
     assert permits(key, group, reads) is allowed
 
 
@@ -241,16 +241,16 @@ def test_an_imported_world_is_entered_into_the_directory() -> None:
     pair = credentials(origin)["sandbox"]
     token = exchange(origin, pair)
     imported = make_world(*ROOMS, world_id="b")
-    auth.forget(imported)
+    forget(imported, IDENTITY.directory_entries(imported))
     imported.store.replace(origin.store.tables())
-    auth.register(imported)
+    register(imported, IDENTITY.directory_entries(imported))
     assert credentials(imported)["sandbox"] == pair
-    assert directory_of(imported) == dict.fromkeys((token, *auth.known_keys(origin)), "b")
+    assert directory_of(imported) == dict.fromkeys((token, *IDENTITY.public_keys(origin)), "b")
 
 
 def test_a_world_that_ends_leaves_no_key_and_no_token_behind_but_its_tokens_stay_spent(world: World) -> None:
     token = exchange(world, TEST_PAIR)
-    auth.forget(world)
+    forget(world, IDENTITY.directory_entries(world))
     assert not directory_of(world)
     again = make_world(*ROOMS)
     enter_into(directory_of(world), again)
@@ -260,7 +260,7 @@ def test_a_world_that_ends_leaves_no_key_and_no_token_behind_but_its_tokens_stay
 def test_a_world_that_ends_takes_no_token_along_that_another_world_holds_by_now(world: World) -> None:
     token = exchange(world, TEST_PAIR)
     directory_of(world)[token] = "another"
-    auth.forget(world)
+    forget(world, IDENTITY.directory_entries(world))
     assert dict(directory_of(world)) == {token: "another"}
 
 
@@ -308,7 +308,7 @@ def test_a_fork_gets_keys_of_its_own_and_no_tokens(world: World) -> None:
     with fork.change(Cause("start", "fork")):
         auth.rekey(fork)
     assert credentials(fork) == laid
-    assert len(auth.known_keys(fork)) == 2
+    assert len(IDENTITY.public_keys(fork)) == 2
     assert not fork.store[TOKENS.of("sandbox")].values()
     assert not any(key in fork.store[INDEX] for key in (added["public_key"], "pk_test_simulator"))
     with pytest.raises(ApiError, match="unauthorized"):

@@ -14,9 +14,9 @@ from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
 from simulator.engine.webhooks.courier.exchange import Headers
 from simulator.engine.webhooks.courier.transport import FakeTransport
-from simulator.engine.webhooks.keys import sign
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
+from simulator.service import SIGNATURE
 from tests.unit.engine.webhooks.support import call, happen, register, status_of, take, webhook_world
 
 WALL_MS = 1_800_000_000_000
@@ -79,7 +79,7 @@ def test_requests_are_stamped_with_the_wall_clock_and_signed() -> None:
         ((url, headers, body),) = transport.sent
         assert url == "https://receiver.example.com/hooks"
         assert headers["X-Timestamp"] == str(WALL_MS)
-        assert headers["X-Signature"] == sign("whk_test_simulator", WALL_MS, body)
+        assert headers["X-Signature"] == SIGNATURE.sign("whk_test_simulator", str(WALL_MS), body)
         assert transport.policies == ["local"]
 
     run(scenario())
@@ -357,7 +357,7 @@ def test_a_probe_is_signed_and_answers_what_came_back(
         assert (outcome.status, outcome.error) == (status, error)
         ((_, headers, body),) = transport.sent
         assert body == probe.raw
-        assert headers["X-Signature"] == sign(probe.key, int(headers["X-Timestamp"]), body)
+        assert headers["X-Signature"] == SIGNATURE.sign(probe.key, headers["X-Timestamp"], body)
         assert len(webhooks.all_deliveries(world)) == 0
 
     run(scenario())
