@@ -1,9 +1,9 @@
-"""What tools and control interface take from a provider, beside the row that the engine reads."""
+"""What tools take from a provider, beside the row that the engine reads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.dataclass import dataclass
 
@@ -12,10 +12,36 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Samples:
+    """What request data look like that the service can accept, as far as no schema says it."""
+
+    amounts: Mapping[str, tuple[str, str, int]]
+    """By currency the least and the greatest amount inside the limits of every product, and the decimals."""
+    currency_of: Callable[[Mapping[str, Any]], str | None]
+    """The currency that the amount of a request body is in; None where it does not say."""
+    addresses: Mapping[str, tuple[int, Callable[[bytes], str]]]
+    """By network how many bytes an address stands for, and the function that writes them as one."""
+    address_names: tuple[str, ...]
+    """The members that hold an address."""
+    phones: Mapping[str, str]
+    """By country the pattern of its mobile numbers, in international format."""
+    phone_samples: Mapping[str, str]
+    """By country one number."""
+    is_ordinary_phone: Callable[[str, str], bool]
+    """Whether a text is a number of a country, and none by which test values choose an outcome."""
+    zones: tuple[str, ...]
+    """Time zones."""
+
+
+@dataclass(frozen=True)
 class Tooling:
-    """All that tools get to know of a simulated service. Each member is a function, for it loads slow modules."""
+    """All that tools get to know of a simulated service. A member that loads slow modules is a function."""
 
     rulebook: Callable[[], Rulebook]
     """What `rampsim conform` judges by."""
     request_hooks: Callable[[], RequestHooks]
     """What `rampsim conform` has schemathesis do with its requests."""
+    samples: Callable[[], Samples]
+    """What the strategies of the kit are made of."""
+    why_no_account: Callable[[str], str]
+    """Why no account can hold a currency of the books, in words; "" where one can."""

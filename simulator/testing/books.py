@@ -101,14 +101,10 @@ def available(ledger: Ledger, symbol: str, network: str | None) -> Decimal:
 
 
 def _check(currency: str) -> None:
-    from simulator.providers.ramp.reference import ASSETS, FIATS
+    from simulator.service import TOOLING
 
-    assets = [asset.key for asset in ASSETS.values()]
-    if currency not in assets and currency not in FIATS:
-        raise SimulatorError(
-            f"No account holds {currency}: there are {', '.join(assets)}, and the fiat currencies {', '.join(FIATS)}. "
-            'An asset is named with its network, as in world.balance("USDC", "CELO").'
-        )
+    if why := TOOLING.why_no_account(currency):
+        raise SimulatorError(why)
 
 
 def totals(ledger: Ledger) -> Mapping[str, Decimal]:

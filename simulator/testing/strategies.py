@@ -22,7 +22,7 @@ from functools import cache
 from typing import Any
 
 from simulator.contract.files import strict_document
-from simulator.providers.ramp.reference import checksummed, encode_segwit, encode_stellar, is_phone
+from simulator.service import TOOLING
 
 try:
     from hypothesis import strategies as st
@@ -34,23 +34,8 @@ __all__ = ["addresses", "amounts", "bodies", "events", "idempotency_keys", "iden
 
 Schema = Mapping[str, Any]
 
-_AMOUNTS: Mapping[str, tuple[str, str, int]] = {
-    "KES": ("1500", "5000", 2), "TZS": ("60000", "100000", 2), "NGN": ("40000", "70000", 2),
-    "ZAR": ("400", "800", 2), "ZMW": ("500", "1200", 2),
-    "USDC": ("10", "50", 6), "USDT": ("10", "50", 6), "CUSD": ("10", "50", 6),
-    "XLM": ("200", "400", 7), "CELO": ("60", "80", 6), "BTC": ("0.0005", "0.001", 8),
-}  # fmt: skip
-"""Least, greatest and decimals per currency: inside the limits of every product."""
+_SAMPLES = TOOLING.samples()
 
-_PHONES: Mapping[str, str] = {
-    "KE": r"\+2547[0-2][0-9]{7}",
-    "TZ": r"\+2557[45][0-9]{7}",
-    "NG": r"\+234803[0-9]{7}",
-    "ZA": r"\+278[234][0-9]{7}",
-    "ZM": r"\+26097[0-9]{7}",
-}
-
-_ZONES = ("Africa/Nairobi", "Africa/Dar_es_Salaam", "Africa/Lagos", "Africa/Johannesburg", "Africa/Lusaka", "UTC")
 _PLAIN = st.text(st.characters(min_codepoint=32, max_codepoint=0x24F, exclude_categories=("Cc", "Cs")), max_size=40)
 
 
@@ -65,18 +50,13 @@ def idempotency_keys() -> SearchStrategy[str]:
 
 def amounts(currency: str) -> SearchStrategy[str]:
     """Amounts of a currency as decimal strings, within the limits of a fresh account."""
-    least, greatest, decimals = _AMOUNTS[currency]
+    least, greatest, decimals = _SAMPLES.amounts[currency]
     return st.decimals(least, greatest, places=min(decimals, 6)).map(lambda amount: f"{amount:f}")
 
 
 def addresses(network: str) -> SearchStrategy[str]:
     """Addresses on stellar, celo or bitcoin, with right checksums."""
-    makers: Mapping[str, tuple[int, Callable[[bytes], str]]] = {
-        "stellar": (32, encode_stellar),
-        "celo": (20, lambda raw: checksummed(raw.hex())),
-        "bitcoin": (20, lambda raw: encode_segwit(0, raw)),
-    }
-    size, make = makers[network]
+    size, make = _SAMPLES.addresses[network]
     return st.binary(min_size=size, max_size=size).map(make)
 
 
@@ -86,9 +66,9 @@ def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
     None ends in 0001, 0002, 0003 or 0009, by which the simulator's test values choose an outcome.
     """
     if country is None:
-        return st.sampled_from(sorted(_PHONES)).flatmap(phone_numbers)
-    numbers = st.from_regex(_PHONES[country], fullmatch=True, alphabet="+0123456789")
-    return numbers.filter(lambda text: is_phone(text, country) and text[-4:] not in ("0001", "0002", "0003", "0009"))
+        return st.sampled_from(sorted(_SAMPLES.phones)).flatmap(phone_numbers)
+    numbers = st.from_regex(_SAMPLES.phones[country], fullmatch=True, alphabet="+0123456789")
+    return numbers.filter(lambda text: _SAMPLES.is_ordinary_phone(text, country))
 
 
 @cache
@@ -113,24 +93,14 @@ def events(event_type: str) -> SearchStrategy[dict[str, Any]]:
 
 def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
     """Bring the amount into the limits of its currency, keeping which one it was drawn as."""
-    currency = _currency_of(body)
+    currency = _SAMPLES.currency_of(body)
     if currency is None or "amount" not in body:
         return body
-    least, greatest, decimals = _AMOUNTS[currency]
+    least, greatest, decimals = _SAMPLES.amounts[currency]
     scale = 10 ** min(decimals, 4)
     low, high = (round(float(bound) * scale) for bound in (least, greatest))
     units = low + sum(body["amount"].encode()) * 7919 % (high - low + 1)
     return {**body, "amount": f"{units // scale}.{units % scale:0{min(decimals, 4)}d}"}
-
-
-def _currency_of(body: Schema) -> str | None:
-    side = body.get(body.get("amount_side") or "from")
-    holder: Schema = side if isinstance(side, Mapping) else body
-    named = body.get("amount_currency") or body.get("currency")
-    if named == "fiat":
-        named = body.get("fiat_currency")
-    found = named if named in _AMOUNTS else holder.get("symbol")
-    return found if found in _AMOUNTS else None
 
 
 class _Impossible(Exception):
@@ -270,30 +240,21 @@ def _matching(pattern: str, least: int, most: int) -> SearchStrategy[str]:
 def _by_name(name: str, pattern: str | None) -> SearchStrategy[str] | None:
     """Strings of which a pattern tells only the form."""
     if name == "timezone":
-        return st.sampled_from(_ZONES)
+        return st.sampled_from(_SAMPLES.zones)
     if pattern is None:
         return None
-    if name in ("address", "wallet_address", "refund_address"):
+    if name in _SAMPLES.address_names:
         chosen = [addresses(network) for network, sample in _address_samples().items() if re.search(pattern, sample)]
         return st.one_of(chosen) if chosen else None
     if name == "phone_number":
-        countries = [country for country in _PHONES if re.search(pattern, _PHONE_SAMPLES[country])]
+        countries = [country for country, sample in _SAMPLES.phone_samples.items() if re.search(pattern, sample)]
         return st.one_of([phone_numbers(country) for country in countries]) if countries else None
     return None
 
 
 @cache
 def _address_samples() -> Mapping[str, str]:
-    return {
-        "stellar": encode_stellar(bytes(32)),
-        "celo": checksummed(bytes(20).hex()),
-        "bitcoin": encode_segwit(0, bytes(20)),
-    }
-
-
-_PHONE_SAMPLES = {
-    "KE": "+254712345678", "TZ": "+255742345678", "NG": "+2348031234567", "ZA": "+27821234567", "ZM": "+260971234567",
-}  # fmt: skip
+    return {network: make(bytes(size)) for network, (size, make) in _SAMPLES.addresses.items()}
 
 
 def _integer(schema: Schema, name: str) -> SearchStrategy[int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from simulator.providers.ramp import laws
+from simulator.providers.ramp import laws, samples
 from simulator.providers.tooling import Tooling
 
 TOOLING = Tooling(
     rulebook=lambda: laws.RULEBOOK,
     request_hooks=lambda: laws.REQUEST_HOOKS,
+    samples=lambda: samples.SAMPLES,
+    why_no_account=lambda currency: samples.why_no_account(currency),
 )

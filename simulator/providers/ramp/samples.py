@@ -1,0 +1,68 @@
+"""Request data that the service can accept: amounts, addresses, phone numbers, zones; and the books' currencies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.providers.ramp.reference import ASSETS, FIATS, checksummed, encode_segwit, encode_stellar, is_phone
+from simulator.providers.tooling import Samples
+
+_AMOUNTS: Mapping[str, tuple[str, str, int]] = {
+    "KES": ("1500", "5000", 2), "TZS": ("60000", "100000", 2), "NGN": ("40000", "70000", 2),
+    "ZAR": ("400", "800", 2), "ZMW": ("500", "1200", 2),
+    "USDC": ("10", "50", 6), "USDT": ("10", "50", 6), "CUSD": ("10", "50", 6),
+    "XLM": ("200", "400", 7), "CELO": ("60", "80", 6), "BTC": ("0.0005", "0.001", 8),
+}  # fmt: skip
+
+_CHOOSING = ("0001", "0002", "0003", "0009")
+"""Ends of numbers by which test values choose an outcome."""
+
+
+def _currency_of(body: Mapping[str, Any]) -> str | None:
+    side = body.get(body.get("amount_side") or "from")
+    holder = side if isinstance(side, Mapping) else body
+    named = body.get("amount_currency") or body.get("currency")
+    if named == "fiat":
+        named = body.get("fiat_currency")
+    found = named if named in _AMOUNTS else holder.get("symbol")
+    return found if found in _AMOUNTS else None
+
+
+SAMPLES = Samples(
+    amounts=_AMOUNTS,
+    currency_of=_currency_of,
+    addresses={
+        "stellar": (32, encode_stellar),
+        "celo": (20, lambda raw: checksummed(raw.hex())),
+        "bitcoin": (20, lambda raw: encode_segwit(0, raw)),
+    },
+    address_names=("address", "wallet_address", "refund_address"),
+    phones={
+        "KE": r"\+2547[0-2][0-9]{7}",
+        "TZ": r"\+2557[45][0-9]{7}",
+        "NG": r"\+234803[0-9]{7}",
+        "ZA": r"\+278[234][0-9]{7}",
+        "ZM": r"\+26097[0-9]{7}",
+    },
+    phone_samples={
+        "KE": "+254712345678",
+        "TZ": "+255742345678",
+        "NG": "+2348031234567",
+        "ZA": "+27821234567",
+        "ZM": "+260971234567",
+    },
+    is_ordinary_phone=lambda text, country: is_phone(text, country) and text[-4:] not in _CHOOSING,
+    zones=("Africa/Nairobi", "Africa/Dar_es_Salaam", "Africa/Lagos", "Africa/Johannesburg", "Africa/Lusaka", "UTC"),
+)
+
+
+def why_no_account(currency: str) -> str:
+    """Why no account can hold a currency of the books, in words; "" where one can."""
+    assets = [asset.key for asset in ASSETS.values()]
+    if currency in assets or currency in FIATS:
+        return ""
+    return (
+        f"No account holds {currency}: there are {', '.join(assets)}, and the fiat currencies {', '.join(FIATS)}. "
+        'An asset is named with its network, as in world.balance("USDC", "CELO").'
+    )
