@@ -17,7 +17,7 @@ from simulator import dashboard
 from simulator.contract import serving
 from simulator.docs import serving as docs
 from simulator.engine.clients.address import CONTROL_BASE
-from simulator.engine.control import access, insight, rows, token_files
+from simulator.engine.control import access, insight, operation, rows, token_files
 from simulator.engine.control import app as control
 from simulator.engine.control.worlds import documents
 from simulator.engine.durable import opening
@@ -44,6 +44,7 @@ from simulator.engine.worlds.simulator import Simulator as AnySimulator
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.providers.ramp.provider import PROVIDER as PROVIDER
+from simulator.providers.ramp.tooling import TOOLING
 
 
 def vocabulary() -> Vocabulary:
@@ -58,6 +59,11 @@ class Simulator(AnySimulator):
         self, provider: Provider = PROVIDER, library: Library | None = None, inherited: Inherited | None = None
     ) -> None:
         super().__init__(provider, library, inherited)
+
+
+def control_rows(extra: tuple[operation.ControlOperation, ...] = ()) -> tuple[operation.ControlOperation, ...]:
+    """All rows of the control interface, a fresh table; `extra` come last."""
+    return rows.control_rows(TOOLING.control_rows(), extra)
 
 
 def create_app(config: Config | None = None, *, transport: transports.Transport | None = None) -> Application:
@@ -145,7 +151,7 @@ def _steering(runtime: Runtime, hosts: Hosts | None, tokens: access.Tokens | Non
             *insight.PAGE_ROWS,
             *docs.DOCS_ROWS,
         )
-        return control.ControlInterface(runtime, rows.control_rows(pages), hosts=hosts, tokens=tokens)
+        return control.ControlInterface(runtime, control_rows(pages), hosts=hosts, tokens=tokens)
 
     return _MadeLate(control_interface)
 

@@ -26,10 +26,9 @@ import yaml
 
 from simulator.contract.files import operation_ids
 from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
-from simulator.engine.control.rows import control_rows
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.server.http.router import Router
-from simulator.host import Simulator
+from simulator.host import Simulator, control_rows
 from tests.places import ROOT
 
 RUN = ("bash", "python")

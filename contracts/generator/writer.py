@@ -31,13 +31,12 @@ from contracts.generator.flows import flow_of
 from simulator.contract.files import contracts_directory
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.docs import llms
-from simulator.engine.control.rows import control_rows
 from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.files.library import Library, files_in
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.files.shipped import line_of, shipped_directory
 from simulator.engine.text.yaml import yaml_text
-from simulator.host import Simulator
+from simulator.host import Simulator, control_rows
 from simulator.providers.ramp.provider import ROOMS
 
 _HEAD = "# Made from the code by `python -m contracts.generator write`; do not edit.\n"

@@ -9,6 +9,7 @@ from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
     from simulator.conformance.laws import RequestHooks, Rulebook
+    from simulator.engine.control.operation import ControlOperation
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Samples:
 class Tooling:
     """All that tools get to know of a simulated service. A member that loads slow modules is a function."""
 
+    control_rows: Callable[[], tuple[ControlOperation, ...]]
+    """Calls of the control interface that only this service has."""
     rulebook: Callable[[], Rulebook]
     """What `rampsim conform` judges by."""
     request_hooks: Callable[[], RequestHooks]

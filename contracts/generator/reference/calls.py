@@ -18,12 +18,11 @@ from urllib.parse import urlencode
 
 from contracts.generator.decisions import data_of
 from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
-from simulator.engine.control.rows import control_rows
 from simulator.engine.scenario.run.clients import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.engine.text.json import JsonObject, dumps, loads
-from simulator.host import create_app
+from simulator.host import control_rows, create_app
 
 FILE = Path(__file__).with_name("calls.yaml")
 _BY_CHANCE = {

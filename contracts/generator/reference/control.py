@@ -14,9 +14,8 @@ from contracts.generator.reference.fields import link, listed, shapes_in
 from simulator.contract.fields import Field, Reader
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.engine.control.operation import TAGS
-from simulator.engine.control.rows import control_rows
 from simulator.engine.rows.action import ActionTable
-from simulator.host import Simulator
+from simulator.host import Simulator, control_rows
 
 _HEAD = """\
 # Control interface

@@ -14,12 +14,11 @@ from contracts.generator.reference.fields import listed
 from contracts.generator.reference.text import table
 from simulator.contract.fields import Field, Reader
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.engine.control.rows import control_rows
 from simulator.engine.faults import models as faults
 from simulator.engine.faults.presets import PRESETS
 from simulator.engine.text.citations import slug
 from simulator.exploration.judgement.mending import ADVICE
-from simulator.host import Simulator
+from simulator.host import Simulator, control_rows
 
 FILE = Path(__file__).with_name("faults.yaml")
 _HEAD = """\

@@ -13,11 +13,14 @@ from simulator.engine.control.webhooks import deliveries, resending, subscribing
 from simulator.engine.control.webhooks.inbox import Inboxes
 from simulator.engine.control.worlds import set_aside, settings, snapshots, usage, worlds
 from simulator.engine.rows.by_name import by_name
-from simulator.providers.ramp import control as reference
 
 
-def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOperation, ...]:
-    """A fresh table; the inboxes and streams of a server belong to it. `extra`: rows of packages above this one.
+def control_rows(
+    of_provider: tuple[ControlOperation, ...], extra: tuple[ControlOperation, ...] = ()
+) -> tuple[ControlOperation, ...]:
+    """A fresh table; the inboxes and streams of a server belong to it.
+
+    `of_provider`: the provider's own rows, which tell what its worlds know. `extra`: rows of packages above this one.
 
     ValueError for two rows of one name: the journal of control calls knows a call by it.
     """
@@ -27,7 +30,7 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
         *worlds.ROWS,
         *usage.ROWS,
         *settings.ROWS,
-        *reference.ROWS,
+        *of_provider,
         *set_aside.ROWS,
         *snapshots.ROWS,
         *clock.ROWS,

@@ -18,7 +18,6 @@ from simulator.engine.control.app import ControlInterface
 from simulator.engine.control.objects import actions
 from simulator.engine.control.objects.inspection import find_any
 from simulator.engine.control.operation import ControlCall, ControlOperation
-from simulator.engine.control.rows import control_rows
 from simulator.engine.control.scenarios import scenarios
 from simulator.engine.control.worlds import world_object, worlds
 from simulator.engine.faults.in_force import FAULTS, put_in_force
@@ -36,7 +35,7 @@ from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import DEFAULTS
 from simulator.exploration.runs.armed import SCENARIO, beginning
 from simulator.exploration.runs.tasks import RUN, Document, Played
-from simulator.host import create_app
+from simulator.host import control_rows, create_app
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import DEFAULT_WORLD, World

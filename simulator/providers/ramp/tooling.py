@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from simulator.providers.ramp import laws, samples
+from simulator.providers.ramp import control, laws, samples
 from simulator.providers.tooling import Tooling
 
 TOOLING = Tooling(
+    control_rows=lambda: control.ROWS,
     rulebook=lambda: laws.RULEBOOK,
     request_hooks=lambda: laws.REQUEST_HOOKS,
     samples=lambda: samples.SAMPLES,

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from simulator.cli.server.serve import serve
-from simulator.engine.control.rows import control_rows
+from simulator.host import control_rows
 from tests.places import ROOT
 
 DEPLOY = Path(__file__).parent / "deploy"

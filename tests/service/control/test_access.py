@@ -16,7 +16,7 @@ from simulator.contract.serving import CONTRACT_ROWS
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.engine.control.insight import PAGE_ROWS
 from simulator.engine.control.operation import ControlOperation
-from simulator.engine.control.rows import control_rows
+from simulator.host import control_rows
 from tests.remote import EMPTY, Answer, Remote, running
 from tests.support import QUOTE
 

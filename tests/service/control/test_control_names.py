@@ -11,7 +11,7 @@ import pytest
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.engine.control.operation import ControlOperation
-from simulator.engine.control.rows import control_rows
+from simulator.host import control_rows
 from tests.remote import Remote
 
 ROWS = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS))

@@ -13,11 +13,10 @@ import pytest
 
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.dashboard import page, page_files
-from simulator.engine.control.rows import control_rows
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.http.router import Router
-from simulator.host import create_app
+from simulator.host import control_rows, create_app
 
 PAGE = page().decode()
 MODULES = {name: found.content.decode() for name, found in page_files().items() if name.endswith(".js")}

@@ -11,11 +11,10 @@ from contracts.generator.reference import faults as fault_pages
 from contracts.generator.reference.calls import examples
 from simulator.cli import COMMANDS
 from simulator.docs.library import pages_by_path
-from simulator.engine.control.rows import control_rows
 from simulator.engine.faults.models import InterfaceFault, WebhookFault, check_fault
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.event import EVENT_TYPES
-from simulator.host import Simulator
+from simulator.host import Simulator, control_rows
 
 MOST_WITHOUT_EXAMPLE = 8
 """Control calls whose answers are no JSON, that need what an example does not have, or that are new."""

@@ -24,7 +24,7 @@ from simulator.providers.ramp.laws.money import (
     wallets,
 )
 
-RULEBOOK = Rulebook(
+RULEBOOK: Rulebook = Rulebook(
     laws=(
         *auth.LAWS,
         *balance.LAWS,
@@ -60,4 +60,4 @@ RULEBOOK = Rulebook(
 )
 """All that `rampsim conform` judges by, in the order of its reports."""
 
-REQUEST_HOOKS = RequestHooks(requests.before_call, requests.after_call)
+REQUEST_HOOKS: RequestHooks = RequestHooks(requests.before_call, requests.after_call)

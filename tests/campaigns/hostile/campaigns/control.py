@@ -8,9 +8,9 @@ from typing import Any
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.engine.control.operation import ControlOperation
-from simulator.engine.control.rows import control_rows
 from simulator.engine.faults.in_force import FAULTS as IN_FORCE
 from simulator.engine.rows.event import EVENT_TYPES
+from simulator.host import control_rows
 from tests.campaigns.hostile.actor import ID_ACTIONS, WORLD_ACTIONS, Actor
 from tests.campaigns.hostile.campaign import Campaign
 from tests.campaigns.hostile.campaigns.interface import FAULTS, WEATHER

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from simulator.engine.control.history.journal import ControlJournal
-from simulator.engine.control.rows import control_rows
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
+from simulator.host import Simulator, control_rows
 from simulator.kernel.world import World
 
 ROWS = {row.name: row for row in control_rows()}

@@ -8,8 +8,8 @@ import pytest
 from typing_extensions import TypedDict
 
 from simulator.engine.control.operation import TAGS, ControlCall, ControlOperation, Handler, Raw
-from simulator.engine.control.rows import control_rows
 from simulator.engine.text.json import JsonObject
+from simulator.host import control_rows
 
 
 class Thing(TypedDict):

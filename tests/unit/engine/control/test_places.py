@@ -10,13 +10,12 @@ from typing_extensions import TypedDict
 from contracts.generator import control
 from simulator.engine.control.app import ControlInterface
 from simulator.engine.control.operation import ControlCall, ControlOperation, any_text
-from simulator.engine.control.rows import control_rows
 from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.app import Application
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.fields import Body
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
+from simulator.host import Simulator, control_rows
 
 
 class Greeting(TypedDict):

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from simulator.engine.control.rows import control_rows
 from simulator.engine.faults.models import InterfaceFault, WebhookFault
 from simulator.engine.records.listing import Listing
 from simulator.engine.rows.error import ApiError
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.language.schema import Scenario
 from simulator.engine.text.fields import Body, in_words, parse
-from simulator.host import Simulator
+from simulator.host import Simulator, control_rows
 
 SIMULATOR = Simulator(library=Library())
 MAKING = (

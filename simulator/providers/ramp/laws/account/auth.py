@@ -201,7 +201,7 @@ def profile_environment(bench: Bench) -> None:
     bench.equal(bench.other_environment.call("GET /profile"), "environment", "production")
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "token.answer", "A key pair is exchanged for a Bearer token that is good for the seconds it tells.",
         token_answer, clause="Token response",

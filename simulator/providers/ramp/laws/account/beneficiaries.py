@@ -92,7 +92,7 @@ def deleted_unused(bench: Bench) -> None:
     bench.refused(refused, 404, "not_found", after=(quote,))
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "beneficiary.details",
         "A beneficiary shows the details of its type as they were given, the bank's name and an empty memo.",

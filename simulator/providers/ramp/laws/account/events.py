@@ -271,7 +271,7 @@ def in_order(bench: Bench) -> None:
             bench.holds(held, receiver.made, f"they come as {', '.join(types)}", "created_at")
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "webhook.sent", "Every step of a ramp is told: created, awaiting, processing, completed, failed, refunded.",
         ramps_tell, clause=TYPES, needs=("writes", "control"),

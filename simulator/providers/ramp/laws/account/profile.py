@@ -144,7 +144,7 @@ def utc_days(bench: Bench) -> None:
     bench.holds(answer.number("limits.daily.used") == 0, answer, "used is not zero", "limits.daily.used")
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "profile.sent_only", "PATCH changes the fields that are sent, and no others.",
         sent_only, clause="PATCH /profile: only sent fields change", needs=("writes",),

@@ -298,7 +298,7 @@ def shown_of(bench: Bench, got: Delivery) -> Answer | None:
     return bench.call(reading, id=name) if reading else None
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "webhook.endpoint",
         "An endpoint is enabled from its registration, with the URL, the events and the description it "

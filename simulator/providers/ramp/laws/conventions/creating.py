@@ -128,7 +128,7 @@ def _judge_unlisted(bench: Bench, made: Answer, deleted: Answer, path: str) -> N
         bench.holds(held, page, "what was deleted is listed", "data", after=(made, deleted))
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "get.after_create", "GET of what was just made shows what the answer to its creation showed.",
         read_after_create, clause=RESOURCES, needs=("writes",),

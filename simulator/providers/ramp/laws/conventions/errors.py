@@ -165,7 +165,7 @@ def network_unavailable(bench: Bench) -> None:
     bench.accepted(bench.call("POST /quotes", stock.ONRAMP))
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "errors.not_found", "An id that does not exist answers 404 with the code of its kind.",
         UNKNOWN, clause="Errors: not_found, order_not_found, quote_not_found",
@@ -214,7 +214,7 @@ LAWS = (
 )  # fmt: skip
 
 
-ALWAYS = (
+ALWAYS: tuple[Always, ...] = (
     Always(
         "errors.envelope", "Every failure has the error envelope with a code and a message.",
         envelope, clause="Error envelope",

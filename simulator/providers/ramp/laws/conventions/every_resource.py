@@ -49,7 +49,7 @@ def _moments(place: str, value: object) -> Iterator[tuple[str, str]]:
             yield from _moments(f"{place}[]", item)
 
 
-ALWAYS = (
+ALWAYS: tuple[Always, ...] = (
     Always("time.utc", "Timestamps are ISO 8601 in UTC.", utc, clause="General conventions: ISO 8601 UTC"),
     Always(
         "time.order", "Nothing was changed before it was made, nor expires before that.",

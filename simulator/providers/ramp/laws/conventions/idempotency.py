@@ -188,7 +188,7 @@ def other_operation(bench: Bench) -> None:
     )
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "idempotency.replay", "A POST sent again under its Idempotency-Key gives what the first made.",
         replay, clause=COMMON, needs=("writes",),

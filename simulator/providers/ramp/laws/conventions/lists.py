@@ -238,7 +238,7 @@ def rows_as_read(bench: Bench) -> None:
                     bench.like(full, full.body, row)
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "sort.order", "Rows come newest first, and in the order that sort_by and sort_order ask for.",
         order, clause=COMMON,

@@ -190,7 +190,7 @@ def limit(bench: Bench) -> None:
         bench.equal(both, "pagination.size", 3)
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law("page.partition", "Pages have the size asked for, and together each row once.", partition, clause=COMMON),
     Law(
         "page.filtered", "The pages of a filtered list have together each row that fits once, in the order asked for.",
@@ -210,7 +210,7 @@ LAWS = (
 )  # fmt: skip
 
 
-ALWAYS = (
+ALWAYS: tuple[Always, ...] = (
     Always(
         "page.total_pages", "A list tells of as many pages as its total fills, of none when it is empty.",
         total_pages, clause="Pagination envelope",

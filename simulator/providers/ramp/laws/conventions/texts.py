@@ -79,7 +79,7 @@ def reference_kept(bench: Bench) -> None:
             bench.holds(told == [text], found, f"references found are {told}, not {[text]}", "data", after=(made,))
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "text.kept", "A name with letters outside ASCII is shown as it was sent, and found by itself.",
         text_kept, clause="Resources and their fields", needs=("writes",),

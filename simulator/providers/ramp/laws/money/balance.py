@@ -197,7 +197,7 @@ def send_way(bench: Bench) -> None:
     bench.holds(bool(done.body.get("tx_hash")), done, "no tx_hash when completed", "tx_hash", after=(made,))
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "state.created",
         "A send starts pending or processing, a swap and a withdrawal are under way, a buy is pending.",

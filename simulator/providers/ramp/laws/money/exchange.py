@@ -125,7 +125,7 @@ UNKNOWN_QUOTES = refusals(*(
 ))  # fmt: skip
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "buy.locked", "A buy has the asset, the amount and the fee of its quote, and says how to pay.",
         buy_locked, clause="Buy quote; Wallet transaction: Buy only", needs=("writes",),

@@ -179,7 +179,7 @@ def network_stats(bench: Bench) -> None:
         bench.holds(held, one, "another network or other assets are answered", "query.network")
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "fee.formula", "The processing fee is percentage and fixed part of the amount, not below min_fee and not above "
         "max_fee.",
@@ -235,6 +235,6 @@ LAWS = (
 )  # fmt: skip
 
 
-ALWAYS = (
+ALWAYS: tuple[Always, ...] = (
     Always("rate.inverse", "inverse_rate is one divided by rate.", inverse, clause="Rate: inverse_rate"),
 )  # fmt: skip

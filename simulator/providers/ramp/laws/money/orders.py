@@ -97,7 +97,7 @@ def legs(bench: Bench) -> None:
             bench.holds(held, order, "a leg of another order", "transactions.order_id", after=(made,))
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "order.exists", "Each transaction has an order, found by the transaction's id and by the order's own number.",
         exists, clause="The id returned by a wallet operation is used to poll order details", needs=("writes",),
@@ -126,7 +126,7 @@ LAWS = (
 )  # fmt: skip
 
 
-ALWAYS = (
+ALWAYS: tuple[Always, ...] = (
     Always(
         "order.total_fees", "The fees of an order are its network fee and its exchange fee.",
         total_fees, clause="Order: total_fees",

@@ -145,7 +145,7 @@ def locks_the_rate(bench: Bench) -> None:
         bench.equal(quote, "rate", told.text("rate"), after=(told,))
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "quote.active", "A ramp quote is active from its creation, and so GET shows it.",
         born_active, clause="Ramp quote", needs=("writes",),
@@ -185,7 +185,7 @@ LAWS = (
 )  # fmt: skip
 
 
-ALWAYS = (
+ALWAYS: tuple[Always, ...] = (
     Always(
         "quote.validity", "A quote of any kind expires 30 minutes after it was made.",
         lifetime, clause="Quotes lock rate and fees for exactly 30 minutes",

@@ -191,7 +191,7 @@ def forward(bench: Bench) -> None:
     _shows(bench, under_way, "processing")
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "ramp.created", "A confirmed onramp awaits its payment, a confirmed offramp its deposit.",
         first_state, clause="States: Ramp transaction", needs=("writes",),

@@ -295,7 +295,7 @@ def deleted(bench: Bench) -> None:
     bench.accepted(bench.call("GET /transactions/{id}", id=made), 200)
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "recurring.draft", "A recurring payment is a draft without schedule or next run, with what was asked for.",
         draft, clause="States: Recurring payment", needs=("writes",),

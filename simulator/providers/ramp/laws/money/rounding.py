@@ -171,7 +171,7 @@ def failed_send(bench: Bench) -> None:
     _judge(bench, made, before)
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "fee.rounded_up", "A fee is rounded up to the last place of its currency, by the calculator and on the quote.",
         fee_rounded_up, assumption="H9", needs=("writes",),

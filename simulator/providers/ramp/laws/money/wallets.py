@@ -220,7 +220,7 @@ def deposit_not_credited(bench: Bench) -> None:
     bench.holds(held, page, "it was credited", "data", after=(home,))
 
 
-LAWS = (
+LAWS: tuple[Law, ...] = (
     Law(
         "wallet.network", "A deposit wallet has the assets and the kind of address of its network.",
         network, clause="Deposit wallet", needs=("writes",),
