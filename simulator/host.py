@@ -44,7 +44,7 @@ from simulator.engine.worlds.simulator import Simulator as AnySimulator
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.providers.ramp.provider import PROVIDER as PROVIDER
-from simulator.providers.ramp.tooling import TOOLING
+from simulator.service import TOOLING
 
 
 def vocabulary() -> Vocabulary:
