@@ -1,0 +1,148 @@
+"""The engine on a service that is no ramp: the library of `tests/toy`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.webhooks.courier.transport import FakeTransport
+from simulator.engine.worlds.simulator import Blueprint, Simulator
+from simulator.host import application_of
+from tests.toy import PROVIDER
+from tests.toy import __file__ as toy
+from tests.toy.lending import RETURNED, TAKEN
+from tests.toy.seal import SIGNATURE
+
+MOST_LINES = 300
+SCENARIO = {
+    "name": "fast-readers",
+    "rules": [{"on": "created", "where": {"status": "out"}, "do": [{"after": "1h", "action": "bring_back"}]}],
+}
+
+
+class Branch:
+    """A simulated library, called without a socket; `sent` are the webhooks that left it."""
+
+    def __init__(self, scenarios: tuple[str, ...] = ()) -> None:
+        self.simulator = Simulator(PROVIDER, Library())
+        self.world = self.simulator.create_world(Blueprint("default", 1, scenarios=scenarios))
+        self.transport = FakeTransport()
+        self.runtime = Runtime(self.simulator, self.transport)
+        self._client = AsgiClient(application_of(self.runtime))
+
+    async def call(self, method: str, path: str, body: Any = None, status: int = 0) -> Any:
+        secret = PROVIDER.identity.credentials(self.world)[self.world.environments[0]]["secret_key"]
+        headers = {"Authorization": f"Bearer {secret}"}
+        answer = await self._client.request(method, path, body, headers)
+        assert answer.status == status or (not status and answer.status < 300), (path, answer.status, answer.body)
+        return answer.body
+
+    async def lend(self) -> str:
+        book = await self.call("POST", "/v1/books", {"title": "Middlemarch"})
+        loan = await self.call("POST", "/v1/loans", {"book_id": book["id"]})
+        return str(loan["id"])
+
+    async def close(self) -> None:
+        await self.runtime.close()
+
+
+@pytest.fixture(autouse=True)
+def catalogues(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EVENT_TYPES, RETURNED.name, RETURNED)
+    monkeypatch.setitem(CATALOGUE, TAKEN.code, TAKEN)
+
+
+def run(use: Callable[[Branch], Awaitable[None]], *scenarios: str) -> None:
+    async def whole() -> None:
+        library = Branch(scenarios)
+        try:
+            await use(library)
+        finally:
+            await library.close()
+
+    asyncio.run(whole())
+
+
+def test_the_toy_is_small(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = sum(path.read_text("utf-8").count("\n") for path in Path(toy).parent.glob("*.py"))
+    with capsys.disabled():
+        print(f"\nthe toy provider: {lines} lines")  # noqa: T201
+    assert lines <= MOST_LINES
+
+
+def test_it_is_served_over_http() -> None:
+    async def use(library: Branch) -> None:
+        loan = await library.call("GET", f"/v1/loans/{await library.lend()}")
+        assert loan["status"] == "out"
+        assert loan["id"].startswith("loan-")
+        again = await library.call("POST", "/v1/loans", {"book_id": loan["book_id"]}, status=409)
+        assert again["error"]["code"] == "book_taken"
+        await library.call("GET", "/v1/loans/loan-none", status=404)
+        await library.call("POST", "/v1/loans", {}, status=400)
+        about = await library.call("GET", f"/_simulator/resources/{loan['id']}")
+        assert about["allowed"] == ["bring_back"]
+        done = await library.call("POST", "/_simulator/actions/bring_back", {"target": loan["id"]})
+        assert [event["type"] for event in done["events"]] == [RETURNED.name]
+        assert (await library.call("GET", f"/v1/loans/{loan['id']}"))["status"] == "returned"
+
+    run(use)
+
+
+def test_it_plays_a_scenario() -> None:
+    async def use(library: Branch) -> None:
+        assert "warnings" not in await library.call("POST", "/_simulator/scenarios", SCENARIO)
+        await library.call("PUT", "/_simulator/scenarios/active", {"names": [SCENARIO["name"]]})
+        loan = await library.lend()
+        await library.call("POST", "/_simulator/clock/advance", {"by": "59m"})
+        assert (await library.call("GET", f"/v1/loans/{loan}"))["status"] == "out"
+        await library.call("POST", "/_simulator/clock/advance", {"by": "1m"})
+        assert (await library.call("GET", f"/v1/loans/{loan}"))["status"] == "returned"
+
+    run(use)
+
+
+def test_a_receiver_verifies_its_webhook_by_its_own_scheme() -> None:
+    async def use(library: Branch) -> None:
+        url = "http://127.0.0.1:9/notices"
+        await library.call("POST", "/v1/webhooks", {"url": url, "events": [RETURNED.name]})
+        loan = await library.lend()
+        library.transport.sent.clear()
+        await library.call("POST", "/_simulator/actions/bring_back", {"target": loan})
+        await library.call("POST", "/_simulator/clock/advance", {"by": "1s"})
+        ((to, headers, raw),) = library.transport.sent
+        assert to == url
+        named = {name.lower(): value for name, value in headers.items()}
+        key = (await library.call("GET", "/_simulator/worlds/default"))["credentials"]["sandbox"]["webhook_key"]
+        assert key.startswith("seal_practice_")
+        stamp = named["library-date"]
+        assert SIGNATURE.problem(named, raw, [key], int(stamp)) == ""
+        assert SIGNATURE.problem(named, raw + b" ", [key], int(stamp)) != ""
+        assert json.loads(raw)["data"]["object"]["id"] == loan
+
+    run(use)
+
+
+def test_it_is_saved_and_restored() -> None:
+    async def use(library: Branch) -> None:
+        loan = await library.lend()
+        saved = await library.call("GET", "/_simulator/state")
+        await library.call("POST", "/_simulator/actions/bring_back", {"target": loan})
+        await library.call("PUT", "/_simulator/state", saved)
+        library.world = library.simulator.default
+        assert (await library.call("GET", f"/v1/loans/{loan}"))["status"] == "out"
+        snapshot = await library.call("POST", "/_simulator/snapshots", {"name": "lent"})
+        fork = await library.call("POST", "/_simulator/worlds", {"id": "other", "from_snapshot": snapshot["id"]})
+        here = await library.call("GET", "/_simulator/worlds/default")
+        assert fork["credentials"]["sandbox"]["secret_key"] != here["credentials"]["sandbox"]["secret_key"]
+
+    run(use)

@@ -1,0 +1,132 @@
+"""Books and loans: a loan is out until the reader brings the book back. Nobody borrows a book that is out."""
+
+# No `from __future__ import annotations`: pydantic would compile every annotation of a body again.
+
+from typing_extensions import TypedDict
+
+from simulator.engine.records.records import Kind, Record, create, move, new_fields
+from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.error import ApiError, ErrorCode
+from simulator.engine.rows.event import EventType
+from simulator.engine.rows.handlers import by_id, shown
+from simulator.engine.rows.operation import Call, Operation
+from simulator.engine.rows.room import Room
+from simulator.engine.text.fields import Body, Name, Nothing, Text
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Book(Record):
+    title: str
+
+    @property
+    def kind(self) -> str:
+        return "book"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loan(Record):
+    book_id: str
+
+    @property
+    def kind(self) -> str:
+        return "loan"
+
+
+class BookShape(TypedDict):
+    id: str
+    title: str
+
+
+class LoanShape(TypedDict):
+    id: str
+    status: str
+    book_id: str
+
+
+class NewBook(Body):
+    title: Name
+
+
+class NewLoan(Body):
+    book_id: Text
+
+
+BOOK_TABLE = TableKey("books", Book, per_environment=True)
+LOAN_TABLE = TableKey("loans", Loan, per_environment=True)
+RETURNED = EventType("loan.returned", "a reader brought a book back", "loan", is_last=True)
+TAKEN = ErrorCode("book_taken", 409, "somebody else has the book")
+BOOK = Machine("book", (Move("add", "listed"),), {"listed": ()})
+LOAN = Machine(
+    "loan",
+    (Move("borrow", "out"),),
+    {"out": (Move("bring_back", "returned", (RETURNED.name,)),), "returned": ()},
+)
+
+
+def _show_book(world: World, book: Book) -> BookShape:
+    return {"id": book.id, "title": book.title}
+
+
+def _show_loan(world: World, loan: Loan) -> LoanShape:
+    return {"id": loan.id, "status": loan.status, "book_id": loan.book_id}
+
+
+def _add(call: Call[NewBook, None, None]) -> BookShape:
+    fields = new_fields(call.world, call.environment, "book-", "ids.book")
+    return _show_book(call.world, create(call.world, Book(**fields, title=call.body.title), "add"))
+
+
+def _borrow(call: Call[NewLoan, None, None]) -> LoanShape:
+    world, book_id = call.world, call.body.book_id
+    if book_id not in world.store[BOOK_TABLE.of(call.environment)]:
+        raise ApiError("not_found", f"There is no book {book_id!r}.", "book_id")
+    loans = world.store[LOAN_TABLE.of(call.environment)].values()
+    if any(loan.book_id == book_id and loan.status == "out" for loan in loans):
+        raise ApiError(TAKEN.code, "Somebody else has this book.")
+    loan = Loan(**new_fields(world, call.environment, "loan-", "ids.loan"), book_id=book_id)
+    return _show_loan(world, create(world, loan, "borrow"))
+
+
+def _bring_back(call: ActionCall[Loan, Nothing]) -> Loan:
+    return move(call.world, call.target, "bring_back")
+
+
+_ADD = Operation("POST", "/books", "add_book", "Books", "Add a book", _add, lambda: BookShape, 201, lambda: NewBook)
+_BOOK = by_id(BOOK_TABLE, "book")
+_GET_BOOK = Operation(
+    "GET", "/books/{id}", "get_book", "Books", "One book", shown(_show_book), lambda: BookShape, load=_BOOK
+)
+_BORROW = Operation(
+    "POST",
+    "/loans",
+    "borrow",
+    "Loans",
+    "Borrow a book",
+    _borrow,
+    lambda: LoanShape,
+    201,
+    lambda: NewLoan,
+    errors=("not_found", TAKEN.code),
+)
+_LOAN = by_id(LOAN_TABLE, "loan")
+_GET_LOAN = Operation(
+    "GET", "/loans/{id}", "get_loan", "Loans", "One loan", shown(_show_loan), lambda: LoanShape, load=_LOAN
+)
+_BOOK_EXAMPLE = {"id": "book-1", "title": "Middlemarch"}
+_LOAN_EXAMPLE = {"id": "loan-1", "status": "out", "book_id": "book-1"}
+_BOOKS = Kind("book", BOOK_TABLE, _show_book, BOOK, lambda: BookShape, lambda: _BOOK_EXAMPLE, prefix="book-")
+_LOANS = Kind(
+    "loan", LOAN_TABLE, _show_loan, LOAN, lambda: LoanShape, lambda: _LOAN_EXAMPLE, prefix="loan-", refers=("book_id",)
+)
+
+BOOKS = Room("books", operations=(_ADD, _GET_BOOK), kinds=(_BOOKS,))
+LOANS = Room(
+    "loans",
+    operations=(_BORROW, _GET_LOAN),
+    actions=(Action("bring_back", "the reader brings the book back", _bring_back, ("loan",)),),
+    kinds=(_LOANS,),
+)
