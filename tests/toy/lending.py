@@ -4,11 +4,12 @@
 
 from typing_extensions import TypedDict
 
-from simulator.engine.records.records import Kind, Record, create, move, new_fields
+from simulator.engine.records.records import create, move, new_fields
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import ApiError, ErrorCode
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.handlers import by_id, shown
+from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.room import Room
 from simulator.engine.text.fields import Body, Name, Nothing, Text

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from simulator.engine.control.worlds.documents import contents_of
-from simulator.engine.records.records import Record
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.kind import Record
 from simulator.engine.rows.room import Room
 from simulator.engine.worlds.simulator import tables_of
 from simulator.host import Simulator, vocabulary

@@ -21,9 +21,10 @@ from contracts.generator.diagrams import pages
 from simulator.engine.control.scenarios.faults import ROWS as CONTROL_ROWS
 from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
 from simulator.engine.insight.histories import cells
-from simulator.engine.records.records import Kind, Record, create, existing, find, move, new_fields, present
+from simulator.engine.records.records import create, existing, find, move, new_fields, present
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.room import Room
 from simulator.engine.scenario.run.clients import AsgiClient

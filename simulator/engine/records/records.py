@@ -1,16 +1,14 @@
-"""Records, their kinds, and the life of a resource: the only place that writes a status.
+"""The life of a resource: the only place that writes a status.
 
-A record is a frozen row of the store. Its kind names the table it lies in, the state table that rules it,
-and how it is shown. Creating and moving a resource writes the row, its history and its events in one go.
+A record is a frozen row of the store; its kind says the rest (`rows/kind`). Creating and moving a resource writes
+the row, its history and its events in one go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
-from decimal import Decimal
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, Generic, TypedDict
+from typing import Any, TypedDict
 
 from typing_extensions import TypeVar
 
@@ -19,46 +17,17 @@ from simulator.engine.records.conditions import FEW
 from simulator.engine.records.origins import ORIGINS, present_origin
 from simulator.engine.rows.error import ControlError, not_found
 from simulator.engine.rows.event import emit
+from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.copying import replace
-from simulator.kernel.dataclass import dataclass
-from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.journal import HistoryEntry
-from simulator.kernel.machine import Machine, Move
+from simulator.kernel.machine import Move
 from simulator.kernel.store import Address, TableKey, table_name
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """What every resource has. `owner` is empty for the account itself, else the id of another platform user.
-
-    `environment` is empty for what belongs to both.
-    """
-
-    id: Id
-    environment: str
-    sequence: int
-    created_at_ms: Milliseconds
-    updated_at_ms: Milliseconds
-    status: str = ""
-    owner: str = ""
-
-    @property
-    def kind(self) -> str:
-        """The name of this record's kind."""
-        raise NotImplementedError
-
-    @property
-    def object_id(self) -> str:
-        """The id by which events tell of it: its own, but for what has none in the interface."""
-        return self.id
-
-
 R = TypeVar("R", bound=Record)
 V = TypeVar("V")
-KindT = TypeVar("KindT", bound=Record, default=Any)
 
 
 def present(value: V | None) -> V:
@@ -70,66 +39,6 @@ def present(value: V | None) -> V:
 
 INDEX = TableKey("index", str)
 """The id of every record that was ever created → the address of the table it lies in, as text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What was sent: `amount` of an asset by code, and the hash of the transaction (None over Lightning)."""
-
-    asset: str
-    amount: Decimal
-    tx_hash: str | None
-    sender_id: str
-
-
-def _nothing() -> None:
-    return None
-
-
-@dataclass(frozen=True, eq=False)
-class Kind(Generic[KindT]):
-    """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
-
-    `shape` returns what events show of it, `example` a realistic one; `event_shapes` names events that show more.
-    `status_field` is where it shows its status. `family`: what alike kinds are called together; `listed_as`: further
-    types under which lists of resources have it, which have none that is not `listed`. `prefix` begins its ids; `short`
-    is a shorter name of it. `refers`: the fields with ids of other resources, set when it is made and never changed;
-    `parent`: the one of them that it belongs to.
-
-    `standing` finds, by id, resources that every world has without storing them until they are changed. `receives`
-    lets money that was sent to a resource of this kind arrive (an `Arrival`), and returns False where it cannot.
-    Of a kind with `sole` every world has one, for both environments and without an id in the interface; `put` writes
-    it, where it is a part of a row.
-    `collection` is the path under which its account moves such resources, where it can.
-    `in_events` are members that its events carry besides what answers show.
-    """
-
-    name: str
-    table: TableKey[Any]
-    render: Callable[[World, KindT], Shown]
-    machine: Machine
-    shape: Callable[[], object] = _nothing
-    example: Callable[[], Mapping[str, object]] = dict
-    event_shapes: Mapping[str, Callable[[], object]] = field(default_factory=dict)
-    status_field: str = "status"
-    family: str = ""
-    listed_as: tuple[str, ...] = ()
-    listed: bool = True
-    prefix: str = ""
-    short: str = ""
-    refers: tuple[str, ...] = ()
-    parent: str = ""
-    collection: str = ""
-    standing: Callable[[World, str], KindT | None] | None = None
-    receives: Callable[[World, KindT, Arrival], bool] | None = None
-    in_events: Callable[[World, KindT], Shown] | None = None
-    sole: Callable[[World], KindT] | None = None
-    put: Callable[[World, KindT], None] | None = None
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """What resources of this kind can be asked for by: the kind, its family and what else it is listed as."""
-        return (self.name, *((self.family,) if self.family else ()), *self.listed_as)
 
 
 class NewFields(TypedDict):

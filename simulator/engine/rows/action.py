@@ -13,8 +13,9 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from simulator.engine.records.records import Record, find, kind_of, no_resource, render
+from simulator.engine.records.records import find, kind_of, no_resource, render
 from simulator.engine.rows.error import ApiError, ControlError, sentence
+from simulator.engine.rows.kind import Record
 from simulator.engine.text import strict
 from simulator.engine.text.fields import Body, Nothing, Wrong, parse, refusal_of
 from simulator.engine.text.json import Shown

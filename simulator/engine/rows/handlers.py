@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from simulator.engine.records.listing import ListRequest, page_of
-from simulator.engine.records.records import Record, require
+from simulator.engine.records.records import require
+from simulator.engine.rows.kind import Record
 from simulator.engine.rows.operation import Call
 from simulator.engine.text.fields import Body
 from simulator.engine.text.shapes import Page

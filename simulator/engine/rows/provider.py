@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulator.engine.records.records import Record
 from simulator.engine.rows.identity import Identity
+from simulator.engine.rows.kind import Record
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.signing import Signing

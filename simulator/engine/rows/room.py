@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from simulator.engine.records.records import Kind
 from simulator.engine.rows.action import Action
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.shapes import Clauses
 from simulator.kernel.dataclass import dataclass

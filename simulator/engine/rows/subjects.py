@@ -10,8 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from simulator.engine.records.records import Kind
 from simulator.engine.rows.event import EventType
+from simulator.engine.rows.kind import Kind
 from simulator.engine.text.json import JsonObject, loads
 from simulator.kernel.dataclass import dataclass
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
-from simulator.engine.records.records import Kind
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.error import CATALOGUE, ErrorCode
 from simulator.engine.rows.event import EVENT_TYPES, EventType
 from simulator.engine.rows.identity import Identity
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order

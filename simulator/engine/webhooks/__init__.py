@@ -6,8 +6,8 @@ The room decides; the courier sends. It listens to every event, queues what is t
 
 from __future__ import annotations
 
-from simulator.engine.records.records import Kind
 from simulator.engine.rows.action import Action
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.engine.webhooks import actions, bodies, shapes

@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import ClassVar, Literal
 
 from simulator.engine.faults.in_force import DeliveryPlan
-from simulator.engine.records.records import Record
+from simulator.engine.rows.kind import Record
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.ids import derive, text_of

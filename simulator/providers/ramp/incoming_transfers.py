@@ -7,7 +7,8 @@ over with `deliver`, and arrives as the action of its kind would make it arrive.
 from __future__ import annotations
 
 from simulator.engine.records.advice import advise
-from simulator.engine.records.records import Arrival, Record, find, kind_of
+from simulator.engine.records.records import find, kind_of
+from simulator.engine.rows.kind import Arrival, Record
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 

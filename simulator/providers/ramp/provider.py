@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.engine import webhooks
-from simulator.engine.records.records import Record
+from simulator.engine.rows.kind import Record
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.provider import OrderNumbers, Provider
 from simulator.engine.rows.room import Room

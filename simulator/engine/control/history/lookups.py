@@ -11,8 +11,9 @@ from itertools import islice
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary, ref
 
-from simulator.engine.records.records import INDEX, Record, find, kind_of
+from simulator.engine.records.records import INDEX, find, kind_of
 from simulator.engine.records.requests import JournalEntry, RequestLog, requests_of
+from simulator.engine.rows.kind import Record
 from simulator.kernel.journal import EVENTS, Event
 from simulator.kernel.ledger import ENTRIES, Entry
 from simulator.kernel.table import Table

@@ -16,8 +16,9 @@ from typing_extensions import TypedDict
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.operation import ControlCall, ControlOperation, absent, any_text, wrong
 from simulator.engine.records.origins import origin_of
-from simulator.engine.records.records import Record, find, ids_newest_first, render
+from simulator.engine.records.records import find, ids_newest_first, render
 from simulator.engine.records.requests import requests_of
+from simulator.engine.rows.kind import Record
 from simulator.engine.scenario.play.activation import active
 from simulator.engine.text.masking import Masker
 from simulator.engine.text.shapes import Count, OneOf, Timestamp

@@ -15,8 +15,9 @@ from simulator.engine.control.objects.inspection_shapes import ResourceStory
 from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, any_text, wrong
 from simulator.engine.control.shapes import AnyObject, Envelope, Environment, embedded
 from simulator.engine.control.worlds import holdings
-from simulator.engine.records.records import Record, find, ids_newest_first, no_resource, render
+from simulator.engine.records.records import find, ids_newest_first, no_resource, render
 from simulator.engine.rows.action import ActionTable, Performed
+from simulator.engine.rows.kind import Record
 from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.language.shapes import StoppedScenario
 from simulator.engine.text.fields import Body

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any, get_args, get_type_hints
 
 from simulator.engine.control.objects.inspection_shapes import Cause, HistoryStep, StoryTimer
-from simulator.engine.records.records import Kind
 from simulator.engine.rows.error import ControlError
+from simulator.engine.rows.kind import Kind
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Meanings, OneOf

@@ -25,8 +25,9 @@ from simulator.engine.control.objects.inspection_shapes import (
 )
 from simulator.engine.records import traces
 from simulator.engine.records.origins import origin_of
-from simulator.engine.records.records import Record, find, is_deleted, kind_of, render
+from simulator.engine.records.records import find, is_deleted, kind_of, render
 from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.kind import Record
 from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
 from simulator.engine.scenario.play.holding import Held, held_steps
 from simulator.engine.scenario.play.pending import KINDS, timers_about

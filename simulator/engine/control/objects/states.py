@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.objects.explaining import meanings
 from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation
-from simulator.engine.records.records import Kind
+from simulator.engine.rows.kind import Kind
 from simulator.kernel.journal import newest
 from simulator.kernel.machine import Machine
 

@@ -13,8 +13,9 @@ from simulator.engine.control.history.queries import show_entry
 from simulator.engine.insight.advice import findings
 from simulator.engine.insight.coverage import count_world
 from simulator.engine.records.codec import StateError
-from simulator.engine.records.records import INDEX, Record, find, render
+from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.kind import Record
 from simulator.engine.rows.operation import Call
 from simulator.engine.rows.pipeline import perform
 from simulator.engine.rows.vocabulary import identity_of

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from simulator.engine.records.records import Record, kind_of
+from simulator.engine.records.records import kind_of
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.kind import Record
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.language.calls import methods_at
 from simulator.engine.scenario.run.drive import Drive, DriveCall, Until, action

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.engine.records.records import Kind
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.auth.actions import (
     all_keys,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.engine.clients.live_keys import marked
 from simulator.engine.records.codec import StateError
-from simulator.engine.records.records import Record
+from simulator.engine.rows.kind import Record
 from simulator.engine.worlds.directory import directory_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds

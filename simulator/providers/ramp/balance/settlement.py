@@ -5,8 +5,9 @@ Decisions M11 and S3 to S11, S14, S16. Every movement is one balanced entry of t
 
 from __future__ import annotations
 
-from simulator.engine.records.records import Arrival, move, present
+from simulator.engine.records.records import move, present
 from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.kind import Arrival
 from simulator.engine.text.fields import Nothing
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace

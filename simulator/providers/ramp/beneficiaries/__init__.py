@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.engine.records.records import Kind
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.beneficiaries import shapes

@@ -7,8 +7,9 @@ from typing import Annotated, Literal, TypeAlias, final
 
 from typing_extensions import TypedDict
 
-from simulator.engine.records.records import Record, require
+from simulator.engine.records.records import require
 from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.kind import Record
 from simulator.engine.text.shapes import Assumed, Format, Known, OneOf
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.dataclass import dataclass

@@ -9,9 +9,10 @@ from decimal import Decimal
 
 from simulator.engine.records.conditions import having, oldest_of, only
 from simulator.engine.records.listing import ListRequest, page_of
-from simulator.engine.records.records import Arrival, announce, create, existing, move, new_fields, save
+from simulator.engine.records.records import announce, create, existing, move, new_fields, save
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.kind import Arrival
 from simulator.engine.rows.operation import Call
 from simulator.engine.text.fields import Nothing, check_decimals
 from simulator.engine.text.shapes import Page

@@ -8,9 +8,10 @@ from __future__ import annotations
 from decimal import Decimal
 from hashlib import sha256
 
-from simulator.engine.records.records import Arrival, create, existing, kind_of, move, new_fields
+from simulator.engine.records.records import create, existing, kind_of, move, new_fields
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError, invalid, not_found
+from simulator.engine.rows.kind import Arrival
 from simulator.engine.rows.operation import Call
 from simulator.engine.text.fields import Nothing
 from simulator.kernel.agenda import Timer

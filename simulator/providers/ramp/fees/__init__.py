@@ -5,7 +5,7 @@ Chapter "Fees" of the specification, decisions L5, M2, M9, M13, M15, R7, R9.
 
 from __future__ import annotations
 
-from simulator.engine.records.records import Kind
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.fees.catalogue import find_product
 from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, LIST_CURRENCIES

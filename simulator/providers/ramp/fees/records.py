@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from simulator.engine.records.records import Record
+from simulator.engine.rows.kind import Record
 from simulator.engine.text.shapes import Meanings
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import ZERO, Currency, add

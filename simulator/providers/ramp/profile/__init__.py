@@ -5,7 +5,7 @@ Chapter "Profile" of the specification, decisions H18, M14, S24 and S25.
 
 from __future__ import annotations
 
-from simulator.engine.records.records import Kind
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.profile import shapes

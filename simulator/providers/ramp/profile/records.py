@@ -6,7 +6,7 @@ and so to both environments (decision S25): one row per world, not a resource of
 
 from __future__ import annotations
 
-from simulator.engine.records.records import Record
+from simulator.engine.rows.kind import Record
 from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds

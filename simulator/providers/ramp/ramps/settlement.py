@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.engine.records.advice import advise
-from simulator.engine.records.records import Arrival, existing, move, present
+from simulator.engine.records.records import existing, move, present
 from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.kind import Arrival
 from simulator.engine.text.fields import Nothing, Wrong, wrong
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer

@@ -5,7 +5,7 @@ Chapter "Recurring payments" of the specification, decisions S4, S19 to S21, S23
 
 from __future__ import annotations
 
-from simulator.engine.records.records import Kind
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.kernel.world import TimerRow

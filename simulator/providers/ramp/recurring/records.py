@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from simulator.engine.records.records import Record
+from simulator.engine.rows.kind import Record
 from simulator.engine.text.shapes import Assumed
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds

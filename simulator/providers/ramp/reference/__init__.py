@@ -5,7 +5,7 @@ Chapter "Reference data" of the specification, decisions H8, M1, R1 to R7 and S2
 
 from __future__ import annotations
 
-from simulator.engine.records.records import Kind
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.reference import shapes

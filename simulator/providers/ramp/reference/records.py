@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
-from simulator.engine.records.records import Record
+from simulator.engine.rows.kind import Record
 from simulator.engine.text.json import loads
 from simulator.engine.text.shapes import OneOf
 from simulator.kernel.dataclass import dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from simulator.engine.records.records import Arrival, Kind
+from simulator.engine.rows.kind import Arrival, Kind
 from simulator.engine.text.json import Shown
 from simulator.kernel.machine import Machine
 from simulator.kernel.store import TableKey

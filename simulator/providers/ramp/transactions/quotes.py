@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-from simulator.engine.records.records import NewFields, Record, create, existing, move, new_fields
+from simulator.engine.records.records import NewFields, create, existing, move, new_fields
 from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.kind import Record
 from simulator.engine.rows.operation import Call
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer

@@ -12,7 +12,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from simulator.engine.records.records import NewFields, Record, new_fields, present
+from simulator.engine.records.records import NewFields, new_fields, present
+from simulator.engine.rows.kind import Record
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import Currency

@@ -11,7 +11,6 @@ import pytest
 from simulator.engine.records import records
 from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin, origin_of
 from simulator.engine.records.records import (
-    Record,
     create,
     find,
     ids_newest_first,
@@ -23,6 +22,7 @@ from simulator.engine.records.records import (
     render,
     save,
 )
+from simulator.engine.rows.kind import Record
 from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause, HistoryEntry
 from simulator.kernel.machine import IllegalMove

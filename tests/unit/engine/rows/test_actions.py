@@ -9,9 +9,10 @@ import pytest
 from pydantic import Field
 
 from simulator.engine.records.origins import RequestOrigin
-from simulator.engine.records.records import Record, move, save
+from simulator.engine.records.records import move, save
 from simulator.engine.rows.action import Action, ActionCall, ActionTable, Performed, events_since
 from simulator.engine.rows.error import ApiError, ControlError, invalid
+from simulator.engine.rows.kind import Record
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.texts import json_text

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from simulator.engine.records.records import Kind, Record, create, new_fields
+from simulator.engine.records.records import create, new_fields
+from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import Clock, format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from simulator.engine.records.origins import RequestOrigin
-from simulator.engine.records.records import Kind, Record, create, move, new_fields
+from simulator.engine.records.records import create, move, new_fields
 from simulator.engine.rows.action import Action, ActionCall, ActionTable
 from simulator.engine.rows.error import invalid
 from simulator.engine.rows.event import emit
+from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files.library import Library

@@ -10,9 +10,10 @@ import pytest
 from pydantic import TypeAdapter
 from typing_extensions import get_type_hints
 
-from simulator.engine.records.records import Kind, Record, create, move, new_fields, present
+from simulator.engine.records.records import create, move, new_fields, present
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.room import Room
 from simulator.engine.text.json import loads
 from simulator.engine.webhooks.shapes import WebhookEndpoint

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.records.records import Record, find, move, present
+from simulator.engine.records.records import find, move, present
+from simulator.engine.rows.kind import Record
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World

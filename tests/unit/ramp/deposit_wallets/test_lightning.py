@@ -8,7 +8,8 @@ from typing import Any
 import bolt11
 import pytest
 
-from simulator.engine.records.records import Record, find, move, present
+from simulator.engine.records.records import find, move, present
+from simulator.engine.rows.kind import Record
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.ids import STREAMS
 from simulator.kernel.journal import Cause

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.records.records import Record, find, move, present
+from simulator.engine.records.records import find, move, present
+from simulator.engine.rows.kind import Record
 from simulator.kernel.ids import STREAMS
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
