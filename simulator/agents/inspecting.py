@@ -9,9 +9,9 @@ from simulator.agents import inputs
 from simulator.agents.answers import page, picked
 from simulator.agents.session import Session, ToolRefused
 from simulator.agents.webhooks import messages
-from simulator.docs.test_values import TEST_VALUES
 from simulator.engine.clients.control import ControlClient, segment
 from simulator.engine.text.json import JsonObject, Shown
+from simulator.service import TOOLING
 
 NEWEST = 1_000
 """How many of the newest rows a list looks through."""
@@ -164,10 +164,10 @@ def _search(session: Session, given: inputs.InspectInput) -> JsonObject:
 
 def _reference(session: Session, given: inputs.InspectInput) -> JsonObject:
     control = session.control(given.world)
-    whole = {"test_values": TEST_VALUES, **control.get("/reference"), "rates": control.get("/rates")}
+    whole = {"test_values": TOOLING.test_values(), **control.get("/reference"), "rates": control.get("/rates")}
     if given.fields:
         return picked(whole, given.fields)
-    return {"test_values": TEST_VALUES, "also": sorted(name for name in whole if name != "test_values")}
+    return {"test_values": TOOLING.test_values(), "also": sorted(name for name in whole if name != "test_values")}
 
 
 def _speaks_of(row: Shown, wanted: str | None) -> bool:

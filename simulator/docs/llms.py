@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from simulator.docs import library
-from simulator.docs.test_values import TEST_VALUES
 from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
 from simulator.engine.rows.operation import Operation
+from simulator.service import TOOLING
 
 _CONTROL = f"{DEFAULT_URL}{CONTROL_BASE}"
 _DOCS = f"{_CONTROL}/docs"
@@ -34,7 +34,7 @@ def full(first: str) -> str:
 
 
 def _test_values() -> list[str]:
-    values = json.dumps(TEST_VALUES, indent=1, ensure_ascii=False)
+    values = json.dumps(TOOLING.test_values(), indent=1, ensure_ascii=False)
     return [
         "## Test values",
         "",

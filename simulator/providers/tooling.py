@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.dataclass import dataclass
@@ -48,3 +49,7 @@ class Tooling:
     """What the strategies of the kit are made of."""
     why_no_account: Callable[[str], str]
     """Why no account can hold a currency of the books, in words; "" where one can."""
+    test_values: Callable[[], Mapping[str, Mapping[str, str]]]
+    """Request data that choose an outcome, as the documentation and the tools of agents tell them."""
+    rules: Path
+    """The rules of the specification, in YAML."""

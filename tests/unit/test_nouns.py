@@ -30,7 +30,6 @@ LEFT: Mapping[str, int] = {
     "simulator/compare/differences.py": 2,
     "simulator/compare/replay.py": 3,
     "simulator/contract/own.py": 2,
-    "simulator/docs/test_values.py": 8,
     "simulator/engine/clients/live_keys.py": 1,
     "simulator/engine/control/history/journal.py": 3,
     "simulator/engine/control/history/queries.py": 1,

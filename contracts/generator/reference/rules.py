@@ -1,6 +1,6 @@
 """`reference/rules.md`: the rules of the specification in our own words, each with the anchors by which it is cited.
 
-`simulator/docs/rules.yaml` has them. What checks a rule is found by the clause that a law of `rampsim conform`, a rule
+The provider's `rules.yaml` has them. What checks a rule is found by the clause that a law of `rampsim conform`, a rule
 of `rampsim certify` or a kind of advice names.
 """
 
@@ -12,7 +12,6 @@ from functools import cache
 
 from contracts.generator.decisions import data_of
 from simulator.certification.rules import RULES
-from simulator.docs.library import DIRECTORY
 from simulator.engine.insight.signals import KINDS
 from simulator.engine.text.citations import places_of, slug
 from simulator.exploration.judgement.mending import ADVICE
@@ -55,7 +54,7 @@ def chapters() -> Mapping[str, tuple[str, tuple[Clause, ...]]]:
                 for section in chapter["sections"]
             ),
         )
-        for chapter in data_of(DIRECTORY / "rules.yaml")
+        for chapter in data_of(TOOLING.rules)
     }
 
 

@@ -24,7 +24,7 @@ DELIVERY_MEANINGS = {
     "failed": "It answered anything else, too late, or not at all.",
 }
 DeliveryCause = Literal["first", "retry", "copy", "resend"]
-CAUSE_MEANINGS = {
+DELIVERY_CAUSE_MEANINGS = {
     "first": "The first attempt for this event and endpoint.",
     "retry": "An attempt of the retry schedule, after one that failed.",
     "copy": "A second copy that a fault made (`copies`, `two_at_once`).",

@@ -13,7 +13,7 @@ from simulator.engine.text.texts import headers_of
 from simulator.engine.webhooks.delivery import faults
 from simulator.engine.webhooks.delivery.faults import altered
 from simulator.engine.webhooks.records import (
-    CAUSE_MEANINGS,
+    DELIVERY_CAUSE_MEANINGS,
     DELIVERY_MEANINGS,
     Delivery,
     DeliveryCause,
@@ -126,7 +126,7 @@ class RecordedDelivery(WebhookDelivery):
     """What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should."""
     fault_id: str | None
     """The fault that acted on the attempt; null where none did."""
-    cause: Annotated[DeliveryCause, Meanings(CAUSE_MEANINGS)]
+    cause: Annotated[DeliveryCause, Meanings(DELIVERY_CAUSE_MEANINGS)]
     """Why the attempt was made."""
 
 

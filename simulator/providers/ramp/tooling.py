@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from simulator.providers.ramp import control, laws, samples
+from simulator.providers.ramp.docs import test_values
 from simulator.providers.tooling import Tooling
 
 TOOLING = Tooling(
@@ -11,4 +14,6 @@ TOOLING = Tooling(
     request_hooks=lambda: laws.REQUEST_HOOKS,
     samples=lambda: samples.SAMPLES,
     why_no_account=lambda currency: samples.why_no_account(currency),
+    test_values=lambda: test_values.TEST_VALUES,
+    rules=Path(__file__).parent / "docs" / "rules.yaml",
 )

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from simulator.docs import library
-from simulator.docs.test_values import TEST_VALUES
+from simulator.service import TOOLING
 from tests.places import ROOT
 from tests.remote import Remote
 
@@ -54,6 +54,6 @@ def test_the_full_one_has_the_text_of_every_page(server: Remote) -> None:
 def test_the_test_values_are_those_of_the_scenario() -> None:
     rules = (ROOT / "scenarios" / "test-values.yaml").read_text("utf-8")
     endings = set(re.findall(r'ends_with: "(\d{4})"', rules))
-    told = {value for values in TEST_VALUES.values() for value in values if value.isdecimal()}
+    told = {value for values in TOOLING.test_values().values() for value in values if value.isdecimal()}
     assert told == endings
     assert yaml.safe_load(rules)["name"] == "test-values"
