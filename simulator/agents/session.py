@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
 from simulator.engine.clients.control import ControlClient, NoRedirect, Unreachable, segment
+from simulator.engine.clients.tool_mark import marked
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.engine.text.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
 

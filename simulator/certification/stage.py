@@ -21,10 +21,10 @@ from urllib.request import ProxyHandler, Request, build_opener
 from simulator.certification.application import Unusable, printed
 from simulator.engine.clients.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
+from simulator.engine.clients.tool_mark import marked
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import open_socket, serving
 from simulator.engine.text.json import JsonObject
-from simulator.engine.text.tool_mark import marked
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.host import create_app
 from simulator.kernel.clock import parse_timestamp

@@ -13,8 +13,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from types import MappingProxyType
 from urllib.parse import quote, urlencode, urlsplit
 
+from simulator.engine.clients.tool_mark import marked
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.engine.text.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
 
 TIMEOUT_SECONDS = 30

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
+from simulator.engine.clients.tool_mark import is_marked
 from simulator.engine.records.listing import Listing
 from simulator.engine.records.requests import JournalEntry
 from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.json import loads
-from simulator.engine.text.tool_mark import is_marked
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from simulator.engine.clients.tool_mark import is_marked
 from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.json import loads
-from simulator.engine.text.tool_mark import is_marked
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.world import World
 

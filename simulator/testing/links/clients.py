@@ -8,7 +8,7 @@ from collections.abc import Generator
 from functools import cache
 
 from simulator.engine.clients import trusted_hosts
-from simulator.engine.text.tool_mark import marked
+from simulator.engine.clients.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
 from simulator.service import LIVE_KEYS
 from simulator.testing.errors import SimulatorError, error_of, missing

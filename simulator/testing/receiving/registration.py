@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from simulator.engine.text.tool_mark import marked
+from simulator.engine.clients.tool_mark import marked
 from simulator.testing.errors import SimulatorError, is_told, missing
 
 if TYPE_CHECKING:
