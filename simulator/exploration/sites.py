@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.exploration.runs.tasks import Document
 from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
@@ -40,9 +41,9 @@ def sites_of(evidence: Document) -> list[Site]:
 
 
 @cache
-def _paths() -> Mapping[str, str]:
+def _paths(rows: Vocabulary) -> Mapping[str, str]:
     """The path of every operation."""
-    return {row.name: row.path for row in vocabulary().operations}
+    return {row.name: row.path for row in rows.operations}
 
 
 def _calls(calls: list[Document]) -> Iterator[Site]:
@@ -51,7 +52,7 @@ def _calls(calls: list[Document]) -> Iterator[Site]:
     for place, call in enumerate(calls):
         if call["operation"] == "create_recurring_payment":
             standing = call["spends"]
-        template = _paths().get(call["operation"] or "")
+        template = _paths(vocabulary()).get(call["operation"] or "")
         if call["of_kit"] or template is None:
             continue
         glob, what = re.sub(r"\{[^}]*\}", "*", template), f"{call['method']} {template}"

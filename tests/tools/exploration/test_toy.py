@@ -1,0 +1,80 @@
+"""Explore on a service that is no ramp: calls of the library of `tests/toy` fail, and its test is judged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+
+import pytest
+
+from simulator import host
+from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.server.process import serving
+from simulator.engine.server.runtime import Runtime
+from simulator.engine.worlds.simulator import Blueprint, Inherited, Simulator
+from simulator.exploration.exploring import Hears, Hosts, Settings, explore
+from simulator.testing.links.http_link import HttpLink
+from simulator.testing.servers.server import Server
+from tests.tools.exploration.suite import ALONE, PYTEST
+from tests.toy import PROVIDER
+from tests.toy.lending import RETURNED, TAKEN
+
+SUITE = """
+import httpx
+
+def test_a_reader_borrows_a_book_and_brings_it_back(world):
+    secret = {"Authorization": f"Bearer {world.keys.secret_key}"}
+    with httpx.Client(base_url=world.keys.base_url, headers=secret) as api:
+        book = api.post("/books", json={"title": "Emma"}).raise_for_status().json()
+        loan = api.post("/loans", json={"book_id": book["id"]}).raise_for_status().json()
+        world.act("bring_back", loan["id"])
+        assert api.get(f"/loans/{loan['id']}").raise_for_status().json()["status"] == "returned"
+"""
+
+
+@contextmanager
+def serve() -> Iterator[Server]:
+    """A server of the library, in a thread."""
+    started = SimpleQueue[tuple[str, asyncio.AbstractEventLoop, asyncio.Event]]()
+
+    async def run() -> None:
+        simulator = Simulator(PROVIDER, Library(), Inherited(scenarios=()))
+        simulator.create_world(Blueprint("default", 1, scenarios=()))
+        async with serving(host.application_of(Runtime(simulator))) as origin:
+            stop = asyncio.Event()
+            started.put((origin, asyncio.get_running_loop(), stop))
+            await stop.wait()
+
+    thread = Thread(target=asyncio.run, args=[run()], daemon=True)
+    thread.start()
+    origin, loop, stop = started.get(timeout=20)
+    try:
+        with Server(HttpLink(origin)) as server:
+            yield server
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(20)
+
+
+def test_its_calls_fail_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EVENT_TYPES, RETURNED.name, RETURNED)
+    monkeypatch.setitem(CATALOGUE, TAKEN.code, TAKEN)
+    monkeypatch.setattr(host, "PROVIDER", PROVIDER)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", ALONE["PYTEST_DISABLE_PLUGIN_AUTOLOAD"])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "test_reader.py").write_text(SUITE)
+    faults = ("refused-500", "answer-extra-field")
+    found = explore(Settings((*PYTEST, "."), faults=faults, workers=1, hosts=Hosts(serve)), Hears())
+    outcomes = {(one.run.fault, one.run.site): one.outcome for one in found.judged}
+    sites = ("POST /books #1", "POST /loans #1", "GET /loans/{id} #1")
+    assert outcomes == {
+        **{("refused-500", site): "failed" for site in sites},
+        **{("answer-extra-field", site): "passed" for site in sites},
+    }
+    assert found.findings == []
