@@ -16,7 +16,7 @@ from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.pipeline import perform
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
+from simulator.engine.rows.vocabulary import Vocabulary, vocabulary_of, wiring_of
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -129,7 +129,7 @@ def act(
     **values: Any,
 ) -> Performed:
     """Perform an action as the control interface does; ControlError when refused."""
-    table = ActionTable(row for room in rooms for row in room.actions)
+    table = ActionTable((row for room in rooms for row in room.actions), vocabulary_of(world).events)
     done = table.perform(world, action, target, values, environment, Cause("action", action))
     world.fire_due()
     return done

@@ -14,8 +14,9 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.operation import LIMIT, TAGS, ControlOperation
 from simulator.engine.control.shapes import ENVIRONMENT_MEANINGS
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.text.enums import explained
+from simulator.engine.text.enums import explained, with_events
 from simulator.engine.text.fields import Body, Nothing
+from simulator.host import vocabulary
 
 _DESCRIPTION = """\
 How a person, a test or a dashboard steers the simulator and sees inside. No part of the simulated service. Bound to a \
@@ -232,7 +233,7 @@ def _parameters(row: ControlOperation, components: Components, actions: dict[str
             own = explained(own | {"enum": list(actions)}, {one: _does(components, one) for one in actions})
         text = _PATHS.get(row.path.partition("{")[0] + name, f"Its {name}.")
         parameters.append({"name": name, "in": "path", "required": True, "description": text, "schema": own})
-    for name, schema in (row.query or {}).items():
+    for name, schema in with_events(row.query or {}, vocabulary().event_meanings).items():
         if name in LIMIT:
             parameters.append({"$ref": "#/components/parameters/Limit"})
         else:

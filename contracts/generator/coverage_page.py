@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contracts.generator.diagrams import file_name, moves_of, state_tables
 from contracts.generator.evidence import Answered, Edge, Evidence
 from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.operation import Operation
+from simulator.host import vocabulary
 from simulator.kernel.machine import Machine
 from simulator.providers.ramp.provider import ROOMS
 
@@ -85,7 +85,7 @@ class Coverage:
                 yield f"the refusal {code} of {row.name}", self.refusal(row, code)
         for code in CATALOGUE:
             yield f"the error code {code}", self.code(code)
-        for name in EVENT_TYPES:
+        for name in vocabulary().events:
             yield f"the event {name}", self.event(name)
         for machine in self.machines:
             for state in machine.rows:
@@ -137,7 +137,7 @@ def _codes(coverage: Coverage) -> str:
 
 
 def _events(coverage: Coverage) -> str:
-    rows = [(f"`{name}`", row.sent_when, shown_by(coverage.event(name))) for name, row in EVENT_TYPES.items()]
+    rows = [(f"`{name}`", row.sent_when, shown_by(coverage.event(name))) for name, row in vocabulary().events.items()]
     return _section(f"The {len(rows)} events", ("event", "sent when", "shown by"), rows)
 
 

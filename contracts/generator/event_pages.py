@@ -11,7 +11,7 @@ import orjson
 from contracts.generator.diagrams import file_name
 from contracts.generator.evidence import TOUR, Evidence
 from contracts.generator.schemas import REF, Components, Schema, references
-from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.rows.event import EventType
 from simulator.engine.text.enums import meanings_of, values_of
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.host import vocabulary
@@ -43,7 +43,7 @@ _LOOK = {
 def pages(components: Components, found: Collection[Evidence]) -> dict[str, str]:
     """The pages by file name, README.md the index."""
     return {"README.md": _index()} | {
-        f"{name}.md": "\n".join(_page(components, event, found)) + "\n" for name, event in EVENT_TYPES.items()
+        f"{name}.md": "\n".join(_page(components, event, found)) + "\n" for name, event in vocabulary().events.items()
     }
 
 
@@ -58,7 +58,7 @@ def _index() -> str:
         "| event | sent when | object | statuses | schema |",
         "| - | - | - | - | - |",
     ]
-    for name, event in EVENT_TYPES.items():
+    for name, event in vocabulary().events.items():
         statuses = ", ".join(f"`{status}`" for status in _statuses(event))
         schema = f"[schema]({name}.schema.json)"
         lines.append(f"| [{name}]({name}.md) | {event.sent_when} | {event.object} | {statuses} | {schema} |")

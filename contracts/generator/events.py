@@ -9,7 +9,7 @@ from typing import Any
 from contracts.generator.named import MARK, at_events
 from contracts.generator.provenance import pascal
 from contracts.generator.schemas import REF, Components, Schema
-from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.rows.event import EventType
 from simulator.engine.text.shapes import guesses
 from simulator.host import vocabulary
 
@@ -37,7 +37,7 @@ def _narrowed(event: EventType) -> Schema | None:
 
 
 SHAPES: tuple[Any, ...] = tuple(
-    dict.fromkeys(shape for event in EVENT_TYPES for shape in vocabulary().shapes_of(event))
+    dict.fromkeys(shape for event in vocabulary().events for shape in vocabulary().shapes_of(event))
 )
 """What all events show."""
 
@@ -139,7 +139,7 @@ def webhooks(components: Components, examples: Mapping[str, Any]) -> Schema:
     """The `webhooks` of the contract, one entry for each event type; their envelopes are named components."""
     shown: Schema = {}
     assumptions = at_events()
-    for name, event in EVENT_TYPES.items():
+    for name, event in vocabulary().events.items():
         reference = components.add(component(name), envelope(components, event))
         media: Schema = {"schema": reference}
         if name in examples:

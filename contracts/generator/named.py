@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 from contracts.generator.assumptions import all_assumptions
 from contracts.generator.decisions import Assumption
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.operation import Operation
+from simulator.host import vocabulary
 
 MARK = "x-assumptions"
 """The member of an operation or an event with the ids of these assumptions."""
@@ -24,7 +24,7 @@ def at_operations(rows: Iterable[Operation]) -> Mapping[str, tuple[str, ...]]:
 
 def at_events() -> Mapping[str, tuple[str, ...]]:
     """The ids of assumptions by event type. A pattern with a dot is a glob of types (`kyc.*`)."""
-    return _by_target({name: (name,) for name in EVENT_TYPES}, events=True)
+    return _by_target({name: (name,) for name in vocabulary().events}, events=True)
 
 
 def _by_target(targets: Mapping[str, tuple[str, ...]], *, events: bool) -> Mapping[str, tuple[str, ...]]:

@@ -16,8 +16,8 @@ from contracts.generator.evidence import Evidence
 from simulator.contract.fields import Reader
 from simulator.contract.files import operations_of
 from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.text.json import JsonObject, Shown
+from simulator.host import vocabulary
 
 _LONGEST = 60
 """An assumption is told in so many letters; assumptions.md has the rest."""
@@ -41,7 +41,7 @@ def build(document: Shown, found: Iterable[Evidence]) -> JsonObject:
             if row.name in codes
         },
         "codes": {code: _scenarios(coverage.code(code))[:SCENARIOS_NAMED] for code in CATALOGUE},
-        "events": {name: _first(coverage.event(name)) for name in EVENT_TYPES},
+        "events": {name: _first(coverage.event(name)) for name in vocabulary().events},
         "assumptions": {
             name: shorten(text, _LONGEST, placeholder=" …") for name, text in texts.items() if name in used
         },

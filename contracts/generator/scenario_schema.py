@@ -10,11 +10,11 @@ from contracts.generator.schemas import unmarked
 from contracts.generator.texts import explained
 from simulator.engine.rows.action import Action, ActionTable
 from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.language.parameters import names_of
 from simulator.engine.scenario.language.schema import Scenario
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.json import dumps, loads
+from simulator.host import vocabulary
 
 
 def json_schema(actions: ActionTable) -> JsonSchemaValue:
@@ -27,10 +27,10 @@ def json_schema(actions: ActionTable) -> JsonSchemaValue:
         **{key: value for key, value in schema.items() if key not in ("title", "description")},
     }
     definitions = schema["$defs"]
-    events = {"enum": [*EVENT_TYPES, CREATED, REQUEST]}
+    events = {"enum": [*vocabulary().events, CREATED, REQUEST]}
     _narrow(definitions["Rule"], "on", {"anyOf": [events, {"type": "array", "items": events}]})
-    _narrow(definitions["ExpectEvent"], "event", {"enum": list(EVENT_TYPES)})
-    _narrow(definitions["ExpectDelivery"], "delivery", {"enum": list(EVENT_TYPES)})
+    _narrow(definitions["ExpectEvent"], "event", {"enum": list(vocabulary().events)})
+    _narrow(definitions["ExpectDelivery"], "delivery", {"enum": list(vocabulary().events)})
     members = definitions["Fault"]["properties"]
     for name in ("skip", "times", "probability"):  # what faults of both sorts have stands last
         members[name] = members.pop(name)

@@ -31,12 +31,11 @@ from contracts.generator.flows import flow_of
 from simulator.contract.files import contracts_directory
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.docs import llms
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.files.library import Library, files_in
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.files.shipped import line_of, shipped_directory
 from simulator.engine.text.yaml import yaml_text
-from simulator.host import Simulator, control_rows
+from simulator.host import Simulator, control_rows, vocabulary
 from simulator.providers.ramp.provider import ROOMS
 
 _HEAD = "# Made from the code by `python -m contracts.generator write`; do not edit.\n"
@@ -169,7 +168,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "flows.arazzo.yaml": (_HEAD + yaml_text(arazzo.document(library))).encode(),
         f"collection/{TOUR}.postman_collection.json": pretty(collection.document(flow_of(library[TOUR]))),
     }
-    for name, event in EVENT_TYPES.items():
+    for name, event in vocabulary().events.items():
         files[f"events/{name}.schema.json"] = pretty(event_schemas.standalone(components, event, schemas))
     for name, text in event_pages.pages(components, found).items():
         files[f"events/{name}"] = text.encode()

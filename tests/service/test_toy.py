@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
@@ -58,7 +57,6 @@ class Branch:
 
 @pytest.fixture(autouse=True)
 def catalogues(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EVENT_TYPES, RETURNED.name, RETURNED)
     monkeypatch.setitem(CATALOGUE, TAKEN.code, TAKEN)
 
 

@@ -130,4 +130,5 @@ LOANS = Room(
     operations=(_BORROW, _GET_LOAN),
     actions=(Action("bring_back", "the reader brings the book back", _bring_back, ("loan",)),),
     kinds=(_LOANS,),
+    events=(RETURNED,),
 )

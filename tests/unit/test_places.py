@@ -23,7 +23,7 @@ from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respo
 from simulator.engine.insight.histories import cells
 from simulator.engine.records.records import create, existing, find, move, new_fields, present
 from simulator.engine.rows.action import Action, ActionCall
-from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.rows.event import EventType
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.room import Room
@@ -32,7 +32,7 @@ from simulator.engine.scenario.run.paths import paths_to
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import Shown
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator, application_of
+from simulator.host import Simulator, application_of, vocabulary
 from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
@@ -94,6 +94,7 @@ LAMP = Machine(
 EXAMPLE = {"id": "lamp_1", "status": "off", "colour": "white"}
 ROOM = Room(
     "lamps",
+    events=(ROW,),
     operations=(
         Operation("POST", "/lamps", "hang_lamp", "Lamps", "Hang a lamp", hang, lambda: LampShape, group="wallets"),
     ),
@@ -104,8 +105,7 @@ ROOM = Room(
 
 
 @pytest.fixture
-def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
-    monkeypatch.setitem(EVENT_TYPES, ROW.name, ROW)
+def simulator() -> Simulator:
     made = Simulator(ramp_with(ROOM))
     made.create_world(Blueprint("default", 1))
     return made
@@ -201,7 +201,7 @@ def places() -> dict[str, int]:
         "action": max(
             sum(not file.startswith(("providers/ramp/", "conformance/")) for file in naming[name]) for name in actions
         ),
-        "event": min(len(naming[event]) for event in EVENT_TYPES),
+        "event": min(len(naming[event]) for event in vocabulary().events),
         "timer": max(len(naming[kind]) for kind in timers),
         "room": int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
         "control call": min(len(naming[row.path]) for row in CONTROL_ROWS),

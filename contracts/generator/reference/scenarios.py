@@ -292,11 +292,11 @@ def _kinds() -> Iterator[str]:
             yield f"`{row.method} {row.path}`\n"
             yield _names(_together(models))
     yield "### delivery\n\nWhat `expect: {delivery: …}` sees:\n"
-    yield _names(sights.sight_of(shapes.RecordedDelivery, explained({})))
+    yield _names(sights.sight_of(vocabulary(), shapes.RecordedDelivery, explained({})))
 
 
 def _together(shown: Iterable[object]) -> Sight:
-    return Sight(tuple(form for one in shown for form in sights.sight_of(one, explained({})).forms))
+    return Sight(tuple(form for one in shown for form in sights.sight_of(vocabulary(), one, explained({})).forms))
 
 
 def _names(sight: Sight) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contracts.generator.reference.text import table
 from contracts.generator.webhooks_page import LANGUAGES, VERIFIERS
-from simulator.engine.rows.event import EVENT_TYPES
+from simulator.host import vocabulary
 from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from simulator.providers.ramp.signing import RETRY_DELAYS_MS
 
@@ -87,7 +87,9 @@ def page() -> str:
     """The page as Markdown."""
     lines = [_HEAD + "## Retries", "", *_retries()]
     text = "\n".join(lines) + "\n" + _DISABLED
-    rows = ((f'<a id="{one.name}"></a>`{one.name}`', f"{one.sent_when}.", one.tells) for one in EVENT_TYPES.values())
+    rows = (
+        (f'<a id="{one.name}"></a>`{one.name}`', f"{one.sent_when}.", one.tells) for one in vocabulary().events.values()
+    )
     return text + "\n".join(table(("event", "sent when", "what it tells"), rows)) + "\n"
 
 

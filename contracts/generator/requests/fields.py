@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from contracts.generator.requests.values import STABLE
 from contracts.generator.schemas import Schema
-from simulator.engine.rows.event import EVENT_MEANINGS
 from simulator.engine.text.enums import explained
 from simulator.engine.text.fields import Body
 from simulator.engine.text.shapes import guesses
 from simulator.engine.webhooks.bodies import NewWebhook, WebhookChange
+from simulator.host import vocabulary
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.auth.bodies import TokenBody
 from simulator.providers.ramp.balance.bodies import BuyQuoteBody, EstimateBody, SwapSide, WithdrawQuoteBody
@@ -39,7 +39,7 @@ _STABLE = {code: ASSET_CODES[code] for code in STABLE}
 _PHONE = {"type": "string", "pattern": r"^\+[1-9][0-9]{6,14}$", "examples": ["+254712345678"]}
 _EVENTS = {
     "type": "array",
-    "items": _one_of({"*": "Every event.", **EVENT_MEANINGS}),
+    "items": _one_of({"*": "Every event.", **vocabulary().event_meanings}),
     "minItems": 1,
     **guesses({"minItems": "H5"}),
     "examples": [["*"], ["transaction.completed", "transaction.failed"]],

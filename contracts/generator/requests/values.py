@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from contracts.generator.schemas import Schema
-from simulator.engine.rows.event import EVENT_MEANINGS
 from simulator.engine.text.enums import explained
+from simulator.host import vocabulary
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.shapes import CURRENCY_CODES, WALLET_NETWORKS
 
@@ -55,7 +55,12 @@ def one(value: str) -> Schema:
     return {"type": "string", "const": value}
 
 
-_MEANINGS = {**CURRENCY_CODES, **WALLET_NETWORKS, **EVENT_MEANINGS, "*": "All events, those too that are new."}
+_MEANINGS = {
+    **CURRENCY_CODES,
+    **WALLET_NETWORKS,
+    **vocabulary().event_meanings,
+    "*": "All events, those too that are new.",
+}
 """What the codes mean that text fields take."""
 
 

@@ -107,9 +107,9 @@ def _named_actions(part: Any) -> Iterable[str]:
 
 
 def _events(context: click.Context) -> Iterable[str]:
-    from simulator.engine.rows.event import EVENT_TYPES
+    from simulator import host
 
-    return EVENT_TYPES
+    return host.vocabulary().events
 
 
 def _scenarios(context: click.Context) -> Iterable[str]:

@@ -33,13 +33,13 @@ from simulator.engine.control.refusals import wrong as wrong
 from simulator.engine.control.shapes import StoppedScenarios
 from simulator.engine.control.time.receipts import show_receipt
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.play.stops import stopped_since
 from simulator.engine.server.keeping import unreadable_error
 from simulator.engine.server.running.advance import AdvanceCancelled, ClockBusy, Receipt, Target
 from simulator.engine.server.running.slices import Content
 from simulator.engine.server.runtime import Runtime
-from simulator.engine.text.enums import explained
+from simulator.engine.text.enums import EVENT_NAMES, explained
 from simulator.engine.text.fields import Body, Nothing
 from simulator.engine.text.json import MAX_BYTES
 from simulator.engine.text.strict import did_you_mean, is_whole, refuse_names, refuse_unknown
@@ -293,6 +293,11 @@ def one_of(choices: Mapping[str, str], means: str) -> Mapping[str, Any]:
     return {**explained({"type": "string", "enum": list(choices)}, choices), "description": means}
 
 
+def event_name(means: str) -> Mapping[str, Any]:
+    """The schema of a query parameter that is the name of an event."""
+    return {"type": "string", **EVENT_NAMES, "description": means}
+
+
 WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
 SECONDS: Mapping[str, Any] = {"type": "number", "minimum": 0}
 LIMIT: Query = {"limit": {**WHOLE, "description": "The newest that many, oldest first."}}
@@ -395,8 +400,9 @@ class ControlOperation:
             refuse_unknown(self.body, raw)
 
 
-def known_event(param: str, name: str) -> str:
+def known_event(world: World, param: str, name: str) -> str:
     """An event type of a control call; 400 with `param` when there is no such type."""
-    if name not in EVENT_TYPES:
-        raise wrong(param, f"there is no event type {name!r}{did_you_mean(name, EVENT_TYPES)}")
+    events = vocabulary_of(world).events
+    if name not in events:
+        raise wrong(param, f"there is no event type {name!r}{did_you_mean(name, events)}")
     return name

@@ -13,7 +13,6 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from simulator.engine.faults import mutations as surprises
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
@@ -233,14 +232,15 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     """
     if isinstance(fault, WebhookFault):
         event = fault.webhook.event
-        if event is not None and event not in EVENT_TYPES:
-            yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, EVENT_TYPES)}")
+        known = {} if vocabulary is None else vocabulary.events
+        if vocabulary is not None and event is not None and event not in known:
+            yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, known)}")
         yield from _wrong_delivery(fault.deliver)
-        if vocabulary is not None and event in (None, *EVENT_TYPES):
-            events = EVENT_TYPES if event is None else (event,)
+        if vocabulary is not None and event in (None, *known):
+            events = known if event is None else (event,)
             bodies = (surprises.places_of_event(vocabulary, one) for one in events)
-            yield from _wrong_surprise(fault.deliver, bodies, "deliver.")
-        if vocabulary is not None and fault.deliver.hold == "terminal" and event in EVENT_TYPES:
+            yield from _wrong_surprise(vocabulary, fault.deliver, bodies, "deliver.")
+        if vocabulary is not None and fault.deliver.hold == "terminal" and event is not None and event in known:
             last = vocabulary.ends_after(event)
             if not last:
                 yield wrong("deliver.hold", f"no event tells of a later end of what {event} is about")
@@ -269,23 +269,25 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
         unmet = list(_wrong_match(fault.match, vocabulary.operations))
         yield from unmet
         if not unmet:
-            yield from _wrong_for(fault, list(_met(fault.match, vocabulary.operations)))
+            yield from _wrong_for(vocabulary, fault, list(_met(fault.match, vocabulary.operations)))
 
 
-def _wrong_for(fault: InterfaceFault, operations: list[Operation]) -> Iterator[Wrong]:
+def _wrong_for(vocabulary: Vocabulary, fault: InterfaceFault, operations: list[Operation]) -> Iterator[Wrong]:
     """What a fault wants of calls or answers and none of these operations has."""
     answers = [row.answer() for row in operations if row.answer is not None]
-    yield from _wrong_surprise(fault, map(surprises.places_of, answers))
+    yield from _wrong_surprise(vocabulary, fault, (surprises.places_of(vocabulary, one) for one in answers))
     for name in ("first_per_key", "key_forgotten"):
         if getattr(fault, name) and not any(row.takes_key for row in operations):
             yield wrong(name, "no call that fits takes an Idempotency-Key")
 
 
-def _wrong_surprise(given: Surprising, bodies: Iterable[surprises.Places], within: str = "") -> Iterator[Wrong]:
+def _wrong_surprise(
+    vocabulary: Vocabulary, given: Surprising, bodies: Iterable[surprises.Places], within: str = ""
+) -> Iterator[Wrong]:
     surprise = surprises.Surprise.of(given)
     if surprise is None:
         return
-    if surprise.unknown_type in EVENT_TYPES:
+    if surprise.unknown_type in vocabulary.events:
         yield wrong(f"{within}unknown_type", f"{surprise.unknown_type} is a type that there is")
     for name, why in surprises.impossible(bodies, surprise):
         yield wrong(within + name, why)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import TypeAdapter
 
+from simulator.engine.text.enums import with_events
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.kernel.dataclass import dataclass
 
@@ -74,26 +75,26 @@ Places: TypeAlias = Mapping[Path, Place]
 
 
 @lru_cache(maxsize=256)
-def places_of(shape: object) -> Places:
+def places_of(vocabulary: Vocabulary, shape: object) -> Places:
     """The places of a body of this shape: a TypedDict, or a union of such."""
-    return _places(((), shape))
+    return _places(vocabulary, ((), shape))
 
 
 @lru_cache(maxsize=256)
 def places_of_event(vocabulary: Vocabulary, event: str) -> Places:
     """The places of the envelope of an event of this type, with all that it may tell of."""
     shapes = vocabulary.shapes_of(event)
-    found = dict(_places(*((("data", "object"), shape) for shape in shapes)))
+    found = dict(_places(vocabulary, *((("data", "object"), shape) for shape in shapes)))
     envelope = {name: Place(may_lack=False, may_be_null=False) for name in ("id", "type", "created_at", "livemode")}
     body = {(): Place(is_object=True), ("data",): Place(is_object=True, may_lack=False, may_be_null=False)}
     found[("data", "object")] = Place(is_object=True, may_lack=False, may_be_null=False)
     return {**body, **{(name,): place for name, place in envelope.items()}, **found}
 
 
-def _places(*shapes: tuple[Path, object]) -> Places:
+def _places(vocabulary: Vocabulary, *shapes: tuple[Path, object]) -> Places:
     found: dict[Path, Place] = {}
     for path, shape in shapes:
-        schema = _schema_of(shape)
+        schema = with_events(_schema_of(shape), vocabulary.event_meanings)
         _enter(schema, schema.get("$defs", {}), path, found)
     return dict(sorted(found.items(), key=lambda item: len(item[0])))
 

@@ -14,8 +14,8 @@ from simulator.engine.insight import tally
 from simulator.engine.insight.histories import Cell, cells, moves_of
 from simulator.engine.records.listing import Listing
 from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks import Delivery, all_deliveries
 from simulator.kernel.dataclass import dataclass
@@ -188,7 +188,9 @@ def merged(parts: Iterable[Counts]) -> Counts:
 # --- reporting ----------------------------------------------------------------------------------------------------
 
 
-def catalogue(operations: Iterable[Operation], table_cells: Iterable[Cell]) -> dict[str, list[Item]]:
+def catalogue(
+    operations: Iterable[Operation], table_cells: Iterable[Cell], events: Iterable[str]
+) -> dict[str, list[Item]]:
     """Everything that can be covered, by dimension, in the order of the tables."""
     operations, table_cells = tuple(operations), tuple(table_cells)
     codes = [
@@ -208,7 +210,7 @@ def catalogue(operations: Iterable[Operation], table_cells: Iterable[Cell]) -> d
             Item(cell, {"kind": cell.kind, "from": cell.source, "trigger": cell.on, "to": cell.target})
             for cell in dict.fromkeys(table_cells)
         ],
-        "events": [Item((name,), {}, ("emitted", "delivered", "acknowledged")) for name in EVENT_TYPES],
+        "events": [Item((name,), {}, ("emitted", "delivered", "acknowledged")) for name in events],
         "lists": [
             Item((row.name,), {"path": row.path}, ("pages", "further_pages"))
             for row in operations
@@ -227,7 +229,7 @@ def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, n
     """
     dimensions: JsonObject = {}
     known: set[tuple[str, Key]] = set()
-    for dimension, items in catalogue(operations, cells(world)).items():
+    for dimension, items in catalogue(operations, cells(world), vocabulary_of(world).events).items():
         shown = [_show(item, counts.get((dimension, item.key), Count())) for item in items]
         known.update((dimension, item.key) for item in items)
         dimensions[dimension] = {

@@ -10,15 +10,13 @@ from simulator.engine.insight.signals import Signal
 from simulator.engine.insight.traffic import JournaledCall
 from simulator.engine.records.records import find
 from simulator.engine.records.requests import requests_of
-from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.play.logbook import LOG
 from simulator.engine.webhooks import Delivery, all_deliveries
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.kernel.world import World
 
 SLOW_MS = 5_000
-_LAST_WORD = frozenset(row.name for row in EVENT_TYPES.values() if row.is_last)
-"""Events on which an integrator acts, and after which it is to look at the resource itself."""
 _IDS = re.compile(rb'"((?:txn|dep|ln)_[0-9a-z]+)"')
 
 
@@ -44,9 +42,11 @@ def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal
     """Resources whose last acknowledged event was not followed by any read that shows them."""
     journal = requests_of(world).entries
     known_since_ms = journal[0].at_ms if journal and len(journal) == journal.maxlen else 0
+    events = vocabulary_of(world).events
     last: dict[str, Delivery] = {}
     for delivery in all_deliveries(world, status="succeeded"):
-        if delivery.event_type in _LAST_WORD and delivery.updated_at_ms >= known_since_ms:
+        row = events.get(delivery.event_type)
+        if row is not None and row.is_last and delivery.updated_at_ms >= known_since_ms:
             event = world.journal.event(delivery.event_id)
             if event is not None and find(world, event.object_id) is not None:
                 last[event.object_id] = delivery

@@ -6,7 +6,7 @@ what it does. Chapter "Actions" of the control interface.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import islice
 from typing import Any, Generic
@@ -17,7 +17,7 @@ from simulator.engine.records.records import find, kind_of, no_resource, render
 from simulator.engine.rows.error import ApiError, ControlError, sentence
 from simulator.engine.rows.kind import Record
 from simulator.engine.text import strict
-from simulator.engine.text.fields import Body, Nothing, Wrong, parse, refusal_of
+from simulator.engine.text.fields import Body, Nothing, Wrong, parse, refusal_of, wrong
 from simulator.engine.text.json import Shown
 from simulator.engine.worlds import quotas
 from simulator.kernel.dataclass import dataclass
@@ -64,7 +64,7 @@ class Action(Generic[TargetT, ParametersT]):
 
     `act` returns the record it moved, or a JSON object to be shown as `resource`. `check` tells what is wrong with
     parameters in any world and on any target, beyond what their model says: so a scenario is refused when it is read,
-    and `act` gets only what passed.
+    and `act` gets only what passed. `names_event` is the parameter that names an event.
 
     Whether the action is legal on a record is a matter of its state table. `guard` is asked after the table and
     returns why the action is refused all the same, or None. An action with `makes` moves nothing: it makes a new
@@ -81,8 +81,17 @@ class Action(Generic[TargetT, ParametersT]):
     parameters: Callable[[], type[ParametersT]] = _nothing  # type: ignore[assignment]  # where none is named, nobody reads them
     guard: Callable[[World, TargetT], str | None] = _nothing_unmet
     check: Callable[[ParametersT], Iterable[Wrong]] = _nothing_wrong
+    names_event: str = ""
     makes: str = ""
     networks: Callable[[TargetT], Iterable[str | None]] = _no_network
+
+    def wrongs(self, parameters: ParametersT, events: Collection[str]) -> Iterator[Wrong]:
+        """What is wrong with parameters beyond what their model says, in a service that has these events."""
+        yield from self.check(parameters)
+        name = getattr(parameters, self.names_event) if self.names_event else None
+        if name is not None and name not in events:
+            hint = strict.did_you_mean(name, events)
+            yield wrong(self.names_event, f"there is no event type {name!r}{hint}")
 
     def states(self, machine: Machine) -> list[str]:
         """The states in which the table has this action, whatever the guard says."""
@@ -103,7 +112,8 @@ class Action(Generic[TargetT, ParametersT]):
 class ActionTable:
     """All actions, looked up by action and by kind of target."""
 
-    def __init__(self, actions: Iterable[Action]) -> None:
+    def __init__(self, actions: Iterable[Action], events: Collection[str] = ()) -> None:
+        self._events = events
         self.rows: dict[str, list[Action]] = {}
         for row in actions:
             known = self.rows.setdefault(row.name, [])
@@ -200,7 +210,7 @@ class ActionTable:
             row, record = self.choose(world, name, target)
             strict.refuse_unknown(row.parameters(), parameters, "parameter")
             values = parse(row.parameters(), parameters)
-            found = list(row.check(values))
+            found = list(row.wrongs(values, self._events))
             if found:
                 raise refusal_of(found)
         except ApiError as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from simulator.engine.rows.action import Action
+from simulator.engine.rows.event import EventType
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.shapes import Clauses
@@ -35,6 +36,8 @@ class Room:
     verify: Callable[[World], None] | None = None
     """Calculates with the room's rows of a saved world, and raises if they do not hold together."""
     clauses: Callable[[], Clauses] = dict
+    events: tuple[EventType, ...] = ()
+    """The events that it owns. Other rooms may emit them too."""
 
     def all_tables(self) -> tuple[TableKey[Any], ...]:
         """Every table that it owns or whose rows it has kinds of, each once."""

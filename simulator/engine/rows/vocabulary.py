@@ -8,8 +8,9 @@ from typing import Any
 
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.by_name import by_name
+from simulator.engine.rows.chapter import chapter
 from simulator.engine.rows.error import CATALOGUE, ErrorCode
-from simulator.engine.rows.event import EVENT_TYPES, EventType
+from simulator.engine.rows.event import EventType
 from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.operation import Operation
@@ -29,15 +30,24 @@ class Vocabulary:
         self.provider = provider
         operations = (row for room in rooms for row in room.operations)
         self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
-        self.actions = ActionTable(row for room in rooms for row in room.actions)
+        self.events: Mapping[str, EventType] = chapter("events", (room.events for room in rooms))
+        self.actions = ActionTable((row for room in rooms for row in room.actions), self.events)
         self.kinds: Mapping[str, Kind] = by_name("kinds", kinds_in_order(rooms), lambda kind: kind.name)
         """The kinds of resource; last those of which a world has but one."""
-        self.events: Mapping[str, EventType] = EVENT_TYPES
+        for kind in self.kinds.values():
+            rows = (kind.machine.initial, *kind.machine.rows.values())
+            if unknown := {name for row in rows for move in row for name in move.events} - self.events.keys():
+                raise ValueError(f"no room declares what a {kind.name} emits: {', '.join(sorted(unknown))}")
         self.errors: Mapping[str, ErrorCode] = CATALOGUE
         timers = (row for room in rooms for row in room.timers)
         self.timers: Mapping[str, TimerRow] = by_name("timers", timers, lambda row: row.kind)
         tables = dict.fromkeys(table for room in rooms for table in room.all_tables())
         self.tables: tuple[TableKey[Any], ...] = tuple(by_name("tables", tables, lambda table: table.name).values())
+
+    @cached_property
+    def event_meanings(self) -> Mapping[str, str]:
+        """When each event is sent, by its name."""
+        return {row.name: row.meaning for row in self.events.values()}
 
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Subject, ...]]:

@@ -11,6 +11,8 @@ from typing import Any
 
 DESCRIPTIONS = "x-enum-descriptions"
 _LISTS = ("x-extensible-enum", "x-known-values", "enum")
+EVENT_NAMES = {"enum": ["<event>"], DESCRIPTIONS: ["<event>"]}
+"""What a schema lists for the name of an event, until `with_events` lists the events of a service."""
 
 
 def values_of(schema: Mapping[str, Any]) -> list[Any]:
@@ -28,3 +30,13 @@ def meanings_of(schema: Mapping[str, Any]) -> dict[str, str]:
     """Return the meanings by value, as text; {} when the schema explains none."""
     texts: list[str] = schema.get(DESCRIPTIONS, [])
     return dict(zip(map(str, values_of(schema)), texts, strict=False))
+
+
+def with_events(schema: Any, meanings: Mapping[str, str]) -> Any:
+    """The schema with all events of a service, and when each is sent, wherever one is named."""
+    if isinstance(schema, list):
+        return [with_events(one, meanings) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    found = {name: with_events(part, meanings) for name, part in schema.items()}
+    return explained({**found, "enum": list(meanings)}, meanings) if found.items() >= EVENT_NAMES.items() else found

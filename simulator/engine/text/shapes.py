@@ -16,7 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
-from simulator.engine.text.enums import explained
+from simulator.engine.text.enums import EVENT_NAMES, explained
 from simulator.kernel.dataclass import dataclass
 
 Constraint = Literal[
@@ -92,6 +92,13 @@ class OneOf:
         known = list(self.values)
         values = {"const": known[0]} if len(known) == 1 else {"enum": known}
         return _explained({**handler(core), **values}, self.values)
+
+
+class EventName:
+    """The name of an event, whichever the service has."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(core), **EVENT_NAMES}
 
 
 @dataclass(frozen=True, eq=False)

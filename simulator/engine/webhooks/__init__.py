@@ -18,7 +18,8 @@ from simulator.engine.webhooks.delivery.faults import awaited
 from simulator.engine.webhooks.delivery.queue import end_fault, recipients, report, resend
 from simulator.engine.webhooks.delivery.schedule import retries_ahead
 from simulator.engine.webhooks.emails import EmailEntry, emails
-from simulator.engine.webhooks.emitting import check_emit, emit_example
+from simulator.engine.webhooks.emitting import emit_example
+from simulator.engine.webhooks.events import EVENTS
 from simulator.engine.webhooks.keys import (
     KEYS,
     prepare,
@@ -59,7 +60,7 @@ ROOM = Room(
             "sends any catalogued event with a realistic object",
             emit_example,
             parameters=lambda: bodies.EmitParameters,
-            check=check_emit,
+            names_event="type",
         ),
     ),
     timers=(
@@ -93,6 +94,7 @@ ROOM = Room(
     on_event=(queue.on_event,),
     setup=set_up_keys,
     clauses=lambda: shapes.CLAUSES,
+    events=EVENTS,
 )
 
 

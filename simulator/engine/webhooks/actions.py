@@ -12,8 +12,9 @@ from simulator.engine.records.listing import ListRequest, page_of
 from simulator.engine.records.records import create, move, new_fields, remove, require, save
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError
-from simulator.engine.rows.event import EVENT_TYPES, make, publish
+from simulator.engine.rows.event import make, publish
 from simulator.engine.rows.operation import Call, Probe, ProbeOutcome
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import loads
 from simulator.engine.text.shapes import Page
@@ -35,7 +36,7 @@ def register(call: Call[bodies.NewWebhook, None, None]) -> Probe:
     """POST /webhooks: checks, then a test request; the endpoint exists once that was answered 200 (decision W4)."""
     world, body = call.world, call.body
     _require_url(world, body.url)
-    _require_events(body.events)
+    _require_events(call.world, body.events)
     draft = Webhook(
         **new_fields(world, call.environment, "wh_", "ids.webhook"),
         url=body.url,
@@ -65,7 +66,7 @@ def change(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEnd
     if draft.url != endpoint.url:
         _require_url(world, draft.url)
     if "events" in sent:
-        _require_events(body.events)
+        _require_events(call.world, body.events)
 
     def apply() -> shapes.WebhookEndpoint:
         found = require(endpoints(world, endpoint.environment), endpoint.id, "webhook endpoint")
@@ -136,9 +137,9 @@ def _require_url(world: World, url: str) -> None:
         raise ApiError("invalid_webhook_url", f"The URL cannot receive webhooks: {refusal}.", "url")
 
 
-def _require_events(events: list[str]) -> None:
+def _require_events(world: World, events: list[str]) -> None:
     for name in events:
-        if name != ALL_EVENTS and name not in EVENT_TYPES:
+        if name != ALL_EVENTS and name not in vocabulary_of(world).events:
             raise ApiError("unsupported_event", f"There is no event type {name!r}.", "events")
 
 

@@ -7,18 +7,15 @@ In examples a text `@`, `@+30m` or `@-1d` stands for a moment counted from now.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from simulator.engine.records.conditions import having, newest_of
 from simulator.engine.records.records import find, no_resource, render_for_event
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.event import EVENT_TYPES, emit
+from simulator.engine.rows.event import emit
 from simulator.engine.rows.subjects import Subject
 from simulator.engine.rows.vocabulary import vocabulary_of
-from simulator.engine.text import strict
-from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.webhooks import bodies
 from simulator.engine.worlds import quotas
@@ -26,13 +23,6 @@ from simulator.kernel.clock import format_timestamp, parse_duration
 from simulator.kernel.journal import EVENTS
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-
-
-def check_emit(parameters: bodies.EmitParameters) -> Iterator[Wrong]:
-    """What is wrong with the parameters of emit."""
-    if parameters.type not in EVENT_TYPES:
-        hint = strict.did_you_mean(parameters.type, EVENT_TYPES)
-        yield wrong("type", f"there is no event type {parameters.type!r}{hint}")
 
 
 def emit_example(call: ActionCall[None, bodies.EmitParameters]) -> JsonObject:
@@ -52,8 +42,9 @@ def emit_example(call: ActionCall[None, bodies.EmitParameters]) -> JsonObject:
 
 
 def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObject, str]:
-    subjects = vocabulary_of(world).subjects[event_type]
-    shown = next((one for one in subjects if one.kind.name == EVENT_TYPES[event_type].example_of), subjects[0])
+    vocabulary = vocabulary_of(world)
+    subjects = vocabulary.subjects[event_type]
+    shown = next((one for one in subjects if one.kind.name == vocabulary.events[event_type].example_of), subjects[0])
     if shown.kind.sole is not None:
         record = shown.kind.sole(world)
         own = render_for_event(world, record)

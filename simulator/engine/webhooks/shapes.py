@@ -7,8 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.engine.rows.event import EVENT_MEANINGS
-from simulator.engine.text.shapes import Assumed, Clauses, Count, Format, Meanings, OneOf, Pagination, Prefix, Timestamp
+from simulator.engine.text.shapes import (
+    Assumed,
+    Clauses,
+    Count,
+    EventName,
+    Format,
+    Meanings,
+    OneOf,
+    Pagination,
+    Prefix,
+    Timestamp,
+)
 from simulator.engine.text.texts import headers_of
 from simulator.engine.webhooks.delivery import faults
 from simulator.engine.webhooks.delivery.faults import altered
@@ -80,7 +90,7 @@ class WebhookDelivery(TypedDict):
     """Names the attempt."""
     event_id: Annotated[str, Prefix("evt_"), Assumed("W12")]
     """The event that was sent: its envelope's id."""
-    event_type: Annotated[str, OneOf(EVENT_MEANINGS), Assumed("W12")]
+    event_type: Annotated[str, EventName(), Assumed("W12")]
     """What the event tells."""
     endpoint_id: Annotated[str, Prefix("wh_"), Assumed("W12")]
     """The endpoint that it was sent to."""

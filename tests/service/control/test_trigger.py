@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.rows.event import EVENT_TYPES
+from simulator.host import vocabulary
 from tests.remote import Answer, Remote, new_client
 from tests.support import BENEFICIARY, CELO
 
@@ -19,7 +19,7 @@ def trigger(world: Remote, event: Any, target: Any = None, environment: str = "s
     return world.control("POST", "/trigger", body, {"X-Simulator-Environment": environment})
 
 
-@pytest.mark.parametrize("event", [name for name in EVENT_TYPES if name != "webhook.test"])
+@pytest.mark.parametrize("event", [name for name in vocabulary().events if name != "webhook.test"])
 @pytest.mark.parametrize("environment", ["sandbox", "production"])
 def test_every_event_can_be_triggered_in_a_fresh_world(autopilot_world: Remote, event: str, environment: str) -> None:
     answer = trigger(autopilot_world, event, environment=environment)

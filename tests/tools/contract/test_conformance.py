@@ -10,8 +10,8 @@ import pytest
 
 from contracts.generator.evidence import ObservedCall
 from contracts.generator.openapi import operations
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.text.json import JsonObject
+from simulator.host import vocabulary
 from tests.contract_judge import ContractJudge
 from tests.shipped import shown
 
@@ -36,7 +36,7 @@ def test_every_event_is_as_the_contract_says(events: Events, judge: ContractJudg
 def test_every_operation_went_well_and_every_type_of_event_was_seen(calls: Calls, events: Events) -> None:
     succeeded = {call.operation for call in calls if call.status < 400}
     assert {row.name for row in operations()} - succeeded == set()
-    assert set(EVENT_TYPES) - {event["type"] for event in events} == set()
+    assert set(vocabulary().events) - {event["type"] for event in events} == set()
 
 
 CREATES = {

@@ -11,16 +11,15 @@ import pytest
 
 from contracts.generator.openapi import operations
 from simulator.contract.files import contracts_directory
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.run.clients import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.engine.text.json import JsonObject, loads
-from simulator.host import create_app
+from simulator.host import create_app, vocabulary
 from simulator.kernel.clock import parse_timestamp
 from tests.support import KEYS
 
-NAMES = list(EVENT_TYPES)
+NAMES = list(vocabulary().events)
 Receive = Callable[[Mapping[str, str], bytes, str, int], JsonObject]
 
 

@@ -15,7 +15,6 @@ from ruamel.yaml import YAML
 from contracts.generator import writer
 from contracts.generator.__main__ import main
 from simulator.contract.files import contract_file, contracts_directory
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.files.shipped import shipped_directory
 from simulator.engine.text.json import JsonObject
 from simulator.host import vocabulary
@@ -41,13 +40,13 @@ def test_a_reader_of_another_version_of_yaml_reads_the_same(files: dict[str, byt
 
 
 def test_every_event_type_has_a_schema_of_its_own(files: dict[str, bytes]) -> None:
-    assert all(vocabulary().shapes_of(event) for event in EVENT_TYPES)
+    assert all(vocabulary().shapes_of(event) for event in vocabulary().events)
     assert {name for name in files if name.startswith("events/") and name.endswith(".json")} == {
-        f"events/{event_type}.schema.json" for event_type in EVENT_TYPES
+        f"events/{event_type}.schema.json" for event_type in vocabulary().events
     }
 
 
-@pytest.mark.parametrize("event_type", EVENT_TYPES)
+@pytest.mark.parametrize("event_type", vocabulary().events)
 def test_an_event_schema_works_alone_on_real_envelopes(
     event_type: str, files: dict[str, bytes], events: Sequence[JsonObject]
 ) -> None:

@@ -15,7 +15,7 @@ from contracts.generator.openapi import make_components, operations
 from contracts.generator.provenance import clauses_of
 from simulator.contract.files import followed, operations_of
 from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.rows.event import EVENT_TYPES
+from simulator.host import vocabulary
 from simulator.providers.ramp.provider import ROOMS
 from tests.contract_judge import ContractJudge
 from tests.support import QUOTE
@@ -29,7 +29,7 @@ def test_every_operation_of_the_table_is_in_the_contract(document: dict[str, Any
 
 
 def test_every_event_type_is_a_webhook_with_its_signature_headers(document: dict[str, Any]) -> None:
-    assert list(document["webhooks"]) == list(EVENT_TYPES)
+    assert list(document["webhooks"]) == list(vocabulary().events)
     for item in document["webhooks"].values():
         references = [parameter["$ref"].rpartition("/")[2] for parameter in item["post"]["parameters"]]
         assert references == ["XSignature", "XTimestamp"]

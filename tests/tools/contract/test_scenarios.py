@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from contracts.generator.evidence import Evidence
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.files.shipped import shipped_directory
+from simulator.host import vocabulary
 from tests.contract_judge import ContractJudge
 from tests.shipped import generated, shown
 
@@ -66,7 +66,7 @@ def _wrong_events(evidence: Evidence, judge: ContractJudge) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def validators(files: dict[str, bytes]) -> dict[str, jsonschema_rs.Draft202012Validator]:
-    schemas = {name: orjson.loads(files[f"events/{name}.schema.json"]) for name in EVENT_TYPES}
+    schemas = {name: orjson.loads(files[f"events/{name}.schema.json"]) for name in vocabulary().events}
     return {name: jsonschema_rs.Draft202012Validator(schema) for name, schema in schemas.items()}
 
 

@@ -13,8 +13,7 @@ from simulator.cli import COMMANDS
 from simulator.docs.library import pages_by_path
 from simulator.engine.faults.models import InterfaceFault, WebhookFault, check_fault
 from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.rows.event import EVENT_TYPES
-from simulator.host import Simulator, control_rows
+from simulator.host import Simulator, control_rows, vocabulary
 
 MOST_WITHOUT_EXAMPLE = 8
 """Control calls whose answers are no JSON, that need what an example does not have, or that are new."""
@@ -49,5 +48,5 @@ def test_every_name_has_its_heading() -> None:
         pages_by_path()[f"reference/{name}"].source for name in ("errors", "webhooks", "commands")
     )
     assert [code for code in CATALOGUE if f"\n### {code}\n" not in errors] == []
-    assert [name for name in EVENT_TYPES if f'<a id="{name}"></a>' not in webhooks] == []
+    assert [name for name in vocabulary().events if f'<a id="{name}"></a>' not in webhooks] == []
     assert [name for name in COMMANDS if f"\n## rampsim {name}\n" not in commands] == []

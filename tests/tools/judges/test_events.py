@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.text.json import JsonObject
+from simulator.host import vocabulary
 from tests.shipped import observed_events
 from tests.tools.judges import tools
 
@@ -46,7 +46,7 @@ def ajv(envelopes: Sequence[JsonObject], directory: Path = DIRECTORY) -> dict[st
 
 def test_ajv_compiles_every_schema_without_a_word_and_accepts_every_event(envelopes: Sequence[JsonObject]) -> None:
     found = ajv(envelopes)
-    assert sorted(found["compiled"]) == sorted(EVENT_TYPES)
+    assert sorted(found["compiled"]) == sorted(vocabulary().events)
     assert found["warnings"] == []
     assert found["wrong"] == []
 
@@ -54,7 +54,7 @@ def test_ajv_compiles_every_schema_without_a_word_and_accepts_every_event(envelo
 def test_ajv_refuses_events_that_are_not_as_written(envelopes: Sequence[JsonObject]) -> None:
     broken = spoilt(envelopes)
     assert [one["type"] for one in ajv(broken)["wrong"]] == [event["type"] for event in broken]
-    assert len(broken) == 2 * len(EVENT_TYPES)
+    assert len(broken) == 2 * len(vocabulary().events)
 
 
 def test_ajv_takes_no_keyword_of_openapi(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def validators() -> dict[str, Any]:
         raise tools.Missing("jsonschema is missing: run `make contract`, or `pip install -e '.[dev,judges]'`")
     validator_for = import_module("jsonschema.validators").validator_for
     found = {}
-    for name in EVENT_TYPES:
+    for name in vocabulary().events:
         schema = json.loads((DIRECTORY / f"{name}.schema.json").read_bytes())
         kind = validator_for(schema)
         kind.check_schema(schema)
@@ -88,5 +88,5 @@ def test_python_jsonschema_accepts_every_event(validators: dict[str, Any], envel
 
 def test_every_schema_has_an_address_of_its_own(validators: dict[str, Any]) -> None:
     assert {name: one.schema["$id"] for name, one in validators.items()} == {
-        name: f"urn:rampsim:event:{name}" for name in EVENT_TYPES
+        name: f"urn:rampsim:event:{name}" for name in vocabulary().events
     }

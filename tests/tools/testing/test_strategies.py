@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from simulator.contract.files import operations_of, strict_document
 from simulator.engine.rows.error import ApiError
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.server.config import Config
-from simulator.host import create_app
+from simulator.host import create_app, vocabulary
 from simulator.providers.ramp import balance, beneficiaries, deposit_wallets, fees, ramps, reference
 from simulator.providers.ramp.reference import is_address
 from simulator.providers.ramp.reference.phones import is_phone
@@ -48,7 +47,7 @@ def test_every_body_fits_its_schema(method: str, path: str, operation_id: str) -
     check()
 
 
-@pytest.mark.parametrize("event_type", list(EVENT_TYPES))
+@pytest.mark.parametrize("event_type", list(vocabulary().events))
 def test_every_envelope_fits_its_schema(event_type: str) -> None:
     @QUICK
     @given(strategies.events(event_type))

@@ -21,6 +21,7 @@ from simulator.engine.control.operation import (
     Query,
     Raw,
     any_text,
+    event_name,
     known_event,
     one_of,
     wrong,
@@ -30,7 +31,6 @@ from simulator.engine.records.conditions import Condition, having, newest_of, ol
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.event import EVENT_MEANINGS
 from simulator.engine.server.http.bases import BASES
 from simulator.engine.server.running.slices import first_of, json_list
 from simulator.engine.server.runtime import Watcher
@@ -176,7 +176,7 @@ def _wanted(call: ControlCall) -> list[Condition[Event]]:
     """What an event must be, but for its object; 400 for an environment or an event type that there is not."""
     wanted = {"environment": _environment(call), "type": call.query.get("type")}
     if wanted["type"]:
-        known_event("type", wanted["type"])
+        known_event(call.world, "type", wanted["type"])
     return [having(name, value) for name, value in wanted.items() if value]
 
 
@@ -293,7 +293,7 @@ _REQUESTS: Query = {
     **LIMIT,
 }
 _EVENTS: Query = {
-    "type": one_of(EVENT_MEANINGS, "Only events of this type."),
+    "type": event_name("Only events of this type."),
     "object_id": any_text("Only events about the resource of this id."),
     "environment": one_of(ENVIRONMENT_MEANINGS, "Only events of this environment."),
 }

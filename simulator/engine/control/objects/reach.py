@@ -17,10 +17,9 @@ from simulator.engine.control.time.rehearsal import rehearse
 from simulator.engine.records.records import find, no_resource
 from simulator.engine.rows.action import events_since
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.operation import Call
 from simulator.engine.rows.pipeline import perform
-from simulator.engine.rows.vocabulary import identity_of
+from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
 from simulator.engine.scenario.play import holding
 from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
@@ -59,8 +58,8 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
     """
     world, event, target = call.world, call.body.event, call.body.target
     call.patience()
-    known_event("event", event)
-    about = world.wiring.kinds.get(EVENT_TYPES[event].object)
+    known_event(world, "event", event)
+    about = world.wiring.kinds.get(vocabulary_of(world).events[event].object)
     is_sole = about is not None and about.sole is not None and target == about.sole(world).object_id
     if target is None or is_sole:
         fresh = fresh_for(world, event)

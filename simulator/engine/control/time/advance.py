@@ -216,7 +216,7 @@ def _until_status(world: World, wanted: UntilStatus) -> tuple[Callable[[], bool]
 
 def _until_event(world: World, wanted: UntilEvent) -> tuple[Callable[[], bool], str]:
     """With an object, an event already emitted counts; without one, only the next."""
-    known_event("until.event", wanted.event)
+    known_event(world, "until.event", wanted.event)
     looked_at = 0 if wanted.object_id is not None else world.journal.event_count
     seen = False
 

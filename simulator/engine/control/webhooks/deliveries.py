@@ -14,13 +14,13 @@ from simulator.engine.control.operation import (
     Query,
     Raw,
     any_text,
+    event_name,
     known_event,
     one_of,
     wrong,
 )
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.event import EVENT_MEANINGS
 from simulator.engine.server.running.slices import json_list
 from simulator.engine.text.json import dumps
 from simulator.engine.text.shapes import Count, OneOf, Timestamp
@@ -73,7 +73,7 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     if status is not None and status not in DELIVERY_MEANINGS:
         raise wrong("status", f"it is {' or '.join(DELIVERY_MEANINGS)}")
     if event_type is not None:
-        known_event("event_type", event_type)
+        known_event(call.world, "event_type", event_type)
     world, limit = call.world, call.limit()
     found = all_deliveries(
         world, event_id=event_id, status=status, endpoint_id=endpoint_id, event_type=event_type, limit=limit
@@ -116,7 +116,7 @@ _DELIVERIES: Query = {
     "event_id": any_text("Only attempts to deliver this event."),
     "endpoint_id": any_text("Only attempts to deliver to this endpoint."),
     "status": one_of(DELIVERY_MEANINGS, "Only attempts that ended like this."),
-    "event_type": one_of(EVENT_MEANINGS, "Only attempts to deliver events of this type."),
+    "event_type": event_name("Only attempts to deliver events of this type."),
     **LIMIT,
 }
 

@@ -10,7 +10,6 @@ from simulator.engine.faults import models as faults
 from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.records.records import find
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.text.fields import Body, Text
 from simulator.kernel.journal import Cause, Event
 
@@ -57,7 +56,7 @@ def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryP
     for name in faults.OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
             raise wrong(f"deliver.{name}", "it is about first attempts, which an event sent again is not")
-    about = {"event": event.type} if event.type in EVENT_TYPES else {}
+    about = {"event": event.type} if event.type in call.simulator.vocabulary.events else {}
     asked = deliver.model_dump(exclude_unset=True, exclude_none=True)
     faults.check_fault({"webhook": about, "deliver": asked}, call.simulator.vocabulary)
     require_in_time(call.world, deliver)

@@ -282,7 +282,7 @@ class ScenarioJudge:
             message = f"the action {action} does not act on {', '.join(kinds)}; it acts on {possible}"
             self._document.report((*path, "action"), message)
             return
-        found = [wrongs(row, given) for row in rows]
+        found = [wrongs(row, given, self._events) for row in rows]
         for place, kind, message in min(found, key=len):
             if kind == "unknown" and _MEANT.get(str(place[-1]), "") in fields:
                 meant = _MEANT[str(place[-1])]
@@ -390,12 +390,18 @@ class ScenarioJudge:
         elif drives.surprises(self._document.value):
             return  # then an answer may have what nobody knows
         elif "delivery" in expectation:
-            self._wheres.of_sight(path, where, sights.of_delivery(), "a delivery")
+            self._wheres.of_sight(path, where, sights.of_delivery(self._vocabulary), "a delivery")
         elif "resource" in expectation:
             row = self._calls.get(drives.name_in(expectation["resource"]))
-            sight = sights.of_any(self._vocabulary) if row is None or row.status != 201 else sights.of_answer(row)
+            sight = (
+                sights.of_any(self._vocabulary)
+                if row is None or row.status != 201
+                else sights.of_answer(self._vocabulary, row)
+            )
             self._wheres.of_sight(path, where, sight, "this resource" if row else "any resource")
         elif isinstance(expectation.get("answer"), str):
             row = self._calls.get(str(expectation["answer"]))
             if row is not None:
-                self._wheres.of_sight(path, where, sights.of_answer(row), f"the answer to {row.method} {row.path}")
+                self._wheres.of_sight(
+                    path, where, sights.of_answer(self._vocabulary, row), f"the answer to {row.method} {row.path}"
+                )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pydantic import BaseModel, ValidationError
 
 from simulator.engine.rows.action import Action
@@ -14,12 +16,12 @@ def names_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def wrongs(row: Action, given: dict[str, object]) -> list[tuple[Path, str, str]]:
+def wrongs(row: Action, given: dict[str, object], events: Collection[str]) -> list[tuple[Path, str, str]]:
     """What one row of an action finds wrong with parameters: place, kind, message."""
     known = names_of(row.parameters())
     wrong: list[tuple[Path, str, str]] = [((name,), "unknown", "") for name in given if name not in known]
     try:
-        found = list(row.check(row.parameters().model_validate(given)))
+        found = list(row.wrongs(row.parameters().model_validate(given), events))
     except ValidationError as error:
         found = wrongs_of(error, given)
     for one in found:

@@ -15,6 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
+from simulator.engine.text.enums import with_events
 from simulator.engine.text.globs import can_match
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks import shapes
@@ -111,12 +112,13 @@ def _forms_of(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
         yield {**schema, "$defs": defs} if schema else schema
 
 
-def sight_of(shape: Any, generator: type[GenerateJsonSchema] = GenerateJsonSchema) -> Sight:
+def sight_of(vocabulary: Vocabulary, shape: Any, generator: type[GenerateJsonSchema] = GenerateJsonSchema) -> Sight:
     """All that values of a shape, or bodies of a model, may have. `generator`: what writes the schemas."""
     if isinstance(shape, type) and issubclass(shape, BaseModel):
         schema = shape.model_json_schema(schema_generator=generator)
     else:
         schema = TypeAdapter(shape).json_schema(mode="serialization", schema_generator=generator)
+    schema = with_events(schema, vocabulary.event_meanings)
     return Sight(tuple(_forms_of(schema, schema.get("$defs", {}))))
 
 
@@ -131,7 +133,7 @@ def _together(sights: Iterable[Sight]) -> Sight:
 def of_kind(vocabulary: Vocabulary, name: str) -> Sight:
     """What resources of a kind show; nothing where none of them is ever shown."""
     shape = vocabulary.kinds[name].shape()
-    return Sight() if shape is None else sight_of(shape)
+    return Sight() if shape is None else sight_of(vocabulary, shape)
 
 
 @_remembered
@@ -141,7 +143,7 @@ def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[Sight, fr
     No words where an event of that type can tell of any status.
     """
     return {
-        one.kind.name: (sight_of(one.shape), frozenset(one.statuses if one.event.narrows else ()))
+        one.kind.name: (sight_of(vocabulary, one.shape), frozenset(one.statuses if one.event.narrows else ()))
         for one in vocabulary.subjects[event]
     }
 
@@ -159,7 +161,9 @@ def made_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
 @_remembered
 def of_any(vocabulary: Vocabulary) -> Sight:
     """What resources show, of whatever kind; those of which no event tells, as a call for one of them does."""
-    shown = (of_answer(row) for row in vocabulary.operations if row.method == "GET" and row.path.endswith("{id}"))
+    shown = (
+        of_answer(vocabulary, row) for row in vocabulary.operations if row.method == "GET" and row.path.endswith("{id}")
+    )
     return _together((*(of_kind(vocabulary, name) for name in vocabulary.kinds), *shown))
 
 
@@ -176,16 +180,16 @@ def of_quote(vocabulary: Vocabulary) -> Sight:
 
 
 @_remembered
-def of_delivery() -> Sight:
+def of_delivery(vocabulary: Vocabulary) -> Sight:
     """What is known of an attempt to deliver a webhook."""
-    return sight_of(shapes.RecordedDelivery)
+    return sight_of(vocabulary, shapes.RecordedDelivery)
 
 
 @_remembered
 def of_body(vocabulary: Vocabulary, operation: str) -> Sight:
     """What the request of an operation, given by its name, may carry."""
     row = next(row for row in vocabulary.operations if row.name == operation)
-    return _together(sight_of(model) for model in models_of(row))
+    return _together(sight_of(vocabulary, model) for model in models_of(row))
 
 
 def models_of(row: Operation) -> tuple[type[BaseModel], ...]:
@@ -211,6 +215,6 @@ def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str
     return _together(of_body(vocabulary, row.name) for row in rows)
 
 
-def of_answer(row: Operation) -> Sight:
+def of_answer(vocabulary: Vocabulary, row: Operation) -> Sight:
     """What an operation answers when it succeeds."""
-    return Sight() if row.answer is None else sight_of(row.answer())
+    return Sight() if row.answer is None else sight_of(vocabulary, row.answer())

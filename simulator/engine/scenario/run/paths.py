@@ -12,7 +12,6 @@ from typing import Any
 from simulator.engine.records.records import kind_of
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.language.calls import methods_at
@@ -41,11 +40,11 @@ class Path:
         return self.waits, len(self.moves), sum(move.when == "short" for move in self.moves)
 
 
-def _beside_the_table(kind: str) -> Mapping[str, tuple[Move, ...]]:
+def _beside_the_table(world: World, kind: str) -> Mapping[str, tuple[Move, ...]]:
     """Events that objects of a kind emit without a move of their state table, as if a cell stood there."""
     return {
         row.in_status: (Move(row.name.rpartition(".")[2], row.in_status, (row.name,)),)
-        for row in EVENT_TYPES.values()
+        for row in vocabulary_of(world).events.values()
         if row.in_status and row.object == kind
     }
 
@@ -53,7 +52,7 @@ def _beside_the_table(kind: str) -> Mapping[str, tuple[Move, ...]]:
 def emits(world: World, kind: str, event: str) -> bool:
     """Whether objects of a kind emit an event, when they are made or later."""
     machine = world.wiring.kinds[kind].machine
-    rows = (machine.initial, *machine.rows.values(), *_beside_the_table(kind).values())
+    rows = (machine.initial, *machine.rows.values(), *_beside_the_table(world, kind).values())
     return any(event in move.events for row in rows for move in row)
 
 
@@ -70,12 +69,12 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
     if record.owner:
         raise _refused(f"{record.id} belongs to another user; events tell of the account's own objects.", allowed)
     if not emits(world, record.kind, event):
-        about = EVENT_TYPES[event].object
+        about = vocabulary_of(world).events[event].object
         raise _refused(f"{event} tells of a {about.replace('_', ' ')}; {record.id} is a {_named(record)}.", allowed)
     found = paths_where(world, actions, record, lambda move: event in move.events)
     if found:
         return found
-    beside = _beside_the_table(record.kind)
+    beside = _beside_the_table(world, record.kind)
     if not any(event in move.events for row in (*machine.rows.values(), *beside.values()) for move in row):
         raise _refused(
             f"{event} happens when a {_named(record)} comes into being, and {record.id} is there already; "
@@ -88,7 +87,7 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
 
 def paths_where(world: World, actions: ActionTable, record: Record, reached: Callable[[Move], bool]) -> list[Path]:
     """Every way from where the object stands to a move of which that holds, cheapest first."""
-    machine, beside = kind_of(world, record).machine, _beside_the_table(record.kind)
+    machine, beside = kind_of(world, record).machine, _beside_the_table(world, record.kind)
     found = []
     for moves in _sequences(machine, beside, record.status, reached):
         parts = [_steps(world, actions, record, move) for move in moves]

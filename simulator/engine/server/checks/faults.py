@@ -10,7 +10,7 @@ from simulator.engine.faults import mutations as surprises
 from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS, first_hit, give_back
 from simulator.engine.records.records import find
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import identity_of
+from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
 from simulator.engine.server.checks import idempotency
 from simulator.engine.server.checks.ratelimit import retry_after
 from simulator.engine.server.http.messages import WITHOUT_BODY, Outgoing
@@ -36,15 +36,15 @@ def doubts(world: World, fault: faults.Fault) -> list[str]:
     return [f"match.public_key: the key pair {key!r} is revoked"] if pair.status == "revoked" else []
 
 
-def places_of(operation: Operation) -> surprises.Places:
+def places_of(world: World, operation: Operation) -> surprises.Places:
     """The places of the true answer of an operation."""
-    return {} if operation.answer is None else surprises.places_of(operation.answer())
+    return {} if operation.answer is None else surprises.places_of(vocabulary_of(world), operation.answer())
 
 
-def _can_surprise(operation: Operation, fault: faults.InterfaceFault) -> bool:
+def _can_surprise(world: World, operation: Operation, fault: faults.InterfaceFault) -> bool:
     """Whether the true answer of an operation can have what a fault wants in it; true of one that wants nothing."""
     surprise = surprises.Surprise.of(fault)
-    return surprise is None or not any(surprises.impossible((places_of(operation),), surprise))
+    return surprise is None or not any(surprises.impossible((places_of(world, operation),), surprise))
 
 
 def _seconds(given: str | float | None) -> float:
@@ -99,7 +99,7 @@ class Interference:
         """The true answer as it goes out. Inside a change: where nothing can be done to it, the hit does not count."""
         surprising = None
         if self._surprise is not None and 200 <= true.status < 300:
-            surprising = surprises.surprised(true.body, places_of(self._operation), self._surprise)
+            surprising = surprises.surprised(true.body, places_of(world, self._operation), self._surprise)
         if surprising is not None:
             true.body = surprising
         elif self._surprise is not None and not self._acts_otherwise:
@@ -140,7 +140,7 @@ def choose(request: Request, operation: Operation) -> Interference | None:
             and (match.path is None or fnmatchcase(path, match.path))
             and (match.public_key is None or match.public_key == request.public_key)
             and (most is None or (key is not None and (counted.get(f"{fault_id}|{key}") or 0) < most))
-            and _can_surprise(operation, fault)
+            and _can_surprise(world, operation, fault)
             and (not fault.key_forgotten or (key is not None and idempotency.is_kept(world, key)))
         )
 

@@ -15,6 +15,7 @@ from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.deposit_wallets import actions, lightning, shapes
 from simulator.providers.ramp.deposit_wallets.actions import default_wallet
+from simulator.providers.ramp.deposit_wallets.events import EVENTS
 from simulator.providers.ramp.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
 from simulator.providers.ramp.deposit_wallets.lightning import has_disabled_wallet, payment_failed, takes_payments
 from simulator.providers.ramp.deposit_wallets.records import (
@@ -92,6 +93,7 @@ ROOM = Room(
         ),
     ),
     clauses=lambda: shapes.CLAUSES,
+    events=EVENTS,
 )
 
 

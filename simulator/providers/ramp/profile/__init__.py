@@ -10,6 +10,7 @@ from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.profile import shapes
 from simulator.providers.ramp.profile.actions import set_up
+from simulator.providers.ramp.profile.events import EVENTS
 from simulator.providers.ramp.profile.gates import require_active, require_kyc, require_production_access
 from simulator.providers.ramp.profile.limits import (
     LIMITS,
@@ -69,6 +70,7 @@ ROOM = Room(
     setup=set_up,
     verify=verify,
     clauses=lambda: shapes.CLAUSES,
+    events=EVENTS,
 )
 
 

@@ -10,6 +10,7 @@ from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.recurring import shapes
+from simulator.providers.ramp.recurring.events import EVENTS
 from simulator.providers.ramp.recurring.records import PAYMENTS, RecurringPayment
 from simulator.providers.ramp.recurring.rendering import render_recurring
 from simulator.providers.ramp.recurring.routes import OPERATIONS
@@ -40,6 +41,7 @@ ROOM = Room(
         ),
     ),
     clauses=lambda: shapes.CLAUSES,
+    events=EVENTS,
 )
 
 

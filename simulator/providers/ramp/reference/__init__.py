@@ -22,6 +22,7 @@ from simulator.providers.ramp.reference.addresses import (
     require_tx_hash,
 )
 from simulator.providers.ramp.reference.banks import require_account_number, require_bank
+from simulator.providers.ramp.reference.events import EVENTS
 from simulator.providers.ramp.reference.networks import (
     NETWORK_ROWS,
     network,
@@ -85,6 +86,7 @@ ROOM = Room(
     ),
     verify=lambda world: shapes.verify(world),
     clauses=lambda: shapes.CLAUSES,
+    events=EVENTS,
 )
 
 

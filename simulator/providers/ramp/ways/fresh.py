@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, action
 from simulator.engine.scenario.run.paths import emits
 from simulator.engine.scenario.run.ways import Fresh, Start
@@ -212,6 +211,6 @@ FRESH: tuple[Fresh, ...] = (
     Fresh("beneficiary", _beneficiary),
     Fresh("network", _network),
     Fresh("webhook", _webhook),
-    Fresh("kyc", _kyc, usual={event: () for event, row in EVENT_TYPES.items() if row.object == "kyc"}),
+    Fresh("kyc", _kyc, usual=dict.fromkeys(("kyc.approved", "kyc.action_required", "kyc.rejected"), ())),
 )
 """In the order in which they are asked for an event that several kinds emit."""

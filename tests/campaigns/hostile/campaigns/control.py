@@ -9,8 +9,7 @@ from simulator.contract.serving import CONTRACT_ROWS
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.engine.control.operation import ControlOperation
 from simulator.engine.faults.in_force import FAULTS as IN_FORCE
-from simulator.engine.rows.event import EVENT_TYPES
-from simulator.host import control_rows
+from simulator.host import control_rows, vocabulary
 from tests.campaigns.hostile.actor import ID_ACTIONS, WORLD_ACTIONS, Actor
 from tests.campaigns.hostile.campaign import Campaign
 from tests.campaigns.hostile.campaigns.interface import FAULTS, WEATHER
@@ -104,7 +103,7 @@ class Steering:
             return rng.choice((
                 {"by": rng.choice(SPANS)}, {"by": rng.choice(SPANS)}, {"by": rng.choice(SPANS)},
                 {"to": "2026-02-01T00:00:00Z"},
-                {"to_next_timer": True}, {"until": {"event": rng.choice(list(EVENT_TYPES))}, "horizon": "2d"},
+                {"to_next_timer": True}, {"until": {"event": rng.choice(list(vocabulary().events))}, "horizon": "2d"},
                 {"until": {"resource": target, "status": rng.choice(("completed", "expired", "active"))},
                 "horizon": "1d"},
             ))  # fmt: skip
@@ -113,7 +112,7 @@ class Steering:
             name, parameters = rng.choice(WORLD_ACTIONS if known is None or rng.random() < 0.5 else ID_ACTIONS)
             self.action = name
             return parameters if (name, parameters) in WORLD_ACTIONS else {"target": known, **parameters}
-        event = rng.choice(list(EVENT_TYPES))
+        event = rng.choice(list(vocabulary().events))
         bodies: dict[str, Any] = {
             "patch_settings": rng.choice(({"strict": True}, {"journal_limit": 5}, {"rate_limit": "50/60"},
             {"rate_limit": None},
@@ -149,7 +148,7 @@ class Steering:
         rng = self.rng
         if row.name in WAITS:
             wait = rng.choice(("0", "0.01", "0.05", "600", "1e9", "nan", "-1", "inf", "", "x"))
-            return f"timeout={wait}&type={rng.choice(list(EVENT_TYPES))}" if row.name != "stream" else ""
+            return f"timeout={wait}&type={rng.choice(list(vocabulary().events))}" if row.name != "stream" else ""
         if row.method != "GET" or rng.random() < 0.5:
             return ""
         return rng.choice((

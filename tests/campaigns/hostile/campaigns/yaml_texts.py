@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.files.shipped import shipped_directory
+from simulator.host import vocabulary
 from tests.campaigns.hostile.actor import ID_ACTIONS, WORLD_ACTIONS
 from tests.campaigns.hostile.mutations import TEXTS, mutated, mutated_bytes
 
@@ -67,8 +67,8 @@ def step(rng: Random, far: float = 0.06) -> dict[str, Any]:
 
 
 def rule(rng: Random) -> dict[str, Any]:
-    on: Any = rng.choice([*EVENT_TYPES, "created", "created", "request", "network.status_changed"])
-    found: dict[str, Any] = {"on": on if rng.random() < 0.85 else [on, rng.choice(list(EVENT_TYPES))]}
+    on: Any = rng.choice([*vocabulary().events, "created", "created", "request", "network.status_changed"])
+    found: dict[str, Any] = {"on": on if rng.random() < 0.85 else [on, rng.choice(list(vocabulary().events))]}
     where = dict(rng.choice(WHERE))
     if rng.random() < 0.08:
         where["request.reference"] = {"matches": rng.choice(PATTERNS)}

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
 from simulator.engine.faults.mutations import NEW_WORD, Surprise, impossible, places_of, places_of_event, surprised
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.text.json import dumps
 from simulator.engine.text.shapes import Number, OneOf
 from simulator.host import vocabulary
@@ -38,12 +37,12 @@ BODY = b'{"type":"send","status":"done","rate":1.10,"legs":[{"network":"CELO","m
 
 
 def changed(**wishes: str) -> Any:
-    raw = surprised(BODY, places_of(Payment), Surprise(**wishes))
+    raw = surprised(BODY, places_of(vocabulary(), Payment), Surprise(**wishes))
     return None if raw is None else json.loads(raw)
 
 
 def test_status_is_the_first_choice_of_an_enum_and_the_rest_stays_as_written() -> None:
-    raw = surprised(BODY, places_of(Payment), Surprise(unknown_enum=""))
+    raw = surprised(BODY, places_of(vocabulary(), Payment), Surprise(unknown_enum=""))
     assert raw == BODY.replace(b'"done"', b'"something_new"')
 
 
@@ -60,11 +59,14 @@ def test_nothing_is_changed_at_a_place_that_is_not_there(path: str) -> None:
 @pytest.mark.parametrize("number", [2**63 - 1, 2**64, -(2**63), -(2**63) - 1, 99999999999999999999])
 def test_an_integer_of_any_size_stays_as_written(number: int) -> None:
     raw = b'{"status":"done","page":%d}' % number
-    assert surprised(raw, places_of(Payment), Surprise(extra_field="")) == raw[:-1] + b',"added_later":"something_new"}'
+    assert (
+        surprised(raw, places_of(vocabulary(), Payment), Surprise(extra_field=""))
+        == raw[:-1] + b',"added_later":"something_new"}'
+    )
 
 
 def test_what_may_be_left_out_is_what_may_be_absent_or_null() -> None:
-    known = list(impossible([places_of(Payment)], Surprise(missing_field="rate")))
+    known = list(impossible([places_of(vocabulary(), Payment)], Surprise(missing_field="rate")))
     assert known == [("missing_field", "rate is none that may be absent or null; such are note, legs.*.memo")]
     assert changed(missing_field="")["legs"] == [{"network": "CELO"}, {"network": "STELLAR"}]
 
@@ -77,20 +79,20 @@ def test_every_object_that_is_described_gets_one_more_member() -> None:
 
 @pytest.mark.parametrize("raw", [b"", b"<html>", b"[1]", b"null", b"{}"])
 def test_what_is_no_such_body_stays(raw: bytes) -> None:
-    assert surprised(raw, places_of(Payment), Surprise(unknown_enum="", missing_field="")) is None
+    assert surprised(raw, places_of(vocabulary(), Payment), Surprise(unknown_enum="", missing_field="")) is None
 
 
 def test_the_places_of_every_answer_and_event_are_known() -> None:
     answers = [row.answer() for row in OPERATIONS if row.answer is not None]
-    assert all(places_of(shape)[()].is_object for shape in answers)
-    for event in EVENT_TYPES:
+    assert all(places_of(vocabulary(), shape)[()].is_object for shape in answers)
+    for event in vocabulary().events:
         places = places_of_event(vocabulary(), event)
         assert not list(impossible([places], Surprise(unknown_enum="", extra_field="")))
         assert not places["data", "object"].is_optional
 
 
 @given(
-    event=st.sampled_from(sorted(EVENT_TYPES)),
+    event=st.sampled_from(sorted(vocabulary().events)),
     wishes=st.fixed_dictionaries({}, optional=dict.fromkeys(Surprise.__annotations__, st.just(""))),
 )
 def test_only_what_was_asked_for_changes(event: str, wishes: dict[str, str]) -> None:

@@ -11,9 +11,8 @@ from simulator.engine.insight.histories import NOTHING, OF_THE_START, cells, mov
 from simulator.engine.insight.page import render_page
 from simulator.engine.records.listing import Listing
 from simulator.engine.rows.error import CATALOGUE
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
+from simulator.host import Simulator, vocabulary
 from simulator.kernel.journal import Cause
 from tests.support import invoke
 
@@ -30,11 +29,11 @@ def simulator() -> Simulator:
 
 def test_every_dimension_has_every_row_of_its_table_once(simulator: Simulator) -> None:
     table_cells = list(cells(simulator.default))
-    items = catalogue(simulator.operations, table_cells)
+    items = catalogue(simulator.operations, table_cells, simulator.vocabulary.events)
     for dimension, rows in items.items():
         assert [name for name, times in Counter(row.name for row in rows).items() if times > 1] == [], dimension
     assert [row.name for row in items["operations"]] == [row.name for row in simulator.operations]
-    assert [row.name for row in items["events"]] == list(EVENT_TYPES)
+    assert [row.name for row in items["events"]] == list(vocabulary().events)
     assert len(items["lists"]) == sum(isinstance(row.query, Listing) for row in simulator.operations)
     declared = {f"{row.name} {code}" for row in simulator.operations for code in row.errors}
     assert {row.name for row in items["errors"]} == declared | {f"* {code}" for code in COMMON_CODES}

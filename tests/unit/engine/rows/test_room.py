@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-import dataclasses
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.engine.rows import error as errors
-from simulator.engine.rows import event as events
 from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.event import EventType
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator
+from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.provider import PROVIDER, ROOMS
 from tests.support import ramp_with
 from tests.unit.engine.rows.toy import LAMPS
 
+EVENTS = tuple(
+    EventType(name, "a lamp changed", "lamp")
+    for name in ("wallet.created", "deposit.detected", "deposit.confirmed", "deposit.failed", "beneficiary.deleted")
+)
+CIRCLE = (EventType("lamp.made", "", "lamp", after="lamp.done"), EventType("lamp.done", "", "lamp"))
+HUNG = replace(LAMPS, machine=Machine("lamp", (Move("hang", "off", ("lamp.hung",)),), {"off": ()}))
 BLINK = TimerRow("lamp.blink", lambda world, timer: None, "a lamp blinks")
 
 
@@ -32,8 +39,8 @@ def _nothing(call: ActionCall[Any, Any]) -> None:
 
 
 def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
-    rooms = Room("lamps", kinds=(LAMPS,)), Room("blinking", timers=(BLINK,))
-    wiring = wiring_of(Vocabulary(dataclasses.replace(PROVIDER, rooms=rooms)))
+    rooms = Room("lamps", kinds=(LAMPS,), events=EVENTS), Room("blinking", timers=(BLINK,))
+    wiring = wiring_of(Vocabulary(replace(PROVIDER, rooms=rooms)))
     assert (wiring.kinds, wiring.timers) == ({"lamp": LAMPS}, {"lamp.blink": BLINK})
 
 
@@ -49,6 +56,12 @@ def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
             Room("more", operations=(Operation("GET", "/again", "get_profile", "", "", lambda call: {}),)),
             "two operations of the name",
         ),
+        (
+            Room("more", events=(EventType("quote.expired", "again", "quote"),)),
+            "two events of the name 'quote.expired'",
+        ),
+        (Room("more", events=CIRCLE), "these events follow each other in a circle"),
+        (Room("more", kinds=(HUNG,)), "no room declares what a lamp emits: lamp.hung"),
         (Room("more", tables=(TableKey("wallets", str),)), "two tables of the name 'wallets'"),
     ],
 )
@@ -57,16 +70,14 @@ def test_two_rows_of_one_name_are_refused_when_a_simulator_is_made(room: Room, m
         Simulator(ramp_with(room), Library())
 
 
-@pytest.mark.parametrize(
-    ("module", "row"),
-    [(events, 'EventType("quote.expired", "again", "quote")'), (errors, 'ErrorCode("rate_limited", 429, "again")')],
-    ids=["events", "errors"],
-)
-def test_two_rows_of_one_name_in_a_catalogue_are_refused(module: Any, row: str) -> None:
-    source, before = Path(module.__file__).read_text("utf-8"), "_ROWS = (\n"
+def test_two_errors_of_one_code_are_refused() -> None:
+    source, before = Path(errors.__file__).read_text("utf-8"), "_ROWS = (\n"
     assert before in source
     with pytest.raises(ValueError, match="of the name"):
-        exec(source.replace(before, f"{before}    {row},\n"), {"__name__": module.__name__})
+        exec(
+            source.replace(before, f'{before}    ErrorCode("rate_limited", 429, "again"),\n'),
+            {"__name__": errors.__name__},
+        )
 
 
 def test_a_table_that_no_room_lists_is_refused_when_it_is_reached_for() -> None:

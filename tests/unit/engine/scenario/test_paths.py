@@ -12,12 +12,11 @@ import pytest
 
 from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.scenario.run.drive import DriveCall, Until, action
 from simulator.engine.scenario.run.paths import Path, fresh_for, paths_to
 from simulator.engine.scenario.run.ways import Start
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
+from simulator.host import Simulator, vocabulary
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.providers.ramp.transactions import Side
@@ -140,7 +139,7 @@ def test_another_users_object_is_not_moved(world: World) -> None:
         paths_to(world, SIMULATOR.actions, thing, "transaction.failed")
 
 
-@pytest.mark.parametrize("event", EVENT_TYPES)
+@pytest.mark.parametrize("event", vocabulary().events)
 def test_every_event_has_an_object_that_can_be_made_for_it(world: World, event: str) -> None:
     assert fresh_for(world, event).kind
 

@@ -12,12 +12,11 @@ from typing_extensions import get_type_hints
 
 from simulator.engine.records.records import create, move, new_fields, present
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.event import EVENT_TYPES
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.room import Room
 from simulator.engine.text.json import loads
 from simulator.engine.webhooks.shapes import WebhookEndpoint
-from simulator.host import Simulator
+from simulator.host import Simulator, vocabulary
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
@@ -53,12 +52,12 @@ RAMPS: dict[str, Any] = {"onramp": OnrampTransaction, "offramp": OfframpTransact
 def shape_of(event_type: str, shown: Mapping[str, Any]) -> Any:
     if event_type.startswith("recurring_payment.run_"):
         return RecurringWithdrawalRun
-    if EVENT_TYPES[event_type].object == "transaction":
+    if vocabulary().events[event_type].object == "transaction":
         return RAMPS[shown["type"]]
-    return SHAPES[EVENT_TYPES[event_type].object]
+    return SHAPES[vocabulary().events[event_type].object]
 
 
-@pytest.mark.parametrize("event_type", list(EVENT_TYPES))
+@pytest.mark.parametrize("event_type", list(vocabulary().events))
 def test_every_type_can_be_emitted_and_is_delivered(event_type: str) -> None:
     world = webhook_world()
     register(world)
@@ -70,7 +69,7 @@ def test_every_type_can_be_emitted_and_is_delivered(event_type: str) -> None:
     assert len(drain(world)) == 1
 
 
-@pytest.mark.parametrize("event_type", list(EVENT_TYPES))
+@pytest.mark.parametrize("event_type", list(vocabulary().events))
 def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -> None:
     shown = act(webhook_world(), ROOMS, "emit", type=event_type).resource
     assert shown is not None
@@ -84,10 +83,10 @@ def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -
 
 def test_every_type_tells_of_a_kind_that_has_an_example() -> None:
     told = Simulator().vocabulary.subjects
-    assert list(told) == list(EVENT_TYPES)
+    assert list(told) == list(vocabulary().events)
     for event, subjects in told.items():
         kinds = [subject.kind.name for subject in subjects if subject.kind.example()]
-        assert (EVENT_TYPES[event].example_of or subjects[0].kind.name) in kinds, event
+        assert (vocabulary().events[event].example_of or subjects[0].kind.name) in kinds, event
 
 
 def test_moments_are_counted_from_now() -> None:

@@ -8,11 +8,12 @@ from datetime import timedelta
 from simulator.conformance.bench import Bench
 from simulator.conformance.laws import Law
 from simulator.conformance.world import Delivery
-from simulator.engine.rows.event import EVENT_TYPES
+from simulator.engine.rows.vocabulary import collected
 from simulator.providers.ramp.laws import steering, stock
 from simulator.providers.ramp.laws.account.webhooks import Receiver, receiving, shown_of
 from simulator.providers.ramp.laws.money import recurring
 from simulator.providers.ramp.laws.money.quotes import instant
+from simulator.providers.ramp.provider import PROVIDER
 
 TYPES = "Events: Event types"
 ENVELOPE = "Event envelope"
@@ -175,7 +176,12 @@ def envelope(bench: Bench) -> None:
         _everything(bench)
         for got in receiver.got():
             bench.holds(got.id.startswith("evt_"), receiver.made, f"the id is {got.id}", "id")
-            bench.holds(got.type in EVENT_TYPES, receiver.made, f"{got.type} is no event of the catalogue", "type")
+            bench.holds(
+                got.type in collected(PROVIDER).events,
+                receiver.made,
+                f"{got.type} is no event of the catalogue",
+                "type",
+            )
             at = str(got.event.get("created_at"))
             bench.holds(at.endswith("Z") and bool(instant(at)), receiver.made, f"created_at is {at}", "created_at")
             bench.holds(bool(got.object), receiver.made, f"{got.type} has no object", "data.object")

@@ -1,0 +1,16 @@
+"""The events that this room declares: chapter "Events" of the specification."""
+
+from __future__ import annotations
+
+from simulator.engine.rows.event import EventType
+
+EVENTS = (
+    EventType(
+        "webhook.test",
+        "POST /webhooks/{id}/test asks for it",
+        "webhook",
+        "It shows that the receiver checks signatures rightly; nothing has happened.",
+        in_status="enabled",
+        narrows=False,
+    ),
+)

@@ -1,0 +1,42 @@
+"""A simulator answers for the rooms that it was given, and for no others: its scenario language too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from simulator.engine import webhooks
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.scenario.files.loader import Loader, ScenarioError
+from simulator.engine.worlds.simulator import Simulator
+from simulator.providers.ramp.provider import PROVIDER
+from tests.unit.test_places import ROOM
+
+SIMULATOR = Simulator(replace(PROVIDER, rooms=(ROOM, webhooks.ROOM)), Library())
+LOADER = Loader(SIMULATOR.vocabulary)
+
+
+def test_a_scenario_may_name_the_events_and_actions_of_the_rooms() -> None:
+    rules = "- {on: lamp.switched, where: {colour: red}, do: []}\n- {on: created, do: [{action: switch}]}\n"
+    text = f"name: mine\nrules:\n{rules}"
+    assert LOADER.load(text).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ("{on: transaction.completed, do: []}", "unknown event `transaction.completed`"),
+        ("{on: created, do: [{action: payment_arrives}]}", "unknown action `payment_arrives`"),
+        ("{on: lamp.switched, where: {amount: '5'}, do: []}", "unknown field `amount` of lamp.switched"),
+    ],
+)
+def test_a_scenario_that_names_the_ramp_is_refused(rule: str, problem: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        LOADER.load(f"name: theirs\nrules:\n- {rule}\n")
+    assert [one["message"].partition(";")[0] for one in refused.value.errors] == [problem]
+
+
+def test_a_path_of_the_ramp_is_warned_of() -> None:
+    loaded = LOADER.load("name: theirs\nrules:\n- {on: request, where: {path: /quotes}, answer: {code: not_found}}\n")
+    assert [one["message"].partition("`")[0] for one in loaded.warnings] == ["no call has the path "]
