@@ -3,6 +3,7 @@
 What a partner imports stands in `__all__`; everything else is of the inside and may change.
 """
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from simulator.engine.late import import_late
@@ -19,22 +20,22 @@ import_late(__name__, at_once=("simulator.conformance", "simulator.exploration",
 
 __all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
 
-_HOMES = {
-    "Config": "simulator.engine.server.config",
-    "ConfigError": "simulator.engine.server.config",
-    "Simulator": "simulator.host",
-    "create_app": "simulator.host",
-}
-
 
 def __getattr__(name: str) -> Any:
     """A public name from its module, imported when it is first asked for: the command line starts without all this.
 
     `dir()` does not tell of them: freezegun asks every module for all that stands there, and would import everything.
     """
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    home: ModuleType
+    if name in ("Config", "ConfigError"):
+        from simulator.engine.server import config
 
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        home = config
+    elif name in ("Simulator", "create_app"):
+        from simulator import host
+
+        home = host
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(home, name)
     return value

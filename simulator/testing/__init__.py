@@ -12,6 +12,7 @@ What it needs beyond the server is the extra: `pip install "./rampsim-0.1.0-py3-
 """
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,25 +42,39 @@ __all__ = [
     "world",
 ]
 
-_HOMES = {
-    "ActionRefused": "errors",
-    "Delivery": "receiving.deliveries",
-    "NotReached": "errors",
-    "Receiver": "receiving.receivers",
-    "Server": "servers.server",
-    "SimulatorError": "errors",
-    "World": "worlds",
-    "receiver": "receiving.receivers",
-    "serve": "servers.server",
-    "world": "servers.shared",
-}
+
+def _home_of(name: str) -> ModuleType:
+    """The module of a public name; AttributeError."""
+    if name in ("ActionRefused", "NotReached", "SimulatorError"):
+        from simulator.testing import errors
+
+        return errors
+    if name == "Delivery":
+        from simulator.testing.receiving import deliveries
+
+        return deliveries
+    if name in ("Receiver", "receiver"):
+        from simulator.testing.receiving import receivers
+
+        return receivers
+    if name in ("Server", "serve"):
+        from simulator.testing.servers import server
+
+        return server
+    if name == "World":
+        from simulator.testing import worlds
+
+        return worlds
+    if name == "world":
+        from simulator.testing.servers import shared
+
+        return shared
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __getattr__(name: str) -> Any:
     """A public name from its module, imported when it is first asked for."""
     if name == "strategies":
         return import_module("simulator.testing.strategies")
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = globals()[name] = getattr(_home_of(name), name)
     return value

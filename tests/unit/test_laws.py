@@ -210,6 +210,19 @@ def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
     assert outside(speakers, *clients) == set()
 
 
+def test_no_module_is_imported_by_a_computed_name() -> None:
+    """Such an import is seen by nobody who looks for imports; only the late importer itself has to."""
+    computed = {
+        f"{name_of(path)}:{call.lineno}"
+        for path in SOURCES
+        if path.name != "late.py"
+        for call in nodes_of(path, ast.Call)
+        if ast.unparse(call.func).rpartition(".")[2] in ("import_module", "__import__")
+        and not isinstance(call.args[0], ast.Constant)
+    }
+    assert computed == set()
+
+
 OF_THE_RAMP = [room.name for room in ROOMS if room.name != "webhooks"]
 
 
