@@ -9,7 +9,8 @@ from simulator.contract import npm
 from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.contract.own import own_page
 from simulator.docs import llms
-from simulator.engine.control.operation import ControlCall, ControlOperation, Handler, Raw, any_text
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation, Handler, Raw, any_text
 from simulator.engine.control.pages import HTML, HtmlPage, apart, here, page_rows
 from simulator.engine.text.json import JsonObject, loads
 

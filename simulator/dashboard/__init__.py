@@ -17,7 +17,8 @@ from types import MappingProxyType
 
 from starlette.responses import Response
 
-from simulator.engine.control.operation import ControlCall, ControlOperation, Raw, any_text
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation, Raw, any_text
 from simulator.engine.control.pages import HTML
 from simulator.engine.rows.error import ControlError
 from simulator.kernel.dataclass import dataclass

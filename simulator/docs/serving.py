@@ -10,8 +10,10 @@ from pathlib import Path
 from starlette.responses import RedirectResponse, Response
 
 from simulator.docs import layout, library, search
-from simulator.engine.control.operation import ControlCall, ControlOperation, Handler, Query, Raw, any_text, wrong
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation, Handler, Query, Raw, any_text
 from simulator.engine.control.pages import HTML, here
+from simulator.engine.control.refusals import wrong
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.json import JsonObject, dumps
 

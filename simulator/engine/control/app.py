@@ -15,9 +15,10 @@ from starlette.types import Receive, Scope, Send
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.access import EVERYBODY, NOBODY, Access, Tokens
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import ControlJournal
 from simulator.engine.control.history.lookups import Lookups
-from simulator.engine.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw
+from simulator.engine.control.operation import ControlAnswer, ControlOperation, Raw
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.scenario.play.logbook import last_entry
 from simulator.engine.server.endpoint import DEFECT

@@ -7,7 +7,8 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from simulator.engine.control import metrics as measured
-from simulator.engine.control.operation import ControlCall, ControlOperation, Raw
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation, Raw
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.shapes import Count

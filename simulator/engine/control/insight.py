@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, Query, Raw, any_text, one_of, wrong
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import LIMIT, ControlOperation, Query, Raw, any_text, one_of
 from simulator.engine.control.pages import HTML, apart, page_rows
+from simulator.engine.control.refusals import wrong
 from simulator.engine.insight import page
 from simulator.engine.insight.advice import findings, findings_with_world
 from simulator.engine.insight.coverage import EVERY_WORLD, count_world, coverage_of, merged

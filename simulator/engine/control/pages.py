@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 
 from simulator.engine.clients.address import DEFAULT_URL
-from simulator.engine.control.operation import ControlCall, ControlOperation, Raw
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation, Raw
 from simulator.kernel.dataclass import dataclass
 
 HTML = "text/html; charset=utf-8"

@@ -15,9 +15,10 @@ from typing import Any
 import uvloop
 
 from simulator.engine.control.app import ControlInterface
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects import actions
 from simulator.engine.control.objects.inspection import find_any
-from simulator.engine.control.operation import ControlCall, ControlOperation
+from simulator.engine.control.operation import ControlOperation
 from simulator.engine.control.scenarios import scenarios
 from simulator.engine.control.worlds import world_object, worlds
 from simulator.engine.faults.in_force import FAULTS, put_in_force

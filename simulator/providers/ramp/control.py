@@ -8,9 +8,11 @@ from typing import Annotated
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_cause
 from simulator.engine.control.objects.inspection_shapes import Cause
-from simulator.engine.control.operation import ControlCall, ControlOperation, any_text, wrong
+from simulator.engine.control.operation import ControlOperation, any_text
+from simulator.engine.control.refusals import wrong
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Count, RateText, Timestamp
 from simulator.kernel.clock import format_timestamp

@@ -6,8 +6,9 @@ import asyncio
 
 from typing_extensions import TypedDict
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.queries import JournalEntryShape, show_entry
-from simulator.engine.control.operation import ControlCall, ControlOperation
+from simulator.engine.control.operation import ControlOperation
 from simulator.engine.records.records import find_moved
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.error import ControlError

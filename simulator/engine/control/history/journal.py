@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from simulator.engine.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
+from simulator.engine.control.call import ENVIRONMENT_HEADER, ControlCall
+from simulator.engine.control.operation import LIMIT, ControlAnswer, ControlOperation
 from simulator.engine.control.shapes import Environment
 from simulator.engine.records.codec import StateError, checker
 from simulator.engine.records.dropped_rows import count_dropped, rows_dropped

@@ -10,13 +10,12 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from simulator.engine.control.call import ENVIRONMENT_HEADER, ControlCall
 from simulator.engine.control.operation import (
-    ENVIRONMENT_HEADER,
     LIMIT,
     SECONDS,
     WAIT,
     WHOLE,
-    ControlCall,
     ControlOperation,
     Query,
     Raw,
@@ -24,8 +23,8 @@ from simulator.engine.control.operation import (
     event_name,
     known_event,
     one_of,
-    wrong,
 )
+from simulator.engine.control.refusals import wrong
 from simulator.engine.control.shapes import ENVIRONMENT_MEANINGS, Envelope, EnvelopeList, Environment, embedded
 from simulator.engine.records.conditions import Condition, having, newest_of, oldest_of
 from simulator.engine.records.dropped_rows import rows_dropped
@@ -167,8 +166,9 @@ def readable(raw: bytes) -> Any:
 
 def _environment(call: ControlCall) -> str | None:
     environment = call.query.get("environment") or call.headers.get(ENVIRONMENT_HEADER)
-    if environment is not None and environment not in call.simulator.wiring.environments:
-        raise wrong("environment", "it is sandbox or production")
+    known = call.simulator.wiring.environments
+    if environment is not None and environment not in known:
+        raise wrong("environment", f"it is {' or '.join(known)}")
     return environment
 
 

@@ -14,7 +14,9 @@ from urllib.parse import quote
 from typing_extensions import TypedDict
 
 from simulator.engine.clients.address import CONTROL_BASE
-from simulator.engine.control.operation import ControlCall, ControlOperation, absent, any_text, wrong
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation, any_text
+from simulator.engine.control.refusals import absent, wrong
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import find, ids_newest_first, render
 from simulator.engine.records.requests import requests_of

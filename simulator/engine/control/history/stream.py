@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from simulator.engine.control.operation import ControlCall, ControlOperation, any_text, wrong
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation, any_text
+from simulator.engine.control.refusals import wrong
 from simulator.engine.control.time.clock import show_clock
 from simulator.engine.records.records import find_moved
 from simulator.engine.records.requests import JournalEntry, requests_of

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 
 from typing_extensions import TypedDict
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import KeptCall, both_in_order, calls_dropped
 from simulator.engine.control.objects.inspection import show_cause
-from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation
+from simulator.engine.control.operation import LIMIT, ControlOperation
 from simulator.engine.records.records import find_moved, kind_of
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.kind import Record

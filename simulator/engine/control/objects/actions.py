@@ -10,9 +10,11 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import find_any, inspect
 from simulator.engine.control.objects.inspection_shapes import ResourceStory
-from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, any_text, wrong
+from simulator.engine.control.operation import LIMIT, ControlOperation, any_text
+from simulator.engine.control.refusals import wrong
 from simulator.engine.control.shapes import AnyObject, Envelope, Environment, embedded
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.records import find, ids_newest_first, no_resource, render

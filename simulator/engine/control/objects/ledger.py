@@ -7,9 +7,10 @@ from decimal import Decimal
 
 from typing_extensions import TypedDict
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_entry
 from simulator.engine.control.objects.inspection_shapes import LedgerEntry, PostingEntry
-from simulator.engine.control.operation import WHOLE, ControlCall, ControlOperation, Query
+from simulator.engine.control.operation import WHOLE, ControlOperation, Query
 from simulator.engine.records.records import find
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.kernel.journal import newest

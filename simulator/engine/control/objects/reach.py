@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any
 
-from simulator.engine.control.operation import WAIT, ControlCall, ControlOperation, known_event
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import WAIT, ControlOperation, known_event
 from simulator.engine.control.shapes import TriggerAnswer, TriggerStep, embedded
 from simulator.engine.control.time.rehearsal import rehearse
 from simulator.engine.records.records import find, no_resource

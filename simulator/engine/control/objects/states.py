@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.explaining import meanings
-from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation
+from simulator.engine.control.operation import LIMIT, ControlOperation
 from simulator.engine.rows.kind import Kind
 from simulator.kernel.journal import newest
 from simulator.kernel.machine import Machine

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from simulator.engine import webhooks
-from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, wrong
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.refusals import wrong
 from simulator.engine.faults.in_force import FAULTS, FaultEntry, put_in_force
 from simulator.engine.faults.models import Deliver, InterfaceFault, WebhookFault, check_fault
 from simulator.engine.faults.presets import PRESETS, PresetFault, spelled_out

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import KeptCall, both_in_order, calls_dropped
 from simulator.engine.control.objects.actions import resources_of_type
-from simulator.engine.control.operation import ControlCall, ControlOperation, Raw, RecordedAs, any_text, wrong
+from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs, any_text
+from simulator.engine.control.refusals import wrong
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.error import CATALOGUE

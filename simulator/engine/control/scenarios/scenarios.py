@@ -7,7 +7,8 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import LIMIT, ControlOperation
 from simulator.engine.control.worlds import holdings
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.files.folder import FolderProblem

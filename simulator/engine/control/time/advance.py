@@ -7,13 +7,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from simulator.engine.control.operation import (
-    WAIT,
-    ControlCall,
-    ControlOperation,
-    known_event,
-    wrong,
-)
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import WAIT, ControlOperation, known_event
+from simulator.engine.control.refusals import wrong
 from simulator.engine.control.time.clock import moment
 from simulator.engine.control.time.receipts import AdvanceReceipt, show_receipt
 from simulator.engine.records.records import find, kind_of, no_resource

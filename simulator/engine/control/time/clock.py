@@ -8,7 +8,9 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.engine.control.operation import WAIT, ControlCall, ControlOperation, wrong
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import WAIT, ControlOperation
+from simulator.engine.control.refusals import wrong
 from simulator.engine.scenario.play.holding import held_steps
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.shapes import Count, Meanings, Number, OneOf, Timestamp

@@ -6,9 +6,10 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_held, show_timer
 from simulator.engine.control.objects.inspection_shapes import StoryTimer
-from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation
+from simulator.engine.control.operation import LIMIT, ControlOperation
 from simulator.engine.scenario.play.holding import held_steps
 from simulator.engine.text.shapes import Timestamp
 from simulator.kernel.clock import format_timestamp

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import (
     LIMIT,
-    ControlCall,
     ControlOperation,
     Query,
     Raw,
@@ -17,8 +17,8 @@ from simulator.engine.control.operation import (
     event_name,
     known_event,
     one_of,
-    wrong,
 )
+from simulator.engine.control.refusals import wrong
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.running.slices import json_list

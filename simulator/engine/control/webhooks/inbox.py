@@ -20,17 +20,10 @@ from typing_extensions import TypedDict
 
 from simulator.engine.clients.address import CONTROL_BASE, WORLD_BASE, inbox_path
 from simulator.engine.control.access import NOBODY
+from simulator.engine.control.call import WORLD_HEADER, ControlCall
 from simulator.engine.control.history.queries import wait_seconds
-from simulator.engine.control.operation import (
-    LIMIT,
-    SECONDS,
-    WHOLE,
-    WORLD_HEADER,
-    ControlCall,
-    ControlOperation,
-    Raw,
-    wrong,
-)
+from simulator.engine.control.operation import LIMIT, SECONDS, WHOLE, ControlOperation, Raw
+from simulator.engine.control.refusals import wrong
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.http.messages import WITHOUT_BODY
 from simulator.engine.server.runtime import Watcher

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from simulator.engine import webhooks
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.queries import DeliveryCount, event_of
-from simulator.engine.control.operation import WAIT, ControlCall, ControlOperation, wrong
+from simulator.engine.control.operation import WAIT, ControlOperation
+from simulator.engine.control.refusals import wrong
 from simulator.engine.control.scenarios.faults import require_in_time
 from simulator.engine.faults import models as faults
 from simulator.engine.faults.in_force import DeliveryPlan

@@ -10,7 +10,8 @@ from typing import Annotated
 from pydantic import Field
 
 from simulator.engine.clients.address import inbox_path
-from simulator.engine.control.operation import ControlCall, ControlOperation
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Probe
 from simulator.engine.rows.pipeline import perform

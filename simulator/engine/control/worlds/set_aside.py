@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
-from simulator.engine.control.operation import ControlCall, ControlOperation
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation
 from simulator.engine.rows.error import ControlError
 from simulator.engine.text.shapes import Count, Meanings
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from simulator.engine.control.operation import ControlCall, ControlOperation
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import ControlOperation
 from simulator.engine.worlds import quotas
 from simulator.engine.worlds.alternatives import SWITCHES
 from simulator.engine.worlds.setting_model import Settings

@@ -8,7 +8,8 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from simulator.engine.control.operation import LIMIT, WAIT, WORLD_HEADER, ControlCall, ControlOperation, Raw
+from simulator.engine.control.call import WORLD_HEADER, ControlCall
+from simulator.engine.control.operation import LIMIT, WAIT, ControlOperation, Raw
 from simulator.engine.control.time.clock import Mode
 from simulator.engine.control.worlds import holdings
 from simulator.engine.control.worlds.documents import document_text, read_document

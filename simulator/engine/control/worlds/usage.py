@@ -6,7 +6,9 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, absent, wrong
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.refusals import absent, wrong
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.requests import requests_of
 from simulator.engine.server.keeping import Use

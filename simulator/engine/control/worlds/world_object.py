@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from simulator.engine.control.operation import ControlCall
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.time.clock import ClockState, show_clock
 from simulator.engine.control.worlds.set_aside import UnreadableWorld
 from simulator.engine.rows.vocabulary import identity_of

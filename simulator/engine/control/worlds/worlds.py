@@ -8,7 +8,9 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
 
-from simulator.engine.control.operation import LIMIT, ControlCall, ControlOperation, wrong
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.refusals import wrong
 from simulator.engine.control.time.clock import ClockBody, moment, rate_of
 from simulator.engine.control.worlds.set_aside import delete_unreadable, unreadable_worlds
 from simulator.engine.control.worlds.world_object import WorldList, WorldObject, show_world

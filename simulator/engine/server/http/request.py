@@ -67,7 +67,7 @@ def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEnt
     return JournalEntry(
         id=request.request_id,
         at_ms=request.world.now_ms,
-        environment=request.environment or "sandbox",
+        environment=request.environment or request.world.environments[0],
         public_key=request.public_key,
         method=incoming.method,
         path=masker.text(incoming.path + query),

@@ -7,7 +7,8 @@ from typing import Annotated
 import pytest
 from typing_extensions import TypedDict
 
-from simulator.engine.control.operation import TAGS, ControlCall, ControlOperation, Handler, Raw
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.operation import TAGS, ControlOperation, Handler, Raw
 from simulator.engine.text.json import JsonObject
 from simulator.host import control_rows
 
