@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from simulator.conformance.bench import WITHOUT, Bench, Lacking, Need, Refused, finding
-from simulator.conformance.rules import Finding, Rule, Tally
+from simulator.conformance.rules import AssumedPoint, Finding, Rule, Tally
 from simulator.conformance.service import Answer, NoAnswer, Unread
 from simulator.conformance.world import ControlledWorld
 from simulator.engine.clients.control import CallRefused
@@ -71,6 +71,8 @@ class Rulebook:
     always: tuple[Always, ...]
     provide: Callable[[ControlledWorld], None]
     """Give back to the account what an earlier law spent."""
+    assumed: tuple[AssumedPoint, ...]
+    """Points of promises that rest on assumptions."""
     beyond_schemas: str
     """Why the service may refuse what fits the contract, in a few words."""
 

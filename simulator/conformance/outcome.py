@@ -65,6 +65,7 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
             explanation = _explanation(settings, kind, operations, rulebook)
             words = f"{kind}: {', '.join(map(str, operations))}\n{explanation or 'Nothing accounts for this warning.'}"
             (report.notes if explanation else report.troubles).append(words)
+    tally.assumed = rulebook.assumed
     known = set(operation_ids())
     tally.knows(list(CHECKS.values()))
     tally.knows([ASSUMED_INVALID])

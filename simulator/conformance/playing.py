@@ -30,6 +30,7 @@ def play_laws(report: Report, shapes: ShapeJudge, rulebook: Rulebook, told: Call
 
     service = Service(settings.base_url, settings.public_key, settings.secret_key, heard)
     writes = settings.mode == "full"
+    tally.assumed = rulebook.assumed
     tally.knows([row.rule for row in rulebook.always])
     control = settings.control_url if writes else None
     with steered(control, settings.public_key, settings.control_token) as world:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from simulator.kernel.dataclass import dataclass
@@ -38,6 +38,20 @@ class Finding:
     count: int = 1
 
 
+@dataclass(frozen=True)
+class AssumedPoint:
+    """A point that promises are judged at, and that an alternative of an assumption may change."""
+
+    assumption: str
+    covers: Callable[[Finding], bool]
+    """Whether a break is what a service answers for which an alternative of the assumption holds."""
+
+    def rule(self, broken: Rule) -> Rule:
+        """The rule that is broken there, as a guess."""
+        title = f"{broken.title.removesuffix('.')}, as far as assumed."
+        return Rule(f"{broken.name}.assumed", title, self.assumption, promise=False)
+
+
 @dataclass
 class Tally:
     """What has been judged so far. `secret` is masked wherever a finding shows it, and so are tokens."""
@@ -49,6 +63,8 @@ class Tally:
     findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict)
     unjudged: dict[str, str] = field(default_factory=dict)
     """Why a rule could not be judged, by its name."""
+    assumed: Sequence[AssumedPoint] = ()
+    """Where a broken promise is a guess that differs."""
 
     def knows(self, rules: Sequence[Rule]) -> None:
         self.rules |= {rule.name: rule for rule in rules}
@@ -59,6 +75,10 @@ class Tally:
 
     def breaks(self, rule: Rule, finding: Finding) -> None:
         """Count a finding with those of the same rule, operation and place."""
+        point = next((one for one in self.assumed if one.covers(finding)), None) if rule.promise else None
+        if point is not None:
+            rule = point.rule(rule)
+            finding.rule, finding.basis = rule.name, rule.basis
         self.kept(rule, finding.count)
         # Bodies stand in single quotes: these end there, and the shell puts the secret in.
         finding.curl = self._masked(finding.curl, "'\"$RAMPSIM_SECRET_KEY\"'")

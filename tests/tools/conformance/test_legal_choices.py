@@ -17,6 +17,10 @@ from simulator.conformance.rules import Tally
 from simulator.conformance.service import Answer as Heard
 from simulator.conformance.service import Sent, parsed
 from simulator.conformance.settings import ConformanceSettings
+from simulator.engine.clients.control import ControlClient
+from simulator.engine.server.config import Config
+from simulator.engine.server.process import serving
+from simulator.host import create_app
 from simulator.providers.ramp.laws import RULEBOOK
 from simulator.providers.ramp.laws.conventions import lists, paging
 from tests.tools.conformance.mutants.running import _shapes, wrong_service
@@ -148,3 +152,31 @@ def test_shape_error_without_request_id_is_a_guess() -> None:
     found = list(_shapes().faults("GET /beneficiaries/{id}", 404, {"content-type": "application/json"}, raw))
     missing = [fault for fault in found if fault.place == "error.request_id"]
     assert [(fault.promise, fault.basis) for fault in missing] == [(False, "H11")]
+
+
+@pytest.mark.parametrize(
+    ("alternative", "names", "basis"),
+    [
+        ({"L6": "bare_lists"}, ("page.default_size", "page.limit", "deposit.way"), "L6"),
+        ({"H19": "not_given_is_absent"}, (), "H19"),
+    ],
+)
+def test_a_service_for_which_an_alternative_holds_differs_and_breaks_no_promise(
+    alternative: dict[str, str], names: tuple[str, ...], basis: str
+) -> None:
+    report = asyncio.run(_of_alternative(alternative, names))
+    assert [f"{one.rule} {one.operation} {one.place} {one.message}" for one in report.broken] == []
+    assert basis in {one.basis for one in report.differ}
+
+
+async def _of_alternative(alternative: dict[str, str], names: tuple[str, ...]) -> Report:
+    async with serving(create_app(Config(clock="manual"))) as origin:
+        await asyncio.to_thread(ControlClient(origin).call, "PATCH", "/settings", {"assumptions": alternative})
+        settings = ConformanceSettings(
+            base_url=f"{origin}/v1", public_key="pk_test_simulator", secret_key="sk_test_simulator",
+            mode="full", only="behaviour", control_url=origin,
+        )  # fmt: skip
+        report = Report(settings, Tally())
+        laws = tuple(row for row in RULEBOOK.laws if row.name in ("get.after_create", *names))
+        await asyncio.to_thread(play_laws, report, _shapes(), replace(RULEBOOK, laws=laws))
+    return report

@@ -3,6 +3,7 @@
 from simulator.conformance.laws import RequestHooks, Rulebook
 from simulator.providers.ramp.laws import requests, steering
 from simulator.providers.ramp.laws.account import auth, beneficiaries, events, profile, webhooks
+from simulator.providers.ramp.laws.assumed import ASSUMED
 from simulator.providers.ramp.laws.conventions import (
     creating,
     errors,
@@ -56,6 +57,7 @@ RULEBOOK: Rulebook = Rulebook(
         *paging.ALWAYS,
     ),
     provide=steering.provide,
+    assumed=ASSUMED,
     beyond_schemas="limits, balances, states, what a quote asks for",
 )
 """All that `rampsim conform` judges by, in the order of its reports."""
