@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from contracts.generator.diagrams import file_name, moves_of, state_tables
 from contracts.generator.evidence import Answered, Edge, Evidence
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.operation import Operation
 from simulator.host import vocabulary
 from simulator.kernel.machine import Machine
@@ -53,7 +52,7 @@ class Coverage:
         return self._by(lambda one: Answered(row.name, row.status, "") in one.answers)
 
     def refusal(self, row: Operation, code: str) -> list[str]:
-        wanted = Answered(row.name, CATALOGUE[code].status, code)
+        wanted = Answered(row.name, vocabulary().errors[code].status, code)
         never = NEVER_MET.get((row.name, code))
         return [*self._by(lambda one: wanted in one.answers), *([f"nothing: {never}"] if never else [])]
 
@@ -83,7 +82,7 @@ class Coverage:
             yield f"the operation {row.name}", self.operation(row)
             for code in row.errors:
                 yield f"the refusal {code} of {row.name}", self.refusal(row, code)
-        for code in CATALOGUE:
+        for code in vocabulary().errors:
             yield f"the error code {code}", self.code(code)
         for name in vocabulary().events:
             yield f"the event {name}", self.event(name)
@@ -123,7 +122,7 @@ def _operations(coverage: Coverage) -> str:
 
 def _refusals(coverage: Coverage) -> str:
     rows = [
-        (f"`{row.name}`", f"`{code}`", str(CATALOGUE[code].status), shown_by(coverage.refusal(row, code)))
+        (f"`{row.name}`", f"`{code}`", str(vocabulary().errors[code].status), shown_by(coverage.refusal(row, code)))
         for row in coverage.operations
         for code in row.errors
     ]
@@ -132,7 +131,10 @@ def _refusals(coverage: Coverage) -> str:
 
 
 def _codes(coverage: Coverage) -> str:
-    rows = [(f"`{code}`", str(row.status), row.cause, shown_by(coverage.code(code))) for code, row in CATALOGUE.items()]
+    rows = [
+        (f"`{code}`", str(row.status), row.cause, shown_by(coverage.code(code)))
+        for code, row in vocabulary().errors.items()
+    ]
     return _section(f"The {len(rows)} error codes", ("code", "status", "cause", "shown by"), rows)
 
 

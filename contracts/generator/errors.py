@@ -8,10 +8,10 @@ from contracts.generator.examples import Examples
 from contracts.generator.provenance import pascal
 from contracts.generator.schemas import Components, Schema
 from simulator.engine.records.listing import Listing
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.fields import Body
 from simulator.engine.text.shapes import guesses
+from simulator.host import vocabulary
 
 REFERENCE = "#/components/responses/"
 
@@ -92,14 +92,14 @@ def codes_of(operation: Operation) -> dict[int, list[str]]:
         codes |= {"unauthorized", "forbidden", "production_access_required"}
     if operation.money:
         codes.add("kyc_required")
-    if "{" in operation.path and not any(CATALOGUE[code].status == 404 for code in operation.errors):
+    if "{" in operation.path and not any(vocabulary().errors[code].status == 404 for code in operation.errors):
         codes.add("not_found")
     if replays(operation):
         codes.add("idempotency_conflict")
     if not operation.token:
         codes.discard("rate_limited")
     by_status: dict[int, list[str]] = {}
-    for code, row in CATALOGUE.items():
+    for code, row in vocabulary().errors.items():
         if code in codes:
             by_status.setdefault(row.status, []).append(code)
     by_status[405] = ["invalid_request"]
@@ -178,7 +178,7 @@ _GATES = {"kyc_required": "H18", "production_access_required": "H18"}
 
 def _about(operation: Operation, code: str, status: int) -> Schema:
     """The cause of a code, and what it rests on that this operation answers it."""
-    row = CATALOGUE[code]
+    row = vocabulary().errors[code]
     if status == 405:
         return {"cause": "the path does not know this method", "x-provenance": "assumed", "x-basis": "H3"}
     basis = _guess(operation, code)
@@ -200,7 +200,7 @@ def _guess(operation: Operation, code: str) -> str:
     """The decision by which an operation answers a code, "" where the specification says so."""
     if code in operation.guessed:
         return operation.guessed[code]
-    row = CATALOGUE[code]
+    row = vocabulary().errors[code]
     if row.basis != "specified":
         return row.basis
     if code == "invalid_parameter" and not _reads(operation):

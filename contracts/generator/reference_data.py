@@ -15,7 +15,6 @@ from contracts.generator.coverage_page import SCENARIOS_NAMED, Coverage
 from contracts.generator.evidence import Evidence
 from simulator.contract.fields import Reader
 from simulator.contract.files import operations_of
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.host import vocabulary
 
@@ -40,7 +39,7 @@ def build(document: Shown, found: Iterable[Evidence]) -> JsonObject:
             for row in coverage.operations
             if row.name in codes
         },
-        "codes": {code: _scenarios(coverage.code(code))[:SCENARIOS_NAMED] for code in CATALOGUE},
+        "codes": {code: _scenarios(coverage.code(code))[:SCENARIOS_NAMED] for code in vocabulary().errors},
         "events": {name: _first(coverage.event(name)) for name in vocabulary().events},
         "assumptions": {
             name: shorten(text, _LONGEST, placeholder=" …") for name, text in texts.items() if name in used

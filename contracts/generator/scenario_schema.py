@@ -9,7 +9,6 @@ from pydantic.json_schema import JsonSchemaValue
 from contracts.generator.schemas import unmarked
 from contracts.generator.texts import explained
 from simulator.engine.rows.action import Action, ActionTable
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.scenario.language.parameters import names_of
 from simulator.engine.scenario.language.schema import Scenario
 from simulator.engine.scenario.play.script import CREATED, REQUEST
@@ -34,8 +33,8 @@ def json_schema(actions: ActionTable) -> JsonSchemaValue:
     members = definitions["Fault"]["properties"]
     for name in ("skip", "times", "probability"):  # what faults of both sorts have stands last
         members[name] = members.pop(name)
-    _narrow(definitions["AnswerInstead"], "code", {"enum": list(CATALOGUE)})
-    _narrow(definitions["Call"], "code", {"anyOf": [{"enum": list(CATALOGUE)}, {"type": "null"}]})
+    _narrow(definitions["AnswerInstead"], "code", {"enum": list(vocabulary().errors)})
+    _narrow(definitions["Call"], "code", {"anyOf": [{"enum": list(vocabulary().errors)}, {"type": "null"}]})
     for name in ("Step", "TimelineStep", "DriveAction"):
         _add_actions(definitions[name], actions)
     return schema

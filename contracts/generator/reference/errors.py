@@ -9,8 +9,9 @@ from contracts.generator.control import ERRORS as CONTROL_ERRORS
 from contracts.generator.decisions import data_of
 from contracts.generator.reference.text import place_of, table
 from simulator.contract.files import contract_file
-from simulator.engine.rows.error import CATALOGUE, ErrorCode
+from simulator.engine.rows.error import ErrorCode
 from simulator.engine.text.json import JsonObject, loads
+from simulator.host import vocabulary
 from simulator.providers.ramp.provider import ROOMS
 
 FILE = Path(__file__).with_name("errors.yaml")
@@ -43,9 +44,9 @@ curl -sS -o /dev/null -X POST http://127.0.0.1:8642/_simulator/faults -H 'Conten
 def page() -> str:
     """The page as Markdown."""
     todo: Mapping[str, str] = data_of(FILE)
-    if missing := CATALOGUE.keys() ^ todo.keys():
+    if missing := vocabulary().errors.keys() ^ todo.keys():
         raise ValueError(f"errors.yaml and the catalogue differ in {', '.join(sorted(missing))}")
-    codes = sorted(CATALOGUE.values(), key=lambda code: code.status)
+    codes = sorted(vocabulary().errors.values(), key=lambda code: code.status)
     short = table(
         ("code", "status", "meaning"), ((f"[{one.code}](#{one.code})", one.status, one.cause) for one in codes)
     )

@@ -13,7 +13,6 @@ from typing import TypeAlias, TypeVar
 from simulator.engine.insight import tally
 from simulator.engine.insight.histories import Cell, cells, moves_of
 from simulator.engine.records.listing import Listing
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.json import JsonObject
@@ -106,6 +105,7 @@ class Item:
 def count_world(world: World) -> Counts:
     """Everything that the traffic of a world has hit."""
     counts: Counts = {}
+    errors = vocabulary_of(world).errors
 
     def hit(dimension: str, key: Key, number: str, hits: int, evidence: str) -> None:
         counts.setdefault((dimension, key), Count()).add(number, hits, world.id, evidence)
@@ -116,7 +116,7 @@ def count_world(world: World) -> Counts:
             hit("operations", operation, "called", row.hits, row.first)
             if what.which == tally.SUCCESS:
                 hit("operations", operation, "succeeded", row.hits, row.first)
-            elif what.which in CATALOGUE:
+            elif what.which in errors:
                 hit("errors", (what.operation, what.which), "hits", row.hits, row.first)
                 if what.which in COMMON_CODES:
                     hit("errors", (ANY_OPERATION, what.which), "hits", row.hits, row.first)

@@ -14,7 +14,6 @@ from contracts.generator.links import LINKS
 from contracts.generator.openapi import make_components, operations
 from contracts.generator.provenance import clauses_of
 from simulator.contract.files import followed, operations_of
-from simulator.engine.rows.error import CATALOGUE
 from simulator.host import vocabulary
 from simulator.providers.ramp.provider import ROOMS
 from tests.contract_judge import ContractJudge
@@ -61,7 +60,7 @@ def test_an_operation_declares_exactly_the_statuses_and_codes_it_can_answer(name
             assert list(response["x-codes"]) == declared[int(status)]
     assert declared == codes_of(row)
     assert set(responses) == {str(row.status), *(str(status) for status in declared)}
-    assert {CATALOGUE[code].status for code in row.errors} <= declared.keys()
+    assert {vocabulary().errors[code].status for code in row.errors} <= declared.keys()
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -8,7 +8,7 @@ import pytest
 
 from contracts.generator import diagrams
 from contracts.generator.assumptions import all_assumptions, page
-from simulator.engine.rows.error import CATALOGUE
+from simulator.host import vocabulary
 from simulator.providers.ramp.provider import ROOMS
 
 
@@ -76,7 +76,7 @@ def test_what_stands_where_no_chapter_takes_it_is_found(tmp_path: Path, monkeypa
 
 def test_the_bases_of_errors_and_state_tables_are_on_the_page() -> None:
     known = {entry.id for entry in all_assumptions()} | {"specified"}
-    assert {row.basis for row in CATALOGUE.values()} <= known
+    assert {row.basis for row in vocabulary().errors.values()} <= known
     moves = [
         move
         for room in ROOMS

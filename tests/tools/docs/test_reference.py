@@ -12,7 +12,6 @@ from contracts.generator.reference.calls import examples
 from simulator.cli import COMMANDS
 from simulator.docs.library import pages_by_path
 from simulator.engine.faults.models import InterfaceFault, WebhookFault, check_fault
-from simulator.engine.rows.error import CATALOGUE
 from simulator.host import Simulator, control_rows, vocabulary
 
 MOST_WITHOUT_EXAMPLE = 8
@@ -47,6 +46,6 @@ def test_every_name_has_its_heading() -> None:
     errors, webhooks, commands = (
         pages_by_path()[f"reference/{name}"].source for name in ("errors", "webhooks", "commands")
     )
-    assert [code for code in CATALOGUE if f"\n### {code}\n" not in errors] == []
+    assert [code for code in vocabulary().errors if f"\n### {code}\n" not in errors] == []
     assert [name for name in vocabulary().events if f'<a id="{name}"></a>' not in webhooks] == []
     assert [name for name in COMMANDS if f"\n## rampsim {name}\n" not in commands] == []

@@ -18,7 +18,6 @@ from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs
 from simulator.engine.control.refusals import wrong
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.language.document import FILE, MAX_DEPTH, UPLOAD, read
@@ -191,7 +190,7 @@ class _Collector:
             body=_json(row.body),
             headers={**headers, **({"Authorization": "Bearer none"} if row.status == 401 else {})},
             status=row.status,
-            code=code if code in CATALOGUE else None,
+            code=code if code in self._simulator.vocabulary.errors else None,
             answer=answer,
         )
 

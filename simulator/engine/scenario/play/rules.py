@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from simulator.engine.records.origins import ORIGINS, RequestOrigin, origin_of
 from simulator.engine.records.records import find, render
-from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.play import holding, slowing, stops
 from simulator.engine.scenario.play.activation import BINDINGS, COUNTS, active, draw, stop
@@ -166,15 +166,15 @@ def answer_for(
             if _take(context, world, name, asked, view, "") is None:
                 continue
             note(world, name, "fired", asked.part, asked.place, event=REQUEST, request=f"{method} {path}")
-            return _answer_of(name, asked.rule, asked.place)
+            return _answer_of(world, name, asked.rule, asked.place)
     return None
 
 
-def _answer_of(name: str, rule: Rule, place: str) -> Answer | None:
+def _answer_of(world: World, name: str, rule: Rule, place: str) -> Answer | None:
     """The answer of a rule of a scenario; None when it lets the call pass."""
     if rule.answer is None:
         return None
-    row = CATALOGUE[rule.answer.code]
+    row = vocabulary_of(world).errors[rule.answer.code]
     message = rule.answer.message or f"{row.cause[:1].upper()}{row.cause[1:]} (scenario {name}, {place})."
     return Answer(rule.answer.status or row.status, row.code, message, rule.answer.param, place)
 

@@ -10,7 +10,6 @@ from simulator.engine.insight.coverage import COMMON_CODES, Count, Counts, catal
 from simulator.engine.insight.histories import NOTHING, OF_THE_START, cells, moves_of
 from simulator.engine.insight.page import render_page
 from simulator.engine.records.listing import Listing
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator, vocabulary
 from simulator.kernel.journal import Cause
@@ -41,7 +40,7 @@ def test_every_dimension_has_every_row_of_its_table_once(simulator: Simulator) -
 
 def test_every_code_of_the_catalogue_can_be_covered(simulator: Simulator) -> None:
     declared = {code for row in simulator.operations for code in row.errors}
-    assert set(CATALOGUE) - declared - set(COMMON_CODES) == FAILURE_CODES
+    assert set(vocabulary().errors) - declared - set(COMMON_CODES) == FAILURE_CODES
 
 
 def test_every_state_that_anything_leads_to_can_be_covered(simulator: Simulator) -> None:

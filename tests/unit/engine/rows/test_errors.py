@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.engine.rows.error import CATALOGUE, ApiError, ControlError, invalid, missing, not_found
+from simulator.engine.rows.error import ApiError, ControlError, invalid, missing, not_found
+from simulator.host import vocabulary
 
 # The table of the specification, row by row.
 SPECIFIED = """
@@ -53,21 +54,21 @@ ROWS = [(code, int(status)) for code, status in (line.split() for line in SPECIF
 
 @pytest.mark.parametrize(("code", "status"), ROWS)
 def test_every_code_of_the_specification_has_its_status(code: str, status: int) -> None:
-    assert CATALOGUE[code].status == status
-    assert CATALOGUE[code].basis == "specified"
-    assert CATALOGUE[code].cause
+    assert vocabulary().errors[code].status == status
+    assert vocabulary().errors[code].basis == "specified"
+    assert vocabulary().errors[code].cause
     assert ApiError(code, "no").status == status
 
 
 def test_the_one_code_beyond_the_specification_is_invalid_state() -> None:
     """Decision H19."""
-    assert set(CATALOGUE) - {code for code, _ in ROWS} == {"invalid_state"}
-    assert (CATALOGUE["invalid_state"].status, CATALOGUE["invalid_state"].basis) == (409, "H19")
+    assert set(vocabulary().errors) - {code for code, _ in ROWS} == {"invalid_state"}
+    assert (vocabulary().errors["invalid_state"].status, vocabulary().errors["invalid_state"].basis) == (409, "H19")
 
 
 def test_no_code_stands_in_the_catalogue_twice_and_each_is_found_by_its_name() -> None:
-    assert [row.code for row in CATALOGUE.values()] == list(CATALOGUE)
-    assert len(CATALOGUE) == len(ROWS) + 1
+    assert [row.code for row in vocabulary().errors.values()] == list(vocabulary().errors)
+    assert len(vocabulary().errors) == len(ROWS) + 1
 
 
 def test_an_error_is_shown_with_code_and_message_and_what_else_is_known() -> None:
