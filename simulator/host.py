@@ -29,7 +29,6 @@ from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.server.app import Application, ConnectionLimits, Steering, Way
 from simulator.engine.server.config import Config, ConfigError
-from simulator.engine.server.http.bases import BASES
 from simulator.engine.server.http.hosts import Hosts, is_loopback
 from simulator.engine.server.running import folders
 from simulator.engine.server.runtime import Runtime
@@ -274,7 +273,7 @@ def banner(simulator: AnySimulator, origin: str) -> list[str]:
     world, is_here = simulator.default, DEFAULT_WORLD in simulator.worlds
     keys = identity_of(world).credentials(world)
     lines = []
-    for base, environment in BASES.items():
+    for environment, base in simulator.provider.environments.items():
         if not is_here:
             lines += [f"{environment:<12} {origin}{base}"]
             continue

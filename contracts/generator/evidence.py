@@ -21,12 +21,11 @@ from simulator.engine.scenario.run.clients import HttpClient, Reply
 from simulator.engine.scenario.run.results import RunResult
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.server.config import Config
-from simulator.engine.server.http.bases import BASES
 from simulator.engine.server.process import serving
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator, application_of
+from simulator.host import PROVIDER, Simulator, application_of
 from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import DEFAULT_WORLD, World
@@ -189,7 +188,7 @@ def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[
 
 def _call(scenario: str, row: JournalEntry, repeatable: _Repeatable) -> ObservedCall | None:
     """A call as the journal has it; None when a fault kept the answer back or spoiled it."""
-    environment = next(base for base, name in BASES.items() if name == row.environment)
+    environment = PROVIDER.environments[row.environment]
     try:
         body = loads(repeatable(row.body)) if row.body else None
         answer: Any = loads(repeatable(row.response)) if row.response else None

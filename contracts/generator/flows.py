@@ -19,13 +19,12 @@ from simulator.engine.clients.address import CONTROL_BASE, inbox_path
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.play.filling import PLACEHOLDER
 from simulator.engine.scenario.run.drive import Advance, DriveAction, DriveCall, Receiver, has_receiver
-from simulator.engine.server.http.bases import BASES
 from simulator.engine.text.json import with_texts
 from simulator.engine.worlds.settings import MANUAL_START
-from simulator.host import control_rows
+from simulator.host import PROVIDER, control_rows
 from simulator.kernel.clock import HOUR_MS, SECOND_MS
 
-BASE = next(iter(BASES))
+BASE = next(iter(PROVIDER.environments.values()))
 WORLD_HEADER = "X-Simulator-World"
 ORIGIN = "${origin}"
 """Stands for the address of the simulator."""

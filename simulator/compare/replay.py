@@ -24,9 +24,8 @@ from simulator.engine.scenario.run.drive import DriveAction
 from simulator.engine.scenario.run.paths import paths_where
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
-from simulator.engine.server.http.bases import base_of
 from simulator.engine.text.json import JsonObject, with_texts
-from simulator.host import create_app
+from simulator.host import PROVIDER, create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import DEFAULT_WORLD
@@ -125,7 +124,7 @@ class _Replay:
         if "authorization" in entry.headers:
             scheme, _, token = entry.headers["authorization"].partition(" ")
             headers["authorization"] = f"{scheme} {await self._token(token, entry.status)}"
-        path = base_of(self._environment) + path + (f"?{query}" if query else "")
+        path = PROVIDER.environments[self._environment] + path + (f"?{query}" if query else "")
         reply = await self._client.send(entry.method, path, body, headers)
         self.result.replayed += 1
         return reply
@@ -145,7 +144,7 @@ class _Replay:
             return recorded
         if recorded not in self._tokens:
             keys = identity_of(self._world).credentials(self._world)[self._environment]
-            reply = await self._client.request("POST", f"{base_of(self._environment)}/auth/token", keys)
+            reply = await self._client.request("POST", f"{PROVIDER.environments[self._environment]}/auth/token", keys)
             self._tokens[recorded] = reply.body["access_token"]
         return self._tokens[recorded]
 

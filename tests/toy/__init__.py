@@ -14,7 +14,7 @@ from tests.toy.seal import SIGNING
 PROVIDER = Provider(
     "library",
     (ROOM, BOOKS, LOANS, webhooks.ROOM),
-    environments=("sandbox", "production"),
+    environments={"sandbox": "/v1", "production": "/production/v1"},
     identity=IDENTITY,
     signing=SIGNING,
 )

@@ -44,7 +44,6 @@ from simulator.engine.text.json import dumps
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
-SIGNATURE_HEADER = b"x-signature"
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 PAGE_POLICY = {
     "content-security-policy": (
@@ -83,6 +82,8 @@ class ControlInterface:
         self._runtime = runtime
         self._hosts = hosts or Hosts()
         self._tokens = tokens
+        signature = runtime.simulator.provider.signing.signature
+        self._signature_header = signature.signature_header.lower().encode()
         self._journal = ControlJournal()
         self._lookups = Lookups()
         self._rows = {row.name: row for row in rows}
@@ -175,7 +176,7 @@ class ControlInterface:
                 status=405,
                 headers={"Allow": allowed},
             )
-        if not row.takes_webhooks and _header(scope, SIGNATURE_HEADER) is not None:
+        if not row.takes_webhooks and _header(scope, self._signature_header) is not None:
             raise ApiError("forbidden", "A webhook cannot steer the simulator; point it at an inbox or a receiver.")
         return row, variables, access
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Record
@@ -49,8 +49,8 @@ class Provider:
     rooms: tuple[Room, ...]
     """Its rooms, in the order in which they may import each other; room `webhooks` of the engine among them."""
 
-    environments: tuple[str, ...]
-    """The environments of an account; the first is meant where none is named."""
+    environments: Mapping[str, str]
+    """The environments of an account with their base paths. The first environment is the default."""
 
     identity: Identity
     """Its callers, their keys and its users."""

@@ -115,6 +115,6 @@ def wiring_of(
         on_created=(*(listener for room in rooms for listener in room.on_created), *on_created),
         kinds=vocabulary.kinds,
         on_failure=on_failure,
-        environments=vocabulary.provider.environments,
+        environments=tuple(vocabulary.provider.environments),
         vocabulary=vocabulary,
     )

@@ -22,7 +22,6 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.server import keeping
 from simulator.engine.server.endpoint import DEFECT, Endpoint
-from simulator.engine.server.http.bases import BASES
 from simulator.engine.server.http.eager import Begun
 from simulator.engine.server.http.hosts import Hosts, is_of_a_page
 from simulator.engine.server.http.messages import (
@@ -133,6 +132,7 @@ class Interface:
     def __init__(self, endpoint: Endpoint, hosts: Hosts) -> None:
         self._endpoint = endpoint
         self._hosts = hosts
+        self.bases = endpoint.bases
 
     def refusal(self, scope: Scope) -> str | None:
         """Return why a call is refused before its body is read, or None if it is not."""
@@ -165,7 +165,7 @@ class InterfacesFirst:
         if scope["type"] == "http":
             enter_world(scope)
         path = route_path(scope) if scope["type"] == "http" else ""
-        if path.startswith(_BASES):
+        if path.startswith(self._interface.bases):
             await self._interface(scope, receive, send)
         elif self._steering is not None and (path.startswith(_CONTROL) or path == CONTROL_BASE):
             await self._steering(scope, receive, send)
@@ -173,7 +173,6 @@ class InterfacesFirst:
             await self._app(scope, receive, send)
 
 
-_BASES = tuple(f"{base}/" for base in BASES)
 _CONTROL = f"{CONTROL_BASE}/"
 
 
@@ -201,7 +200,7 @@ class AtOnce:
         path = route_path(scope)
         if self._calls.are_ending or (self.keeper is not None and self.keeper.refusal is not None):
             return None
-        if path.startswith(_BASES):
+        if path.startswith(self._endpoint.bases):
             is_answered = not is_of_a_page(scope) and self._hosts.refusal(scope) is None
             return _InterfaceWay(self._endpoint, scope) if is_answered else None
         return self._steering.way_of(scope) if self._steering is not None and path.startswith(_CONTROL) else None

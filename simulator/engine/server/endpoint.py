@@ -15,6 +15,7 @@ from simulator.engine import webhooks
 from simulator.engine.faults import models as written
 from simulator.engine.insight.tally import count_entry
 from simulator.engine.records.requests import requests_of
+from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.vocabulary import identity_of
@@ -22,7 +23,6 @@ from simulator.engine.server.checks import faults, presence
 from simulator.engine.server.checks.quotas import CallQuota
 from simulator.engine.server.checks.ratelimit import count_call
 from simulator.engine.server.http import answers
-from simulator.engine.server.http.bases import split_base
 from simulator.engine.server.http.messages import Incoming, Outgoing, token_of
 from simulator.engine.server.http.request import BOOKKEEPING, Request, draw_id, entry_of, identify
 from simulator.engine.server.performer import Answering, Performer
@@ -51,6 +51,8 @@ class Endpoint:
         self._meter = runtime.meter
         self._performer = Performer(runtime)
         self._refused = 0
+        self.bases = tuple(f"{base}/" for base in runtime.simulator.provider.environments.values())
+        """How the paths of the interface begin."""
         self.quota = CallQuota()
 
     async def answer(self, incoming: Incoming) -> Outgoing:
@@ -91,7 +93,7 @@ class Endpoint:
         return Outgoing(error.status, dumps(error.envelope(request_id)), {"X-Request-Id": request_id})
 
     def _begin(self, incoming: Incoming) -> Request:
-        environment, path = split_base(incoming.path)
+        environment, path = split_base(self._simulator.provider.environments, incoming.path)
         return Request(incoming, environment, path, self._simulator.default, perf_counter(), token_of(incoming))
 
     def _finish(self, request: Request, outgoing: Outgoing) -> bool:

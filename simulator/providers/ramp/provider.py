@@ -49,7 +49,7 @@ def _order_number(record: Record) -> str | None:
 PROVIDER = Provider(
     "ramp",
     ROOMS,
-    environments=("sandbox", "production"),
+    environments={"sandbox": "/v1", "production": "/production/v1"},
     identity=IDENTITY,
     signing=SIGNING,
     account=transactions.holder,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NotRequired
 
@@ -29,8 +29,8 @@ from simulator.engine.control.shapes import ENVIRONMENT_MEANINGS, Envelope, Enve
 from simulator.engine.records.conditions import Condition, having, newest_of, oldest_of
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.requests import JournalEntry, requests_of
+from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.http.bases import BASES
 from simulator.engine.server.running.slices import first_of, json_list
 from simulator.engine.server.runtime import Watcher
 from simulator.engine.text.json import dumps, loads
@@ -108,13 +108,14 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
     method, path = (call.query.get(name) or None for name in ("method", "path"))
     text = call.query.get("text", "").lower().encode()
     status = call.whole("status")
+    environments = call.simulator.provider.environments
     kept = requests_of(call.world)
     dropped, rows = kept.dropped, list(reversed(kept.entries))
 
     def wanted(row: JournalEntry) -> bool:
         return (
             (method is None or row.method == method.upper())
-            and (path is None or _lies_at(row.path.partition("?")[0], path))
+            and (path is None or _is_at(environments, row.path.partition("?")[0], path))
             and (status is None or row.status == status)
             and (not text or any(text in part.lower() for part in (row.path.encode(), row.body, row.response)))
         )
@@ -124,11 +125,12 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
     return Raw(await json_list(reversed(found), lambda row: dumps(show_entry(row)), **lost))
 
 
-def _lies_at(path: str, wanted: str) -> bool:
-    """Whether a full path fits a glob, given in full or below its base."""
-    return fnmatchcase(path, wanted) or any(
-        path.startswith(f"{base}/") and fnmatchcase(path.removeprefix(base), wanted) for base in BASES
-    )
+def _is_at(environments: Mapping[str, str], path: str, wanted: str) -> bool:
+    """Whether a full path matches a glob, given in full or below its base path."""
+    if fnmatchcase(path, wanted):
+        return True
+    environment, below = split_base(environments, path)
+    return environment != "" and below != "" and fnmatchcase(below, wanted)
 
 
 def show_entry(row: JournalEntry) -> JournalEntryShape:

@@ -18,13 +18,13 @@ from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs
 from simulator.engine.control.refusals import wrong
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
+from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.language.document import FILE, MAX_DEPTH, UPLOAD, read
 from simulator.engine.scenario.language.parts import is_name
 from simulator.engine.scenario.run.drive import METHODS
 from simulator.engine.scenario.run.recorder import Done, Locate, Recording, record
-from simulator.engine.server.http.bases import BASES
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
 from simulator.kernel.clock import MS_NS, format_timestamp, parse_nanoseconds
@@ -163,10 +163,9 @@ class _Collector:
         return self._request(row) if isinstance(row, JournalEntry) else self._control_call(row)
 
     def _request(self, row: JournalEntry) -> Iterator[Done]:
-        base = next((base for base in BASES if row.path.startswith(f"{base}/")), None)
-        if base is None or row.method.lower() not in METHODS or row.path.startswith(f"{base}/auth/token"):
+        environment, path = split_base(self._simulator.provider.environments, row.path)
+        if not (environment and path) or row.method.lower() not in METHODS or path.startswith("/auth/token"):
             return
-        path = row.path.removeprefix(base)
         why = self._why_not(row, path)
         if why:
             self._notes.append(why)
@@ -186,7 +185,7 @@ class _Collector:
             until_ms=row.at_ms,
             method=row.method,
             path=path,
-            environment=BASES[base],
+            environment=environment,
             body=_json(row.body),
             headers={**headers, **({"Authorization": "Bearer none"} if row.status == 401 else {})},
             status=row.status,

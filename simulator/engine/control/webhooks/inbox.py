@@ -207,7 +207,8 @@ class Inboxes(Watcher):
         is_foreign = call.headers.get("sec-fetch-site") in ("cross-site", "same-site") if origin is None else False
         if is_foreign or (origin is not None and origin.lower() != own.lower()):
             raise ControlError(403, "forbidden", "An inbox takes webhooks, and nothing from pages of other origins.")
-        was_sent, sender = call.runtime.courier.sender_of(call.headers.get("x-signature", ""))
+        header = call.simulator.provider.signing.signature.signature_header.lower()
+        was_sent, sender = call.runtime.courier.sender_of(call.headers.get(header, ""))
         if not was_sent and call.are_apart and call.access is NOBODY:
             why = "Here an inbox takes deliveries of its worlds; for anything else send a control token along."
             raise ControlError(401, "unauthorized", why)

@@ -9,8 +9,7 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.time.clock import ClockState, show_clock
 from simulator.engine.control.worlds.set_aside import UnreadableWorld
-from simulator.engine.rows.vocabulary import identity_of
-from simulator.engine.server.http.bases import base_of
+from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
 from simulator.engine.text.shapes import Count, Format, Timestamp
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.worlds.settings import AllSettings, all_settings
@@ -103,5 +102,5 @@ def _key_set(origin: str, world: World, environment: str) -> KeySet:
         "public_key": pair["public_key"],
         "secret_key": pair["secret_key"],
         "webhook_key": webhook_key(world, environment),
-        "base_url": origin + base_of(environment),
+        "base_url": origin + vocabulary_of(world).provider.environments[environment],
     }

@@ -90,6 +90,7 @@ class Sharing:
         self.unreadable = self.keeper.unreadable
         self._runtime = runtime
         self._simulator = runtime.simulator
+        self.environments = runtime.simulator.provider.environments
         self._make_default = make_default
         self.idle_seconds = idle_seconds
         self._sessions = self._count = 0

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from simulator.engine.control.app import Admission
 from simulator.engine.durable.shared.sharing import Sharing
-from simulator.engine.server.http.bases import split_base
+from simulator.engine.rows.bases import split_base
 from simulator.engine.server.http.messages import Incoming, public_key_of, token_of
 from simulator.engine.text.json import loads
 from simulator.kernel.dataclass import dataclass
@@ -42,7 +42,7 @@ class Finder:
 
     async def of_interface(self, incoming: Incoming) -> Wanted:
         """Return the world of a call of the interface: that of its key or token, else `default`."""
-        environment, below = split_base(incoming.path)
+        environment, below = split_base(self._sharing.environments, incoming.path)
         found = environment and self._sharing.finds(below)
         credential = public_key_of(incoming) if below == "/auth/token" else token_of(incoming)
         world = await self._world_of(credential) if found and credential else None

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.faults.models import EFFECTS, InterfaceFault, WebhookFault, wrongs_of_fault
+from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import deadends, drives, sights
@@ -33,7 +34,6 @@ _TIMELINE_FIELDS = ("at", "action", "target", "environment")
 _DRIVE_FIELDS = ("action", "target", "environment")
 _MEANT = {"at": "after", "after": "at"}
 """What is written for what: steps of rules count from the step before, those of a timeline from its beginning."""
-_BASES = ("/v1", "/production/v1")
 
 
 def report_unknown(document: Document, path: Path, names: Iterable[str], what: str, of: str = "") -> None:
@@ -45,12 +45,6 @@ def report_unknown(document: Document, path: Path, names: Iterable[str], what: s
 
 def _did_you_mean(meant: str) -> str:
     return f"; did you mean `{meant}`?" if meant else ""
-
-
-def _below_base(path: str) -> str | None:
-    """A path that begins with a base, without it; None for one that does not."""
-    found = next((base for base in _BASES if path == base or path.startswith(f"{base}/")), None)
-    return None if found is None else path.removeprefix(found) or "/"
 
 
 def _placeholders(value: object, path: Path = ()) -> Iterable[tuple[Path, str]]:
@@ -112,6 +106,11 @@ class ScenarioJudge:
     def _hint(self, name: str, names: Iterable[str]) -> str:
         return _did_you_mean(self._document.nearest(name, names))
 
+    def _below_base(self, path: str) -> str | None:
+        """The rest of a path that begins with a base path, or None for any other path."""
+        environment, below = split_base(self._vocabulary.provider.environments, path)
+        return below or "/" if environment else None
+
     def _lacks(self, path: Path, names: tuple[str, ...], message: str) -> None:
         self._document.report_missing(path, path, names, message)
 
@@ -171,7 +170,7 @@ class ScenarioJudge:
         glob = holder.get("path") if isinstance(holder, dict) else None
         if not isinstance(glob, str):
             return
-        below = _below_base(glob)
+        below = self._below_base(glob)
         if below is not None:
             self._document.report(path, f"a path is given below the base; did you mean `{below}`?")
         elif not is_path_glob(self._vocabulary, glob):
@@ -184,7 +183,7 @@ class ScenarioJudge:
         given = call[method]
         if not isinstance(given, str) or given.startswith(CONTROL_BASE) or call.get("status") in (404, 405):
             return
-        below, methods = _below_base(given), methods_at(self._vocabulary, given)
+        below, methods = self._below_base(given), methods_at(self._vocabulary, given)
         if below is not None:
             self._document.report((*path, method), f"a path is given below the base; did you mean `{below}`?")
         elif not methods and not given.startswith("${"):

@@ -1,0 +1,13 @@
+"""Paths below the base paths of a provider's environments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def split_base(environments: Mapping[str, str], path: str) -> tuple[str, str]:
+    """The environment of a full path ("" if it is below no base path) and the path below the base path."""
+    for environment, base in environments.items():
+        if path.startswith(base) and (len(path) == len(base) or path[len(base)] == "/"):
+            return environment, path[len(base) :]
+    return "", path
