@@ -125,7 +125,9 @@ def test_a_receiver_verifies_its_webhook_by_its_own_scheme() -> None:
         stamp = named["library-date"]
         assert SIGNATURE.problem(named, raw, [key], int(stamp)) == ""
         assert SIGNATURE.problem(named, raw + b" ", [key], int(stamp)) != ""
-        assert json.loads(raw)["data"]["object"]["id"] == loan
+        notice = json.loads(raw)
+        assert notice["id"].startswith("notice-")
+        assert notice["data"]["object"]["id"] == loan
 
     run(use)
 

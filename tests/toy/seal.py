@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from simulator.engine.rows.signature import Signature
 from simulator.engine.rows.signing import Email, Endpoint, Signing
-from simulator.engine.text.json import JsonObject
-from simulator.kernel.clock import MINUTE_MS
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.kernel.clock import MINUTE_MS, format_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
 
@@ -22,8 +22,9 @@ def _new_key(world: World, environment: str, rotations: int) -> str:
     return SIGNATURE.key_prefixes[environment] + text_of(derive("seal", world.keys_of, environment, rotations))
 
 
-def _envelope(event_id: str, event_type: str, at_ms: int, environment: str, shown: JsonObject) -> JsonObject:
-    return {"notice": event_id, "type": event_type, "at": at_ms, "data": {"object": shown}}
+def _envelope(event_id: str, event_type: str, at_ms: int, environment: str, shown: Shown) -> JsonObject:
+    moment = format_timestamp(at_ms)
+    return {"id": event_id, "type": event_type, "created_at": moment, "open": environment, "data": {"object": shown}}
 
 
 def _email(endpoint: Endpoint) -> Email:

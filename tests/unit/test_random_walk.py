@@ -6,6 +6,7 @@ event shows its resource as it was at that instant, and an auditor who sees even
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -20,7 +21,7 @@ from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.text.json import dumps
 from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS
-from simulator.kernel.world import Wiring, World
+from simulator.kernel.world import World
 from simulator.providers.ramp.provider import ROOMS
 from tests import support
 from tests.auditor import Auditor
@@ -50,7 +51,7 @@ class RandomWalk(RuleBasedStateMachine):
         self.mismatches: list[str] = []
         self.targets: list[str] = []
         wiring = self.world.wiring
-        self.world.wiring = Wiring(wiring.timers, (self.observe, *wiring.on_event), wiring.on_created, wiring.kinds)
+        self.world.wiring = replace(wiring, on_event=(self.observe, *wiring.on_event))
 
     def observe(self, world: World, event: Any, subject: dict[str, Any]) -> None:
         """Listens to every event inside the change that emitted it."""

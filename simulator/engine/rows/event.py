@@ -9,8 +9,8 @@ from dataclasses import field
 
 from simulator.engine.faults import wording
 from simulator.engine.records.origins import present_origin
+from simulator.engine.rows.signing import signing_of
 from simulator.engine.text.json import JsonObject, Shown, dumps
-from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Event
 from simulator.kernel.texts import Text
@@ -56,15 +56,10 @@ class EventType:
 
 def make(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
     """An event with its raw envelope, not yet in the journal."""
-    now_ms, event_id = world.now_ms, world.streams.identifier("evt_", "ids.event")
-    envelope: JsonObject = {
-        "id": event_id,
-        "type": event_type,
-        "created_at": format_timestamp(now_ms),
-        "livemode": environment == "production",
-        "data": {"object": wording.told(world, event_type, subject)},
-    }
-    raw = dumps(wording.answer(world, envelope))
+    signing, now_ms = signing_of(world), world.now_ms
+    event_id = world.streams.identifier(signing.event_prefix, "ids.event")
+    told = wording.told(world, event_type, subject)
+    raw = dumps(wording.answer(world, signing.envelope(event_id, event_type, now_ms, environment, told)))
     return Event(
         id=event_id,
         sequence=world.next_sequence("event"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from simulator.engine.rows.signature import Signature
-from simulator.engine.text.json import JsonObject
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
@@ -50,5 +50,18 @@ class Signing:
     """How long a receiver may take to respond."""
     event_prefix: str
     """How the id of an event begins."""
-    envelope: Callable[[str, str, int, str, JsonObject], JsonObject]
+    envelope: Callable[[str, str, int, str, Shown], JsonObject]
     """Return the body of a webhook, from event id, event type, time in milliseconds, environment and object."""
+
+
+class Sender:
+    """What knows how a service sends webhooks: the vocabulary, which modules that it is made of cannot import."""
+
+    signing: Signing
+
+
+def signing_of(world: World) -> Signing:
+    """How the service that a world simulates sends webhooks."""
+    sender = world.wiring.vocabulary
+    assert isinstance(sender, Sender)
+    return sender.signing

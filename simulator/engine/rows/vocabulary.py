@@ -16,18 +16,19 @@ from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order
-from simulator.engine.rows.signing import Signing
+from simulator.engine.rows.signing import Sender
 from simulator.engine.rows.subjects import Subject, is_end, subjects_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 
 
-class Vocabulary:
+class Vocabulary(Sender):
     """The rows of a provider, by their names; ValueError for two rows of one name."""
 
     def __init__(self, provider: Provider) -> None:
         rooms = provider.rooms
         self.provider = provider
+        self.signing = provider.signing
         operations = (row for room in rooms for row in room.operations)
         self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
         self.events: Mapping[str, EventType] = chapter("events", (room.events for room in rooms))
@@ -72,13 +73,6 @@ class Vocabulary:
         rows = self.subjects.items()
         return frozenset(name for name, told in rows if is_end(told) and any(one.kind.name in about for one in told))
 
-    @cached_property
-    def order_ends(self) -> frozenset[str]:
-        """The statuses in which nothing more is expected of an order: those that its last events tell of."""
-        orders = self.provider.money.orders
-        last = (subject for row in self.events.values() if row.is_last for subject in self.subjects[row.name])
-        return frozenset(status for one in last if one.kind.name in orders for status in one.statuses)
-
     def shapes_of(self, event: str) -> tuple[object, ...]:
         """What `data.object` of an event may be."""
         return tuple(dict.fromkeys(subject.shape for subject in self.subjects[event]))
@@ -100,11 +94,6 @@ def vocabulary_of(world: World) -> Vocabulary:
 def identity_of(world: World) -> Identity:
     """The identity of the service that a world simulates."""
     return vocabulary_of(world).provider.identity
-
-
-def signing_of(world: World) -> Signing:
-    """How the service that a world simulates sends webhooks."""
-    return vocabulary_of(world).provider.signing
 
 
 def wiring_of(

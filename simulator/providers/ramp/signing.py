@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.engine.clients.live_keys import marked
 from simulator.engine.rows.signing import Email, Endpoint, Signing
-from simulator.engine.text.json import JsonObject
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS, format_timestamp
 from simulator.kernel.ids import derive, text_of
@@ -44,7 +44,7 @@ def _disabled_email(endpoint: Endpoint) -> Email:
     )
 
 
-def _envelope(event_id: str, event_type: str, at_ms: int, environment: str, shown: JsonObject) -> JsonObject:
+def _envelope(event_id: str, event_type: str, at_ms: int, environment: str, shown: Shown) -> JsonObject:
     return {
         "id": event_id,
         "type": event_type,

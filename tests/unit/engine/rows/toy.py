@@ -7,6 +7,7 @@ from typing import Any
 
 from simulator.engine.records.records import create, new_fields
 from simulator.engine.rows.kind import Kind, Record
+from simulator.engine.rows.vocabulary import collected
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import Clock, format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
@@ -15,6 +16,7 @@ from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import Wiring, World
 from tests.support import ENVIRONMENTS
+from tests.toy import PROVIDER
 
 START = "2026-01-05T08:00:00.000Z"
 CAUSE = Cause("request", "lamps.create", "req_1")
@@ -93,6 +95,7 @@ def make(heard: Heard | None = None, **wiring: Any) -> World:
             on_created=(heard.on_created,),
             kinds={"lamp": LAMPS, "sun": SUN},
             environments=ENVIRONMENTS,
+            vocabulary=collected(PROVIDER),
             **wiring,
         ),
     )

@@ -14,7 +14,7 @@ from simulator.engine.rows.error import invalid
 from simulator.engine.rows.event import emit
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.vocabulary import Vocabulary
+from simulator.engine.rows.vocabulary import Vocabulary, collected
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.play.engine import Engine
@@ -237,6 +237,7 @@ def world_of(engine: Engine, seed: int = 1) -> World:
         kinds=KINDS,
         on_failure=engine.on_failure,
         environments=ENVIRONMENTS,
+        vocabulary=collected(PROVIDER),
     )
     return World("w", seed, Clock(parse_timestamp(START)), wiring)
 
