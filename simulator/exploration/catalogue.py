@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from simulator.engine.rows.money import Money
 from simulator.exploration.runs.tasks import Document
 from simulator.exploration.sites import Site
+from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
 
 Step = Mapping[str, Any]
@@ -97,26 +99,38 @@ def _answered(status: int, code: str, **more: Any) -> Document:
 
 
 def _quote_expires(site: Site) -> Arming | None:
-    if site.facts["operation"] not in ("confirm_quote", "swap", "buy", "withdraw"):
+    if not any(row.name == site.facts["operation"] and row.claim for row in vocabulary().operations):
         return None
     respond = _answered(422, "quote_expired")
     return Arming(({"match": _match(site), "respond": respond, "skip": site.facts["skip"], "times": 1},))
 
 
-SPENDING = ("confirm_quote", "send", "swap", "buy", "withdraw")
-"""Operations that make a transaction."""
-QUOTING = ("create_quote", "estimate_send", "quote_swap", "quote_buy", "quote_withdraw")
-"""Operations that say what one would cost."""
-FROM_BALANCE = ("send", "swap", "withdraw")
+def _money() -> Money:
+    return vocabulary().provider.money
+
+
+def _spending() -> tuple[str, ...]:
+    """Operations that make an order."""
+    return _money().spending
+
+
+def _from_balance() -> tuple[str, ...]:
+    """Operations that are paid from the balance."""
+    return _money().from_balance
+
+
+def _on_networks() -> tuple[str, ...]:
+    """Operations before which an outage of a network matters."""
+    return _money().using_networks
 
 
 def _before(
-    operations: tuple[str, ...], happening: Callable[[Site], Document | None], *mend: Step
+    operations: Callable[[], tuple[str, ...]], happening: Callable[[Site], Document | None], *mend: Step
 ) -> Callable[[Site], Arming | None]:
     """Something happens in the outside world just before a call of one of these operations."""
 
     def arm(site: Site) -> Arming | None:
-        act = happening(site) if site.facts["operation"] in operations else None
+        act = happening(site) if site.facts["operation"] in operations() else None
         if act is None:
             return None
         return Arming(({"match": _match(site), "act": act, "skip": site.facts["skip"], "times": 1},), mend=mend)
@@ -139,7 +153,7 @@ def _down(site: Site) -> Document | None:
 
 
 def _key_revoked(site: Site) -> Arming | None:
-    if site.facts["operation"] not in (*SPENDING, "create_recurring_payment"):
+    if site.facts["operation"] not in (*_money().spending, *_money().drafting):
         return None
     sign_in = {"match": {"method": "POST", "path": "/auth/token"}, "respond": _answered(401, "invalid_credentials")}
     calls = {"match": {}, "respond": _answered(401, "unauthorized")}
@@ -153,7 +167,7 @@ def _key_revoked(site: Site) -> Arming | None:
 
 def _rate_moves(site: Site) -> Arming | None:
     """The rates move between any two calls, until this one."""
-    if site.facts["operation"] not in (*SPENDING, *QUOTING):
+    if site.facts["operation"] not in (*_money().spending, *_money().quoting):
         return None
     moved = {"action": "move_rates", "parameters": {"percent": -9}}
     return Arming(({"match": {}, "act": moved, "times": site.facts["calls_before"] + 1},))
@@ -196,8 +210,15 @@ def _after_final(site: Site) -> Arming | None:
 
 # --- outcomes ------------------------------------------------------------------------------------------------------
 
-_CREATED = {"buy": "created", "onramp": "transaction.awaiting_payment", "offramp": "transaction.awaiting_deposit"}
-"""What tells that the outside world is waited for."""
+
+def _created(kind: str) -> str:
+    """What tells that the outside world is waited for."""
+    return (vocabulary().kinds[kind].machine.initial[0].events or ("created",))[-1]
+
+
+def _permits(site: Site, state: str, action: str) -> bool:
+    """Whether the state table of an order has an action in a state."""
+    return vocabulary().kinds[site.what].machine.permits(state, action)
 
 
 def _rule(on: str, site: Site, *steps: Step) -> Document:
@@ -223,7 +244,7 @@ def _paid(
             if given is None:
                 return None
             step["amount"] = given
-        rules = [_rule(_CREATED[site.what], site, {"after": after, **step})]
+        rules = [_rule(_created(site.what), site, {"after": after, **step})]
         if refunds:
             rules.append(_refunded_on_failure(site))
         now: tuple[Step, ...] = (step,) if after == "15s" else ()
@@ -246,15 +267,15 @@ def _wrong_asset_or_memo(site: Site) -> Arming | None:
     if site.what != "offramp":
         return None
     wrong = {"memo": "999999"} if site.facts["memo"] else {"asset": "CUSD" if site.facts["asset"] != "CUSD" else "USDC"}
-    rule = _rule(_CREATED["offramp"], site, {"after": "15s", "action": "deposit_arrives", **wrong})
+    rule = _rule(_created("offramp"), site, {"after": "15s", "action": "deposit_arrives", **wrong})
     instead = {"deposit_arrives": ({"action": "deposit_arrives", **wrong},)}
     return Arming(rules=(rule,), instead=instead, target=site.facts["id"])
 
 
 def _declined(site: Site) -> Arming | None:
-    if site.what not in ("onramp", "buy"):
+    if not _permits(site, vocabulary().kinds[site.what].machine.initial[0].target, "payment_declined"):
         return None
-    rule = _rule(_CREATED[site.what], site, {"after": "15s", "action": "payment_declined"})
+    rule = _rule(_created(site.what), site, {"after": "15s", "action": "payment_declined"})
     instead = {"payment_arrives": ({"action": "payment_declined"},)}
     return Arming(rules=(rule,), instead=instead, target=site.facts["id"])
 
@@ -270,7 +291,7 @@ def _untrue(site: Site) -> Arming | None:
         return None
     completed = {name: shown[name] for name in ("tx_hash",) if shown.get(name)}
     told = {"action": "emit", "type": "transaction.completed", "about": site.facts["id"], "object": completed}
-    rule = _rule(_CREATED[site.what], site, {"after": "15s", **told})
+    rule = _rule(_created(site.what), site, {"after": "15s", **told})
     paid = "deposit_arrives" if site.what == "offramp" else "payment_arrives"
     return Arming(rules=(rule,), instead={paid: (), "complete": ()}, target=site.facts["id"])
 
@@ -280,7 +301,7 @@ def _twice(site: Site) -> Arming | None:
         return None
     paid = {"action": "payment_arrives"}
     steps = ({"after": "15s", **paid}, {"after": "2s", **paid}, {"after": "30s", "action": "complete"})
-    rules = (_rule(_CREATED["onramp"], site, *steps), _rule("transaction.processing", site))
+    rules = (_rule(_created("onramp"), site, *steps), _rule("transaction.processing", site))
     return Arming(rules=rules, instead={"payment_arrives": (paid, paid)}, target=site.facts["id"])
 
 
@@ -301,7 +322,7 @@ def _fails(refund_after: str) -> Callable[[Site], Arming | None]:
 
 
 def _taken_back(site: Site) -> Arming | None:
-    if site.what not in ("onramp", "offramp", "withdraw"):
+    if not _permits(site, "completed", "refund"):
         return None
     rule = _rule("transaction.completed", site, {"after": "1h", "action": "refund"})
     return Arming(rules=(rule,), target=site.facts["id"])
@@ -316,7 +337,7 @@ def _stuck(site: Site) -> Arming | None:
 
 
 def _runs_fail(site: Site) -> Arming | None:
-    if site.facts["operation"] != "activate_recurring_payment" or site.facts["spends"] is None:
+    if site.facts["operation"] not in _money().starting or site.facts["spends"] is None:
         return None
     drained = {"action": "set_balance", "parameters": {**site.facts["spends"], "amount": "0"}}
     return Arming(({"match": _match(site), "act": drained, "skip": site.facts["skip"], "times": 1},))
@@ -367,19 +388,19 @@ ALL = (
     FaultClass("refund-late", "transaction", _fails("5d"), strikes=False),
     FaultClass("stuck-in-processing", "transaction", _stuck, strikes=False),
     FaultClass("quote-expires", "call", _quote_expires),
-    FaultClass("network-down", "call", _before(("create_quote", *SPENDING), _down), strikes=False),
+    FaultClass("network-down", "call", _before(_on_networks, _down), strikes=False),
     FaultClass("rate-moves", "call", _rate_moves, strikes=False),
-    FaultClass("balance-drained", "call", _before(FROM_BALANCE, _drained), strikes=False),
+    FaultClass("balance-drained", "call", _before(_from_balance, _drained), strikes=False),
     FaultClass(
         "limit-reached",
         "call",
-        _before(SPENDING, _happens("set_limits", daily="0.01"), {"action": "set_limits", "daily": UNLIMITED}),
+        _before(_spending, _happens("set_limits", daily="0.01"), {"action": "set_limits", "daily": UNLIMITED}),
         strikes=False,
     ),
     FaultClass(
         "kyc-withdrawn",
         "call",
-        _before(SPENDING, _happens("set_kyc", status="rejected"), {"action": "set_kyc", "status": "approved"}),
+        _before(_spending, _happens("set_kyc", status="rejected"), {"action": "set_kyc", "status": "approved"}),
         strikes=False,
     ),
     FaultClass("key-revoked", "call", _key_revoked, strikes=False),

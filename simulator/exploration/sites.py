@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from functools import cache
 
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.exploration.runs.tasks import Document
 from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
@@ -40,19 +38,15 @@ def sites_of(evidence: Document) -> list[Site]:
     return [*_calls(evidence["calls"]), *_deliveries(evidence["deliveries"]), *_transactions(evidence["transactions"])]
 
 
-@cache
-def _paths(rows: Vocabulary) -> Mapping[str, str]:
-    """The path of every operation."""
-    return {row.name: row.path for row in rows.operations}
-
-
 def _calls(calls: list[Document]) -> Iterator[Site]:
     counts: dict[str, int] = {}
     standing: Document | None = None
+    money = vocabulary().provider.money
+    paths = {row.name: row.path for row in vocabulary().operations}
     for place, call in enumerate(calls):
-        if call["operation"] == "create_recurring_payment":
+        if call["operation"] in money.drafting:
             standing = call["spends"]
-        template = _paths(vocabulary()).get(call["operation"] or "")
+        template = paths.get(call["operation"] or "")
         if call["of_kit"] or template is None:
             continue
         glob, what = re.sub(r"\{[^}]*\}", "*", template), f"{call['method']} {template}"
@@ -62,7 +56,7 @@ def _calls(calls: list[Document]) -> Iterator[Site]:
         facts = {
             **call,
             "glob": glob,
-            "spends": standing if call["operation"] == "activate_recurring_payment" else call["spends"],
+            "spends": standing if call["operation"] in money.starting else call["spends"],
             "skip": sum(alike),
             "calls_before": len(before),
             "tokens_before": sum(not other["token"] for other in before),

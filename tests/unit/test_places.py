@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import dataclasses
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -18,13 +19,16 @@ import pytest
 from typing_extensions import TypedDict
 
 from contracts.generator.diagrams import pages
+from simulator import host
 from simulator.engine.control.scenarios.faults import ROWS as CONTROL_ROWS
 from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
+from simulator.engine.insight.coverage import catalogue
 from simulator.engine.insight.histories import cells
 from simulator.engine.records.records import create, existing, find, move, new_fields, present
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.kind import Kind, Record
+from simulator.engine.rows.money import MoneyRow, OrderKind
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.room import Room
 from simulator.engine.scenario.run.clients import AsgiClient
@@ -32,6 +36,7 @@ from simulator.engine.scenario.run.paths import paths_to
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import Shown
 from simulator.engine.worlds.simulator import Blueprint
+from simulator.exploration.plans import runs_of
 from simulator.host import Simulator, application_of, vocabulary
 from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
@@ -42,6 +47,7 @@ from simulator.providers.ramp.provider import ROOMS
 from tests.measures import nodes_of, sources
 from tests.places import ROOT
 from tests.support import ramp_with
+from tests.tools.exploration.evidence import EVERYTHING, call
 
 PACKAGE = ROOT / "simulator"
 
@@ -104,6 +110,10 @@ ROOM = Room(
 )
 
 
+SPENDING = (ROOM.operations[0], MoneyRow("hang_lamp", makes=(OrderKind("lamp", "balance", "price.amount", "colour"),)))
+"""All that a new operation that spends takes: its row among the operations, and among those with money."""
+
+
 @pytest.fixture
 def simulator() -> Simulator:
     made = Simulator(ramp_with(ROOM))
@@ -161,6 +171,21 @@ def test_what_is_derived_from_tables_knows_a_new_event(simulator: Simulator) -> 
     assert done.resource == {"id": "lamp_1", "status": "on", "colour": "red"}
 
 
+def test_whatever_plays_with_money_knows_a_new_operation_that_spends(monkeypatch: pytest.MonkeyPatch) -> None:
+    operation, row = SPENDING
+    money = dataclasses.replace(host.PROVIDER.money, rows=(*host.PROVIDER.money.rows, row))
+    monkeypatch.setattr(host, "PROVIDER", dataclasses.replace(ramp_with(ROOM), money=money))
+    asked = call("hang_lamp", "/lamps", spends={"symbol": "USDC", "network": "CELO"})
+    runs = runs_of({"test": {**EVERYTHING, "calls": [asked], "deliveries": [], "transactions": []}}, "full")
+    assert {run.site for run in runs} == {"POST /lamps #1"}
+    assert {run.fault for run in runs} >= {
+        *("balance-drained", "network-down", "limit-reached", "kyc-withdrawn", "key-revoked", "rate-moves")
+    }
+    assert host.vocabulary().provider.money.orders["lamp"].source == "balance"
+    covered = catalogue(host.vocabulary().operations, (), ())
+    assert operation.name in [row.name for row in covered["operations"]]
+
+
 def _names(path: Path) -> Iterator[str]:
     """Every attribute, annotated field and text in a source: whatever can name a row or a member of a model."""
     yield from (node.attr for node in nodes_of(path, ast.Attribute))
@@ -204,6 +229,7 @@ def places() -> dict[str, int]:
         "event": min(len(naming[event]) for event in vocabulary().events),
         "timer": max(len(naming[kind]) for kind in timers),
         "room": int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
+        "operation that spends": len(SPENDING),
         "control call": min(len(naming[row.path]) for row in CONTROL_ROWS),
         "fault member": max(
             sum(
@@ -221,4 +247,5 @@ def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -
     with capsys.disabled():
         print("\nplaces to touch for a new", ", ".join(f"{what}: {number}" for what, number in found.items()))  # noqa: T201
     expected = {"action": 0, "event": len(EVENT), "timer": 1, "room": 2, "control call": 1, "fault member": 3}
+    expected["operation that spends"] = 2
     assert found == expected

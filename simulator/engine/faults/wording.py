@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
+from simulator.engine.rows import vocabulary
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.settings import assumes, assumes_anything
@@ -24,23 +25,6 @@ _TIMESTAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.[0-9]{3})Z")
 _GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason"})
 """Members with the caller's own words: kept as they are, and null where nothing was given."""
 _DECIMAL = re.compile(r"[0-9]+\.[0-9]+")
-_AMOUNTS = frozenset(
-    {
-        *("amount", "source_amount", "destination_amount", "net_amount", "fiat_amount", "crypto_amount"),
-        *("total", "processing_fee", "app_fee", "network_fee", "minimum_received", "balance", "available", "held"),
-        *("max", "used", "remaining", "min_amount", "max_amount", "min_fee", "max_fee", "fixed", "percentage_fee"),
-        *("estimated_source_amount", "estimated_total_debit", "min_withdraw", "max_withdraw", "send_fees"),
-        "deposit_fees",
-    }
-)
-"""Members that are amounts of money."""
-_LISTED = frozenset(
-    {
-        *("id", "type", "status", "network", "asset", "fiat_currency", "source_amount", "destination_amount"),
-        *("fee", "tx_hash", "reference", "failure_code"),
-    }
-)
-"""The fields of a transaction that the chapter "Events" names, and the code that a failed one carries."""
 
 
 def refusal(world: World, error: ApiError) -> ApiError:
@@ -83,15 +67,25 @@ def told(world: World, event_type: str, subject: Shown) -> Shown:
     """What an event tells of its resource (decision W8)."""
     if assumes(world, "W8", "only_id_and_status"):
         return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
-    if assumes(world, "W8", "only_the_listed_fields") and event_type.startswith("transaction."):
-        return {name: value for name, value in subject.items() if name in _LISTED}
+    if assumes(world, "W8", "only_the_listed_fields"):
+        money = vocabulary.vocabulary_of(world).provider.money
+        if event_type.startswith(f"{money.family}."):
+            return {name: value for name, value in subject.items() if name in money.told}
     return subject
 
 
 def _rewrites(world: World) -> list[_Rewrite]:
+    money = vocabulary.vocabulary_of(world).provider.money
+    prefixes = tuple(
+        {kind.prefix for kind in world.wiring.kinds.values() if money.family and kind.family == money.family}
+    )
+
+    def is_order(value: Any) -> bool:
+        return isinstance(value, Mapping) and str(value.get("id")).startswith(prefixes) and "created_at" in value
+
     found: list[_Rewrite] = []
     if assumes(world, "H8", "no_trailing_zeros"):
-        found.append(lambda name, value: _plain(value) if _is_amount(name, value) else value)
+        found.append(lambda name, value: _plain(value) if _is_amount(money.amounts, name, value) else value)
     if assumes(world, "H10", "whole_seconds"):
         found.append(lambda name, value: _TIMESTAMP.sub(r"\1Z", value) if _is_time(name, value) else value)
     elif assumes(world, "H10", "offset_for_utc"):
@@ -99,16 +93,16 @@ def _rewrites(world: World) -> list[_Rewrite]:
     if assumes(world, "H19", "not_given_is_absent"):
         found.append(lambda name, value: _ABSENT if value is None and name in _GIVEN else value)
     if assumes(world, "L3", "transactions_have_no_order_id"):
-        found.append(lambda name, value: _without("order_id", value) if _is_transaction(value) else value)
+        found.append(lambda name, value: _without("order_id", value) if is_order(value) else value)
     if assumes(world, "M2", "free_network_fee_is_absent"):
         found.append(lambda name, value: _without("network_fee", value) if _is_free(name, value) else value)
     if assumes(world, "S4", "null_without_failure"):
-        found.append(lambda name, value: {"failure_code": None, **value} if _is_transaction(value) else value)
+        found.append(lambda name, value: {"failure_code": None, **value} if is_order(value) else value)
     return found
 
 
-def _is_amount(name: str, value: Any) -> bool:
-    return isinstance(value, str) and name in _AMOUNTS and _DECIMAL.fullmatch(value) is not None
+def _is_amount(amounts: frozenset[str], name: str, value: Any) -> bool:
+    return isinstance(value, str) and name in amounts and _DECIMAL.fullmatch(value) is not None
 
 
 def _plain(amount: str) -> str:
@@ -117,10 +111,6 @@ def _plain(amount: str) -> str:
 
 def _is_time(name: str, value: Any) -> bool:
     return isinstance(value, str) and name not in _GIVEN and _TIMESTAMP.fullmatch(value) is not None
-
-
-def _is_transaction(value: Any) -> bool:
-    return isinstance(value, Mapping) and str(value.get("id")).startswith("txn_") and "created_at" in value
 
 
 def _is_free(name: str, value: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Record
+from simulator.engine.rows.money import Money
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.signing import Signing
@@ -69,3 +70,6 @@ class Provider:
 
     ways: Callable[[], object] = _no_ways
     """The ways to its events, a `Ways` of the scenario package: `ways_of(world)` has it with its type."""
+
+    money: Money = Money()
+    """Its operations that quote, spend or move money."""

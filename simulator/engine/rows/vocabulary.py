@@ -73,6 +73,13 @@ class Vocabulary(Sender):
         rows = self.subjects.items()
         return frozenset(name for name, told in rows if is_end(told) and any(one.kind.name in about for one in told))
 
+    @cached_property
+    def order_ends(self) -> frozenset[str]:
+        """The statuses in which nothing more is expected of an order: those that its last events tell of."""
+        orders = self.provider.money.orders
+        last = (subject for row in self.events.values() if row.is_last for subject in self.subjects[row.name])
+        return frozenset(status for one in last if one.kind.name in orders for status in one.statuses)
+
     def shapes_of(self, event: str) -> tuple[object, ...]:
         """What `data.object` of an event may be."""
         return tuple(dict.fromkeys(subject.shape for subject in self.subjects[event]))

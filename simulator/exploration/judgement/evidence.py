@@ -10,8 +10,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_plus
 
+from simulator.engine.rows.bases import split_base
 from simulator.exploration.judgement.sameness import same
 from simulator.exploration.runs.tasks import Document
+from simulator.host import vocabulary
 
 if TYPE_CHECKING:
     from simulator.exploration.runs.armed import ArmedWorld
@@ -22,8 +24,6 @@ Found = dict[str, Any]
 
 _KIT_KEY = "receiver-"
 """How the idempotency keys begin under which receivers of the test kit register themselves."""
-TYPES = ("onramp", "offramp", "withdraw", "send", "buy", "swap")
-ENDS = ("completed", "failed", "expired", "refunded")
 _NOT_GENUINE = frozenset({"corrupt_signature", "alter_body", "stale_timestamp"})
 """What a fault does to a delivery that a receiver has to refuse."""
 _LATER_ENDS = (".completed", ".failed", ".expired")
@@ -55,7 +55,7 @@ def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Foun
         found["standing"] += [
             {"reference": row["reference"] or "", "status": row["status"]}
             for row in resources
-            if row["kind"] == "recurring_payment"
+            if row["kind"] in vocabulary().provider.money.standing
         ]
     return found
 
@@ -135,7 +135,7 @@ def _calls(rows: Sequence[Document], delivered: Mapping[str, list[tuple[str, set
 def _call(row: Document) -> Found:
     headers, body = row["headers"], row["body"] if isinstance(row["body"], dict) else {}
     key = headers.get("idempotency-key", "")
-    path = row["path"].removeprefix("/production").removeprefix("/v1")
+    path = split_base(vocabulary().provider.environments, row["path"])[1]
     symbol = body.get("symbol") or (body.get("source") or {}).get("symbol") if isinstance(body, dict) else None
     network = body.get("network") or (body.get("source") or {}).get("network")
     answer = row["response"] if isinstance(row["response"], dict) else {}
@@ -193,15 +193,17 @@ def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found
         row["id"]: json.dumps(row["details"], sort_keys=True) for row in resources if row["kind"] == "beneficiary"
     }
     asked = {row["id"]: _asked_for(world, row["id"]) for row in resources if row["kind"] == "send"}
+    orders = vocabulary().provider.money.orders
     held: dict[str, Decimal] = {}
     for entry in world.ledger().entries:
         for posting in entry["postings"]:
             if entry["resource_id"] and posting["account"] in ("clearing", "held"):
                 held[entry["resource_id"]] = held.get(entry["resource_id"], Decimal(0)) + posting["amount"]
     for row in resources:
-        if row["kind"] not in TYPES:
+        order = orders.get(row["kind"])
+        if order is None:
             continue
-        amount, currency = _delivered(row)
+        amount, currency = _at(row, order.amount), _at(row, order.currency)
         deposit = row.get("deposit") or {}
         to = row.get("wallet_address") or people.get(row.get("beneficiary_id", ""), row.get("beneficiary_id"))
         yield {
@@ -227,15 +229,12 @@ def _asked_for(world: World, send: str) -> Any:
     return body.get("destination") if isinstance(body, dict) else None
 
 
-def _delivered(row: Document) -> tuple[str, str]:
-    """What the recipient gets when it is completed, and in which currency."""
-    if row["kind"] in ("onramp",):
-        return row["destination_amount"], row["asset"]
-    if row["kind"] in ("offramp", "withdraw"):
-        return row["destination_amount"], row["fiat_currency"]
-    if row["kind"] == "swap":
-        return row["to"]["amount"], row["to"]["symbol"]
-    return row["net_amount"], row["symbol"]
+def _at(row: Document, path: str) -> str:
+    """The text at a dotted path of an order."""
+    found: Any = row
+    for name in path.split("."):
+        found = found[name]
+    return str(found)
 
 
 def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from simulator.exploration.judgement.evidence import ENDS
 from simulator.exploration.runs.tasks import Document
+from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
 
 ZERO = Decimal(0)
@@ -62,7 +62,7 @@ class _Order:
         self.delivered = sum((Decimal(row["amount"]) for row in self.completed), ZERO)
         self.delivered_in_test = sum((Decimal(row["amount"]) for row in self.completed if not _paid_after(row)), ZERO)
         """Without the orders that were paid only when the test was over: nobody misses those."""
-        self.open = [row for row in rows if row["status"] not in ENDS]
+        self.open = [row for row in rows if row["status"] not in vocabulary().order_ends]
         self.kept = [row for row in rows if row["holds"] and row["status"] in _GONE]
         """Money was received for them, and is neither delivered nor given back."""
 
@@ -270,4 +270,4 @@ def _between(booked: Decimal, delivered: Decimal, state: str, order: _Order) -> 
     statuses = {row["status"] for row in order.rows}
     if state in _OPEN and state not in statuses:
         return "stuck"  # whatever the simulator has, or nothing at all: nobody ends this order any more
-    return "disagrees" if state in ENDS and statuses and state not in statuses else None
+    return "disagrees" if state in vocabulary().order_ends and statuses and state not in statuses else None

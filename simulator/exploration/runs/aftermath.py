@@ -11,6 +11,7 @@ from simulator.certification.sources import Line, called, function, is_function,
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.judgement import evidence
 from simulator.exploration.runs.armed import ArmedWorld
+from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
 
@@ -106,7 +107,8 @@ def _paid(armed: ArmedWorld) -> list[str]:
     """
     world = armed.world
     rows = world.control("GET", "/resources")["data"]
-    waiting = [row for row in rows if row["kind"] in evidence.TYPES and row["status"] in _PAYING]
+    orders = vocabulary().provider.money.orders
+    waiting = [row for row in rows if row["kind"] in orders and row["status"] in _PAYING]
     if not waiting or armed.scenarios():
         return []
     paid = []
@@ -122,7 +124,7 @@ def _finish(world: World) -> bool:
     """Let the outside world end what it has begun, where a test has played it and left: nothing stays half done."""
     acted = False
     for row in world.control("GET", "/resources")["data"]:
-        if row["kind"] in evidence.TYPES and row["status"] in ("processing", "pending"):
+        if row["kind"] in vocabulary().provider.money.orders and row["status"] in ("processing", "pending"):
             for action in ("broadcast", "complete"):
                 if action in world.resource(row["id"])["allowed"]:  # a send is completed once it is broadcast
                     with suppress(SimulatorError):

@@ -21,6 +21,7 @@ from simulator.providers.ramp import (
     transactions,
 )
 from simulator.providers.ramp.identity import IDENTITY
+from simulator.providers.ramp.money import MONEY
 from simulator.providers.ramp.signing import SIGNING
 from simulator.providers.ramp.spelling import DEPOSIT, SHORT
 from simulator.providers.ramp.ways import table
@@ -56,4 +57,5 @@ PROVIDER = Provider(
     outages=Outages(tuple(reference.NETWORKS), DEPOSIT | SHORT, reference.network_status, "network.status_changed"),
     orders=OrderNumbers(transactions.by_order_id, _order_number),
     ways=lambda: table.WAYS,
+    money=MONEY,
 )
