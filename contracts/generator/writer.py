@@ -37,6 +37,7 @@ from simulator.engine.scenario.files.shipped import line_of, shipped_directory
 from simulator.engine.text.yaml import yaml_text
 from simulator.host import Simulator, control_rows, vocabulary
 from simulator.providers.ramp.provider import ROOMS
+from simulator.service import TOOLING
 
 _HEAD = "# Made from the code by `python -m contracts.generator write`; do not edit.\n"
 
@@ -164,7 +165,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "assumptions.md": assumptions.page().encode(),
         "webhook-vectors.json": pretty(vectors.document()),
         "webhooks.md": webhooks_page.page().encode(),
-        "llms.txt": llms.short(simulator.operations).encode(),
+        "llms.txt": llms.short(simulator.operations, TOOLING.test_values()).encode(),
         "flows.arazzo.yaml": (_HEAD + yaml_text(arazzo.document(library))).encode(),
         f"collection/{TOUR}.postman_collection.json": pretty(collection.document(flow_of(library[TOUR]))),
     }

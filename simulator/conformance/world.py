@@ -12,10 +12,6 @@ from simulator.conformance.service import parsed
 from simulator.engine.clients.address import inbox_path
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
 from simulator.engine.text.json import Shown
-from simulator.host import PROVIDER
-
-OWN, OTHER = PROVIDER.environments
-"""The environment under test, and the other one of the account."""
 
 INBOX = "conform-laws"
 
@@ -55,20 +51,22 @@ class ControlledWorld:
     def __init__(self, url: str, world: Shown, token: str | None = None) -> None:
         self.url, self.shown, self._token = url, world, token
         self.control = ControlClient(url, str(world["id"]), token=token)
+        self.environment, self.other_environment = world["credentials"]
+        """The environment under test, and the other one of the account."""
 
     @property
     def webhook_key(self) -> str:
-        return str(self.shown["credentials"][OWN]["webhook_key"])
+        return str(self.shown["credentials"][self.environment]["webhook_key"])
 
     @property
     def other_keys(self) -> tuple[str, str]:
-        pair = self.shown["credentials"][OTHER]
+        pair = self.shown["credentials"][self.other_environment]
         return pair["public_key"], pair["secret_key"]
 
     def other_base(self, base_url: str) -> str:
         """The base of the other environment, at the same address as the own one's."""
         parts = urlsplit(base_url)
-        return f"{parts.scheme}://{parts.netloc}{urlsplit(self.shown['credentials'][OTHER]['base_url']).path}"
+        return f"{parts.scheme}://{parts.netloc}{urlsplit(self.shown['credentials'][self.other_environment]['base_url']).path}"
 
     def advance(self, by: str) -> Shown:
         answer: Shown = self.control.post("/clock/advance", {"by": by})
@@ -85,7 +83,9 @@ class ControlledWorld:
         return answer
 
     def events(self, kind: str | None = None, object_id: str | None = None) -> list[Shown]:
-        rows: list[Shown] = self.control.get("/events", type=kind, object_id=object_id, environment=OWN)["data"]
+        rows: list[Shown] = self.control.get("/events", type=kind, object_id=object_id, environment=self.environment)[
+            "data"
+        ]
         return rows
 
     @property
@@ -159,4 +159,5 @@ def _has(world: Mapping[str, object], public_key: str) -> bool:
     if credentials is None:  # a world that cannot be read
         return False
     assert isinstance(credentials, Mapping)
-    return bool(credentials[OWN]["public_key"] == public_key)
+    under_test = next(iter(credentials.values()))
+    return bool(under_test["public_key"] == public_key)

@@ -6,13 +6,12 @@ Addresses are those of a server at its usual place; a running one puts its own t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from simulator.docs import library
 from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
 from simulator.engine.rows.operation import Operation
-from simulator.service import TOOLING
 
 _CONTROL = f"{DEFAULT_URL}{CONTROL_BASE}"
 _DOCS = f"{_CONTROL}/docs"
@@ -20,9 +19,10 @@ _DOCS = f"{_CONTROL}/docs"
 _HEAD = Path(__file__).parent / "page" / "llms.md"
 
 
-def short(operations: Iterable[Operation]) -> str:
-    """The file `llms.txt`: what it is, keys, test values, calls, and each page with its sentence."""
-    return "\n".join([_HEAD.read_text("utf-8"), *_test_values(), *_calls(operations), *_contract(), *_pages()])
+def short(operations: Iterable[Operation], test_values: Mapping[str, Mapping[str, str]]) -> str:
+    """The file `llms.txt`: a summary, keys, test values, calls, and each page with its sentence."""
+    head = _HEAD.read_text("utf-8")
+    return "\n".join([head, *_test_values(test_values), *_calls(operations), *_contract(), *_pages()])
 
 
 def full(first: str) -> str:
@@ -33,15 +33,14 @@ def full(first: str) -> str:
     return "".join(parts)
 
 
-def _test_values() -> list[str]:
-    values = json.dumps(TOOLING.test_values(), indent=1, ensure_ascii=False)
+def _test_values(values: Mapping[str, Mapping[str, str]]) -> list[str]:
     return [
         "## Test values",
         "",
         "Request data that choose an outcome, with no control call:",
         "",
         "```json",
-        values,
+        json.dumps(values, indent=1, ensure_ascii=False),
         "```",
         "",
     ]

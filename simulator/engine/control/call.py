@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import field
 from math import inf
 from typing import (
-    TYPE_CHECKING,
     Any,
     TypeVar,
 )
@@ -32,9 +31,6 @@ from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD, World
-
-if TYPE_CHECKING:
-    from simulator.engine.control.operation import ControlOperation
 
 T = TypeVar("T")
 WORLD_HEADER = "x-simulator-world"
@@ -74,7 +70,7 @@ class ControlCall:
     headers: Mapping[str, str]
     origin: str
     lookups: Lookups
-    rows: Mapping[str, ControlOperation]
+    rows: Mapping[str, object]
     sent: bytes = b""
     raw: Any = field(default_factory=dict)
     body: Any = None

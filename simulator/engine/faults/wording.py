@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
-from simulator.engine.rows import vocabulary
 from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.service import service_of
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.settings import assumes, assumes_anything
 from simulator.kernel.world import World
@@ -68,14 +68,14 @@ def told(world: World, event_type: str, subject: Shown) -> Shown:
     if assumes(world, "W8", "only_id_and_status"):
         return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
     if assumes(world, "W8", "only_the_listed_fields"):
-        money = vocabulary.vocabulary_of(world).provider.money
+        money = service_of(world).money
         if event_type.startswith(f"{money.family}."):
             return {name: value for name, value in subject.items() if name in money.told}
     return subject
 
 
 def _rewrites(world: World) -> list[_Rewrite]:
-    money = vocabulary.vocabulary_of(world).provider.money
+    money = service_of(world).money
     prefixes = tuple(
         {kind.prefix for kind in world.wiring.kinds.values() if money.family and kind.family == money.family}
     )

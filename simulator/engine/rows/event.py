@@ -9,7 +9,7 @@ from dataclasses import field
 
 from simulator.engine.faults import wording
 from simulator.engine.records.origins import present_origin
-from simulator.engine.rows.signing import signing_of
+from simulator.engine.rows.service import signing_of
 from simulator.engine.text.json import JsonObject, Shown, dumps
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Event

@@ -52,16 +52,3 @@ class Signing:
     """How the id of an event begins."""
     envelope: Callable[[str, str, int, str, Shown], JsonObject]
     """Return the body of a webhook, from event id, event type, time in milliseconds, environment and object."""
-
-
-class Sender:
-    """What knows how a service sends webhooks: the vocabulary, which modules that it is made of cannot import."""
-
-    signing: Signing
-
-
-def signing_of(world: World) -> Signing:
-    """How the service that a world simulates sends webhooks."""
-    sender = world.wiring.vocabulary
-    assert isinstance(sender, Sender)
-    return sender.signing

@@ -16,19 +16,19 @@ from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order
-from simulator.engine.rows.signing import Sender
+from simulator.engine.rows.service import Service
 from simulator.engine.rows.subjects import Subject, is_end, subjects_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 
 
-class Vocabulary(Sender):
+class Vocabulary(Service):
     """The rows of a provider, by their names; ValueError for two rows of one name."""
 
     def __init__(self, provider: Provider) -> None:
         rooms = provider.rooms
         self.provider = provider
-        self.signing = provider.signing
+        self.signing, self.money = provider.signing, provider.money
         operations = (row for room in rooms for row in room.operations)
         self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
         self.events: Mapping[str, EventType] = chapter("events", (room.events for room in rooms))

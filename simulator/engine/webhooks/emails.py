@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from simulator.engine.rows.signing import signing_of
+from simulator.engine.rows.service import signing_of
 from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.text.shapes import Timestamp
 from simulator.engine.webhooks.records import EMAILS, Email, Webhook

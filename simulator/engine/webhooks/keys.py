@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from simulator.engine.records import traces
+from simulator.engine.rows.service import signing_of
 from simulator.engine.rows.signature import Signature
-from simulator.engine.rows.signing import signing_of
 from simulator.engine.webhooks.delivery.faults import body_of, falsified, staleness_ms
 from simulator.engine.webhooks.records import NO_FAULT, Attempt, SignedRequest
 from simulator.engine.worlds.settings import settings_of

@@ -50,7 +50,8 @@ async def recording(call: ControlCall) -> Raw[str]:
         raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
     simulator, since = call.simulator, call.query.get("since") or ""
     # Written beside the loop from the world as it is now: the journals may be long.
-    text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), call.rows, since, name)
+    rows = {path: row for path, row in call.rows.items() if isinstance(row, ControlOperation)}
+    text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), rows, since, name)
     return Raw(text)
 
 

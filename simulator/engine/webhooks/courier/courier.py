@@ -19,7 +19,7 @@ from weakref import ReferenceType, ref
 
 from simulator.engine import webhooks
 from simulator.engine.rows.operation import Probe, ProbeOutcome
-from simulator.engine.rows.signing import signing_of
+from simulator.engine.rows.service import signing_of
 from simulator.engine.webhooks import Attempt, Outcome
 from simulator.engine.webhooks.courier import port as ports
 from simulator.engine.webhooks.courier import transport as transports

@@ -16,7 +16,7 @@ from __future__ import annotations
 from simulator.engine.faults import in_force
 from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.records.records import move
-from simulator.engine.rows.signing import signing_of
+from simulator.engine.rows.service import signing_of
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks.delivery import attempts, faults
 from simulator.engine.webhooks.delivery.deliveries import endpoint_of, endpoints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from simulator.engine.rows.signing import signing_of
+from simulator.engine.rows.service import signing_of
 from simulator.engine.webhooks.records import PLANNED
 from simulator.kernel.world import World
 
