@@ -87,6 +87,51 @@ def measured() -> Measures:
     )
 
 
+@dataclass(frozen=True)
+class Part:
+    """Size of one part of the package: the kernel, the engine, the provider, or a tool."""
+
+    lines: int
+    code_lines: int
+    anys: int
+
+    @property
+    def anys_per_100_lines(self) -> float:
+        return round(100 * self.anys / self.lines, 2)
+
+
+@cache
+def parts() -> dict[str, Part]:
+    """Each part by its folder: kernel, engine, providers, then the tools; the modules at the top are `host`."""
+    grouped = defaultdict[str, list[Path]](list)
+    for path in sources():
+        first = path.relative_to(PACKAGE).parts[0]
+        grouped["host" if first.endswith(".py") else first].append(path)
+    order = ["kernel", "engine", "providers", *sorted(grouped.keys() - {"kernel", "engine", "providers"})]
+    return {
+        name: Part(
+            lines=sum(text_of(path).count("\n") for path in grouped[name]),
+            code_lines=sum(_code_lines(path) for path in grouped[name]),
+            anys=sum(found == "Any" for path in grouped[name] for found in _names(path)),
+        )
+        for name in order
+    }
+
+
+def _code_lines(path: Path) -> int:
+    """Lines that hold neither a blank, nor a comment, nor a docstring or another string that stands alone."""
+    texts = {
+        line
+        for node in nodes_of(path, ast.Expr)
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    lines = enumerate(text_of(path).splitlines(), start=1)
+    return sum(
+        number not in texts and line.strip() != "" and not line.strip().startswith("#") for number, line in lines
+    )
+
+
 def _names(path: Path) -> Iterator[str]:
     """Every name in use: those of import statements are left out, those in quoted annotations are not."""
     yield from (node.id for node in nodes_of(path, ast.Name))
@@ -129,6 +174,14 @@ def _imports(name: str, path: Path, modules: dict[str, Path]) -> Iterator[str]:
     yield from (one for one in sorted(found) if one in modules and one != name)
 
 
+def table() -> list[str]:
+    """The rows of the table of parts in `simulator/ARCHITECTURE.md`."""
+    return [
+        f"| {name} | {part.lines:,} | {part.code_lines:,} | {part.anys_per_100_lines} |"
+        for name, part in parts().items()
+    ]
+
+
 def main() -> None:
     found = measured()
     sys.stdout.write(
@@ -136,6 +189,8 @@ def main() -> None:
         f"Any: {found.anys}, {found.anys_per_100_lines} per 100 lines; casts: {found.casts}\n"
         f"comments: {found.comments}; import circles: {found.circles}\n"
     )
+    for row in table():
+        sys.stdout.write(f"{row}\n")
 
 
 if __name__ == "__main__":
