@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 
-from simulator.engine.rows.signing import signing_of
+from simulator.engine.rows.service import signing_of
 from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.webhooks import webhook_key
 from simulator.kernel.world import DEFAULT_WORLD, World
