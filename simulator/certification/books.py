@@ -7,9 +7,12 @@ from decimal import Decimal
 
 from simulator.certification.examining import Claim
 from simulator.certification.sources import Line
+from simulator.host import vocabulary
 
-_UNFINISHED = ("awaiting_payment", "awaiting_deposit", "processing", "failed", "refunded", "expired")
-"""Words of the service by which books say that nothing was delivered."""
+
+def _says_unfinished(state: str) -> bool:
+    """Return True for a word of the service by which books say that nothing was delivered."""
+    return state in vocabulary().order_told - {"completed"}
 
 
 def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:
@@ -39,7 +42,7 @@ def wrong_with(claim: Claim, books: Sequence[Line]) -> str | None:
     if said and any(line.currency not in ("", claim.currency) for line in lines if line.amount):
         return f"{words}, but {claim.amount:f} {claim.currency} were delivered: another currency"
     if said == claim.amount:
-        downgraded = [line.state for line in lines if claim.amount and line.state in _UNFINISHED]
+        downgraded = [line.state for line in lines if claim.amount and _says_unfinished(line.state)]
         return f"{words}, but it is completed: it was taken back" if downgraded else None
     if not claim.amount:
         return f"{words}, but nothing was delivered: {claim.story}"

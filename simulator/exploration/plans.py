@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from simulator.exploration.catalogue import CLASSES, Arming
+from simulator.exploration.arming import Arming
+from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.runs.tasks import Document
 from simulator.exploration.sites import Site, sites_of
 from simulator.kernel.dataclass import dataclass

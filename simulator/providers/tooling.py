@@ -11,6 +11,7 @@ from simulator.kernel.dataclass import dataclass
 if TYPE_CHECKING:
     from simulator.conformance.laws import RequestHooks, Rulebook
     from simulator.engine.control.operation import ControlOperation
+    from simulator.exploration.arming import FaultClass
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Tooling:
     """What `rampsim conform` judges by."""
     request_hooks: Callable[[], RequestHooks]
     """What `rampsim conform` has schemathesis do with its requests."""
+    faults: Callable[[], tuple[FaultClass, ...]]
+    """The classes of faults that know its money, for `rampsim explore`."""
     samples: Callable[[], Samples]
     """What the strategies of the kit are made of."""
     why_no_account: Callable[[str], str]

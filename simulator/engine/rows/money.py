@@ -21,6 +21,12 @@ class OrderKind:
     """The path of what the recipient gets, in the order as it is shown."""
     currency: str
     """The path of the currency that it is in."""
+    to: str = ""
+    """The member of the order as it is shown that says where the money goes: an address, or a resource with details."""
+    asked: str = ""
+    """The member of the request that says it, where the order does not."""
+    memo: str = ""
+    """The path of the memo by which the transfer is known, in the order as it is shown."""
 
 
 @dataclass(frozen=True)

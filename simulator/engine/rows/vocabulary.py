@@ -80,6 +80,26 @@ class Vocabulary(Service):
         last = (subject for row in self.events.values() if row.is_last for subject in self.subjects[row.name])
         return frozenset(status for one in last if one.kind.name in orders for status in one.statuses)
 
+    @cached_property
+    def order_begun(self) -> frozenset[str]:
+        """The statuses from which an order still has to move on."""
+        found = (status for name in self.provider.money.orders for status in self.kinds[name].machine.rows)
+        return frozenset(found) - self.order_ends
+
+    @cached_property
+    def order_told(self) -> frozenset[str]:
+        """The statuses of an order that events tell of."""
+        orders = self.provider.money.orders
+        told = (one for subjects in self.subjects.values() for one in subjects if one.kind.name in orders)
+        return frozenset(status for one in told for status in one.statuses)
+
+    @cached_property
+    def order_payments(self) -> Mapping[str, str]:
+        """By the status in which an order begins and an event asks somebody to pay: the action that pays."""
+        paid = [self.kinds[name].machine for name, one in self.provider.money.orders.items() if one.source != "balance"]
+        begun = ((move.target, machine) for machine in paid for move in machine.initial)
+        return {status: machine.rows[status][0].on for status, machine in begun if status in self.order_told}
+
     def shapes_of(self, event: str) -> tuple[object, ...]:
         """What `data.object` of an event may be."""
         return tuple(dict.fromkeys(subject.shape for subject in self.subjects[event]))

@@ -26,7 +26,6 @@ _KIT_KEY = "receiver-"
 """How the idempotency keys begin under which receivers of the test kit register themselves."""
 _NOT_GENUINE = frozenset({"corrupt_signature", "alter_body", "stale_timestamp"})
 """What a fault does to a delivery that a receiver has to refuse."""
-_LATER_ENDS = (".completed", ".failed", ".expired")
 
 
 class Mark(NamedTuple):
@@ -156,21 +155,19 @@ def _deliveries(world: World, most: int) -> Iterator[Found]:
     """The first deliveries that were attempted, one for each event and endpoint."""
     rows = world.deliveries()[:most]
     caused = _caused_by_calls(world, {row["event_id"] for row in rows})
-    ends: dict[str, int] = {}
-    objects = []
-    for place, row in enumerate(rows):
-        about = str(_object_in(row["request_body"]).get("id", ""))
-        objects.append(about)
-        if row["event_type"].endswith(_LATER_ENDS):
-            ends[about] = place
+    told = [(str(_object_in(row["request_body"]).get("id", "")), row["event_type"]) for row in rows]
     for place, row in enumerate(rows):
         if row["attempt"] == 1 and row["event_type"] != "webhook.test":
             yield {
                 "type": row["event_type"],
                 "by_call": row["event_id"] in caused,
-                "has_later_end": not row["event_type"].endswith((*_LATER_ENDS, ".refunded"))
-                and ends.get(objects[place], -1) > place,
+                "has_later_end": any((told[place][0], end) in told[place:] for end in _ends_after(row["event_type"])),
             }
+
+
+def _ends_after(event: str) -> Collection[str]:
+    """The types of the events for which a delivery can be held back."""
+    return vocabulary().ends_after(event) if event in vocabulary().events else ()
 
 
 def _caused_by_calls(world: World, events: set[str]) -> set[str]:
@@ -189,10 +186,7 @@ def _object_in(body: str) -> Document:
 
 
 def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found]:
-    people = {
-        row["id"]: json.dumps(row["details"], sort_keys=True) for row in resources if row["kind"] == "beneficiary"
-    }
-    asked = {row["id"]: _asked_for(world, row["id"]) for row in resources if row["kind"] == "send"}
+    details = {row["id"]: json.dumps(row["details"], sort_keys=True) for row in resources if "details" in row}
     orders = vocabulary().provider.money.orders
     held: dict[str, Decimal] = {}
     for entry in world.ledger().entries:
@@ -203,38 +197,38 @@ def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found
         order = orders.get(row["kind"])
         if order is None:
             continue
-        amount, currency = _at(row, order.amount), _at(row, order.currency)
-        deposit = row.get("deposit") or {}
-        to = row.get("wallet_address") or people.get(row.get("beneficiary_id", ""), row.get("beneficiary_id"))
+        amount, currency = str(_at(row, order.amount)), str(_at(row, order.currency))
+        to = _at(row, order.to)
+        to = details.get(to or "", to) or json.dumps(_asked_for(world, row["id"], order.asked), sort_keys=True)
         yield {
             "id": row["id"],
             "type": row["kind"],
             "status": row["status"],
             "reference": row.get("reference") or "",
-            "destination": f"{row['kind']} {currency} to {to or json.dumps(asked.get(row['id']), sort_keys=True)}",
+            "destination": f"{row['kind']} {currency} to {to}",
             "amount": amount,
             "currency": currency,
             "holds": bool(held.get(row["id"])),
             "due": row.get("source_amount"),
             "asset": row.get("asset") or row.get("symbol"),
-            "memo": deposit.get("memo"),
+            "memo": _at(row, order.memo),
             "shown": {name: value for name, value in row.items() if name not in ("kind", "user_id", "environment")},
         }
 
 
-def _asked_for(world: World, send: str) -> Any:
-    """The destination of a send, by the call that made it: also of one whose answer nobody has read."""
-    origin = world.resource(send)["origin"]
+def _asked_for(world: World, order: str, member: str) -> Any:
+    """What the call that made an order asked for, also one whose answer nobody has read; None without a member."""
+    origin = world.resource(order)["origin"] if member else None
     body = origin["body"] if origin else None
-    return body.get("destination") if isinstance(body, dict) else None
+    return body.get(member) if isinstance(body, dict) else None
 
 
-def _at(row: Document, path: str) -> str:
-    """The text at a dotted path of an order."""
+def _at(row: Document, path: str) -> Any:
+    """The value at a dotted path of an order; None where it has none."""
     found: Any = row
     for name in path.split("."):
-        found = found[name]
-    return str(found)
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
 
 
 def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:

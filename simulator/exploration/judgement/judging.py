@@ -17,9 +17,7 @@ VERDICTS = (
 )  # fmt: skip
 """The gravest first."""
 NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY)
-_OPEN = ("pending", "awaiting_payment", "awaiting_deposit", "processing")
-"""States of the interface from which an order still has to move on."""
-_GONE = ("failed", "expired", "refunded")
+_DELIVERED = "completed"
 
 
 class Problem(NamedTuple):
@@ -53,17 +51,22 @@ def _paid_after(row: Document) -> bool:
     return bool(row.get("paid_after"))
 
 
+def _is_gone(row: Document) -> bool:
+    """Return whether a transaction came to nothing."""
+    return row["status"] in vocabulary().order_ends - {_DELIVERED}
+
+
 class _Order:
     """The transactions of one order."""
 
     def __init__(self, rows: Sequence[Document]) -> None:
         self.rows = rows
-        self.completed = [row for row in rows if row["status"] == "completed"]
+        self.completed = [row for row in rows if row["status"] == _DELIVERED]
         self.delivered = sum((Decimal(row["amount"]) for row in self.completed), ZERO)
         self.delivered_in_test = sum((Decimal(row["amount"]) for row in self.completed if not _paid_after(row)), ZERO)
         """Without the orders that were paid only when the test was over: nobody misses those."""
         self.open = [row for row in rows if row["status"] not in vocabulary().order_ends]
-        self.kept = [row for row in rows if row["holds"] and row["status"] in _GONE]
+        self.kept = [row for row in rows if row["holds"] and _is_gone(row)]
         """Money was received for them, and is neither delivered nor given back."""
 
     @property
@@ -221,12 +224,7 @@ def _wrong_with_order(
         return None
     if strikes and len(now.kept) > len(was.kept):
         return "lost"
-    if (
-        strikes
-        and now.delivered < was.delivered_in_test
-        and not now.open
-        and not any(row["status"] in _GONE for row in now.rows)
-    ):
+    if strikes and now.delivered < was.delivered_in_test and not now.open and not any(map(_is_gone, now.rows)):
         return None if _delivered_elsewhere(was, before, after) else "lost"
     return "stuck" if len(now.open) > len(was.open) else None
 
@@ -268,6 +266,6 @@ def _between(booked: Decimal, delivered: Decimal, state: str, order: _Order) -> 
     if booked != delivered:
         return "disagrees" if booked > 0 else "lost"
     statuses = {row["status"] for row in order.rows}
-    if state in _OPEN and state not in statuses:
+    if state in vocabulary().order_begun and state not in statuses:
         return "stuck"  # whatever the simulator has, or nothing at all: nobody ends this order any more
     return "disagrees" if state in vocabulary().order_ends and statuses and state not in statuses else None

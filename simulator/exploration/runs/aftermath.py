@@ -96,9 +96,6 @@ def _learns(world: World, hooks: Hooks) -> bool:
     return any(row["kind"] == "webhook" and row["status"] == "enabled" for row in rows)
 
 
-_PAYING = {"awaiting_payment": "payment_arrives", "awaiting_deposit": "deposit_arrives"}
-
-
 def _paid(armed: ArmedWorld) -> list[str]:
     """Let everybody pay who was asked to and has not, where no scenario decides; return the ids of the transactions.
 
@@ -107,15 +104,15 @@ def _paid(armed: ArmedWorld) -> list[str]:
     """
     world = armed.world
     rows = world.control("GET", "/resources")["data"]
-    orders = vocabulary().provider.money.orders
-    waiting = [row for row in rows if row["kind"] in orders and row["status"] in _PAYING]
+    orders, actions = vocabulary().provider.money.orders, vocabulary().order_payments
+    waiting = [row for row in rows if row["kind"] in orders and row["status"] in actions]
     if not waiting or armed.scenarios():
         return []
     paid = []
     for row in waiting:
         if row["id"] != armed.plan.get("target"):
             with suppress(SimulatorError):
-                world.act(_PAYING[row["status"]], row["id"])
+                world.act(actions[row["status"]], row["id"])
                 paid.append(row["id"])
     return paid
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.providers.ramp import control, laws, samples
+from simulator.providers.ramp import control, faults, laws, samples
 from simulator.providers.ramp.docs import test_values
 from simulator.providers.tooling import Tooling
 
@@ -12,6 +12,7 @@ TOOLING = Tooling(
     control_rows=lambda: control.ROWS,
     rulebook=lambda: laws.RULEBOOK,
     request_hooks=lambda: laws.REQUEST_HOOKS,
+    faults=lambda: faults.FAULTS,
     samples=lambda: samples.SAMPLES,
     why_no_account=lambda currency: samples.why_no_account(currency),
     test_values=lambda: test_values.TEST_VALUES,

@@ -1,0 +1,225 @@
+"""The faults that know money, for `rampsim explore`: what payers, banks and networks do to orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from simulator.exploration.arming import (
+    Arming,
+    FaultClass,
+    Step,
+    answered,
+    before,
+    created,
+    happens,
+    match,
+    money,
+    permits,
+    rule,
+)
+from simulator.exploration.runs.tasks import Document
+from simulator.exploration.sites import Site
+from simulator.host import vocabulary
+
+
+def _quote_expires(site: Site) -> Arming | None:
+    if not any(row.name == site.facts["operation"] and row.claim for row in vocabulary().operations):
+        return None
+    respond = answered(422, "quote_expired")
+    return Arming(({"match": match(site), "respond": respond, "skip": site.facts["skip"], "times": 1},))
+
+
+def _drained(site: Site) -> Document | None:
+    spent = site.facts["spends"]
+    return None if spent is None else {"action": "set_balance", "parameters": {**spent, "amount": "0"}}
+
+
+def _down(site: Site) -> Document | None:
+    network = site.facts["network"]
+    return None if network is None else {"action": "set_network", "parameters": {"network": network, "status": "down"}}
+
+
+def _key_revoked(site: Site) -> Arming | None:
+    if site.facts["operation"] not in (*money().spending, *money().drafting):
+        return None
+    sign_in = {"match": {"method": "POST", "path": "/auth/token"}, "respond": answered(401, "invalid_credentials")}
+    calls = {"match": {}, "respond": answered(401, "unauthorized")}
+    return Arming(
+        (
+            {**sign_in, "skip": site.facts["tokens_before"]},
+            {**calls, "skip": site.facts["calls_before"]},
+        )
+    )
+
+
+def _rate_moves(site: Site) -> Arming | None:
+    """The rates move between any two calls, until this one."""
+    if site.facts["operation"] not in (*money().spending, *money().quoting):
+        return None
+    moved = {"action": "move_rates", "parameters": {"percent": -9}}
+    return Arming(({"match": {}, "act": moved, "times": site.facts["calls_before"] + 1},))
+
+
+# --- outcomes ------------------------------------------------------------------------------------------------------
+
+
+def _refunded_on_failure(site: Site, after: str = "2m") -> Document:
+    return rule("transaction.failed", site, {"after": after, "action": "refund"})
+
+
+def _paid(
+    *kinds: str, after: str = "15s", refunds: bool = False, amount: Callable[[Site], str | None] | None = None
+) -> Callable[[Site], Arming | None]:
+    """The payment or deposit comes otherwise than asked for."""
+
+    def arm(site: Site) -> Arming | None:
+        if site.what not in kinds:
+            return None
+        action = "deposit_arrives" if site.what == "offramp" else "payment_arrives"
+        step = {"action": action}
+        if amount is not None:
+            given = amount(site)
+            if given is None:
+                return None
+            step["amount"] = given
+        rules = [rule(created(site.what), site, {"after": after, **step})]
+        if refunds:
+            rules.append(_refunded_on_failure(site))
+        now: tuple[Step, ...] = (step,) if after == "15s" else ()
+        return Arming(rules=tuple(rules), instead={action: now}, target=site.facts["id"])
+
+    return arm
+
+
+def _share(percent: int) -> Callable[[Site], str | None]:
+    """A share of what was to be paid."""
+
+    def amount(site: Site) -> str | None:
+        due = site.facts["due"]
+        return None if due is None else f"{(Decimal(due) * percent / 100).quantize(Decimal('0.01')):f}"
+
+    return amount
+
+
+def _wrong_asset_or_memo(site: Site) -> Arming | None:
+    if site.what != "offramp":
+        return None
+    wrong = {"memo": "999999"} if site.facts["memo"] else {"asset": "CUSD" if site.facts["asset"] != "CUSD" else "USDC"}
+    acting = rule(created("offramp"), site, {"after": "15s", "action": "deposit_arrives", **wrong})
+    instead = {"deposit_arrives": ({"action": "deposit_arrives", **wrong},)}
+    return Arming(rules=(acting,), instead=instead, target=site.facts["id"])
+
+
+def _declined(site: Site) -> Arming | None:
+    if not permits(site, vocabulary().kinds[site.what].machine.initial[0].target, "payment_declined"):
+        return None
+    acting = rule(created(site.what), site, {"after": "15s", "action": "payment_declined"})
+    instead = {"payment_arrives": ({"action": "payment_declined"},)}
+    return Arming(rules=(acting,), instead=instead, target=site.facts["id"])
+
+
+def _untrue(site: Site) -> Arming | None:
+    """Nobody pays, and a well-signed event says that the order is completed.
+
+    The event shows the order as it is in that run, reference included, so that every application knows it; only what
+    belongs to a completion is added.
+    """
+    shown = site.facts["shown"]
+    if site.what not in ("onramp", "offramp") or shown["status"] != "completed":
+        return None
+    completed = {name: shown[name] for name in ("tx_hash",) if shown.get(name)}
+    told = {"action": "emit", "type": "transaction.completed", "about": site.facts["id"], "object": completed}
+    acting = rule(created(site.what), site, {"after": "15s", **told})
+    paid = "deposit_arrives" if site.what == "offramp" else "payment_arrives"
+    return Arming(rules=(acting,), instead={paid: (), "complete": ()}, target=site.facts["id"])
+
+
+def _twice(site: Site) -> Arming | None:
+    if site.what != "onramp":
+        return None
+    paid = {"action": "payment_arrives"}
+    steps = ({"after": "15s", **paid}, {"after": "2s", **paid}, {"after": "30s", "action": "complete"})
+    rules = (rule(created("onramp"), site, *steps), rule("transaction.processing", site))
+    return Arming(rules=rules, instead={"payment_arrives": (paid, paid)}, target=site.facts["id"])
+
+
+def _fails(refund_after: str) -> Callable[[Site], Arming | None]:
+    """The payout is refused by the bank, and the money goes back."""
+
+    def arm(site: Site) -> Arming | None:
+        if site.what not in ("offramp", "withdraw"):
+            return None
+        fail = {"action": "fail", "failure_code": "payout_failed"}
+        rules = [
+            rule("transaction.processing", site, {"after": "45s", **fail}),
+            _refunded_on_failure(site, refund_after),
+        ]
+        return Arming(rules=tuple(rules), instead={"complete": (fail,)}, target=site.facts["id"])
+
+    return arm
+
+
+def _taken_back(site: Site) -> Arming | None:
+    if not permits(site, "completed", "refund"):
+        return None
+    acting = rule("transaction.completed", site, {"after": "1h", "action": "refund"})
+    return Arming(rules=(acting,), target=site.facts["id"])
+
+
+def _stuck(site: Site) -> Arming | None:
+    if site.what not in ("onramp", "offramp", "withdraw", "buy"):
+        return None
+    mend = ({"action": "complete", "target": site.facts["id"]},)
+    acting = rule("transaction.processing", site)
+    return Arming(rules=(acting,), instead={"complete": ()}, target=site.facts["id"], mend=mend)
+
+
+def _runs_fail(site: Site) -> Arming | None:
+    if site.facts["operation"] not in money().starting or site.facts["spends"] is None:
+        return None
+    drained = {"action": "set_balance", "parameters": {**site.facts["spends"], "amount": "0"}}
+    return Arming(({"match": match(site), "act": drained, "skip": site.facts["skip"], "times": 1},))
+
+
+FAULTS: tuple[FaultClass, ...] = (
+    FaultClass("webhook-untrue", "transaction", _untrue, strikes=False),
+    FaultClass("payment-declined", "transaction", _declined, strikes=False),
+    FaultClass("payment-late", "transaction", _paid("onramp", after="31m"), strikes=False),
+    FaultClass("payment-short", "transaction", _paid("onramp", amount=_share(99), refunds=True), strikes=False),
+    FaultClass("payment-twice", "transaction", _twice, strikes=False),
+    FaultClass("deposit-short", "transaction", _paid("offramp", amount=_share(50), refunds=True), strikes=False),
+    FaultClass("deposit-over", "transaction", _paid("offramp", amount=_share(105)), strikes=False),
+    FaultClass("deposit-wrong-memo", "transaction", _wrong_asset_or_memo, strikes=False),
+    FaultClass("deposit-late", "transaction", _paid("offramp", after="31m"), strikes=False),
+    FaultClass("payout-fails", "transaction", _fails("2m"), strikes=False),
+    FaultClass("completed-then-refunded", "transaction", _taken_back, strikes=False),
+    FaultClass("refund-late", "transaction", _fails("5d"), strikes=False),
+    FaultClass("stuck-in-processing", "transaction", _stuck, strikes=False),
+    FaultClass("quote-expires", "call", _quote_expires),
+    FaultClass("network-down", "call", before(lambda money: money.using_networks, _down), strikes=False),
+    FaultClass("rate-moves", "call", _rate_moves, strikes=False),
+    FaultClass("balance-drained", "call", before(lambda money: money.from_balance, _drained), strikes=False),
+    FaultClass(
+        "limit-reached",
+        "call",
+        before(
+            lambda money: money.spending,
+            happens("set_limits", daily="0.01"),
+            {"action": "set_limits", "daily": "1000000000"},
+        ),
+        strikes=False,
+    ),
+    FaultClass(
+        "kyc-withdrawn",
+        "call",
+        before(
+            lambda money: money.spending,
+            happens("set_kyc", status="rejected"),
+            {"action": "set_kyc", "status": "approved"},
+        ),
+        strikes=False,
+    ),
+    FaultClass("key-revoked", "call", _key_revoked, strikes=False),
+    FaultClass("runs-fail", "call", _runs_fail, strikes=False),
+)
