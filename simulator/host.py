@@ -60,9 +60,11 @@ class Simulator(AnySimulator):
         super().__init__(provider, library, inherited)
 
 
-def control_rows(extra: tuple[operation.ControlOperation, ...] = ()) -> tuple[operation.ControlOperation, ...]:
+def control_rows(
+    extra: tuple[operation.ControlOperation, ...] = (), provider: Provider = PROVIDER
+) -> tuple[operation.ControlOperation, ...]:
     """All rows of the control interface, a fresh table; `extra` come last."""
-    return rows.control_rows(TOOLING.control_rows(), extra)
+    return rows.control_rows(provider.alternatives, TOOLING.control_rows(), extra)
 
 
 def create_app(config: Config | None = None, *, transport: transports.Transport | None = None) -> Application:
@@ -150,7 +152,9 @@ def _steering(runtime: Runtime, hosts: Hosts | None, tokens: access.Tokens | Non
             *insight.PAGE_ROWS,
             *docs.DOCS_ROWS,
         )
-        return control.ControlInterface(runtime, control_rows(pages), hosts=hosts, tokens=tokens)
+        return control.ControlInterface(
+            runtime, control_rows(pages, runtime.simulator.provider), hosts=hosts, tokens=tokens
+        )
 
     return _MadeLate(control_interface)
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import simulator
 from contracts.generator.decisions import DECISIONS, Assumption, data_of
-from simulator.engine.worlds.alternatives import SWITCHES
 from simulator.host import PROVIDER
 
+SWITCHES = PROVIDER.alternatives()
 _PACKAGE = Path(simulator.__file__).parent
 _FILE = "assumptions.yaml"
 _CHAPTERS: tuple[tuple[str, str], ...] = (

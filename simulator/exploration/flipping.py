@@ -12,11 +12,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from simulator.engine.worlds.alternatives import SWITCHES, Switch, chosen
+from simulator.engine.worlds.alternatives import Switch, chosen
 from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, sites_in
 from simulator.exploration.runs.running import Crew, StopExploring
 from simulator.exploration.runs.tasks import Result, Task
 from simulator.kernel.dataclass import dataclass
+from simulator.service import TOOLING
 
 _NOTHING_ASKED = (
     "No test called the simulator, had a transaction or got an event, so this says nothing of your code. Tests find it "
@@ -34,7 +35,7 @@ class Flip(NamedTuple):
 
     @property
     def switch(self) -> Switch:
-        return SWITCHES[self.id]
+        return TOOLING.alternatives()[self.id]
 
     @property
     def changes(self) -> str:
@@ -84,7 +85,7 @@ class Hears(NamedTuple):
 
 def settled() -> dict[str, str]:
     """What the environment says of the real service already, as a server reads it (SIMULATOR_ASSUME). StopExploring."""
-    known, problems = chosen(os.environ.get("SIMULATOR_ASSUME", "").split())
+    known, problems = chosen(TOOLING.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
     if problems:
         raise StopExploring("SIMULATOR_ASSUME: " + "; ".join(problems))
     return known
@@ -95,7 +96,7 @@ def flips(known: Collection[str] = ()) -> list[Flip]:
 
     `known`: ids of assumptions about which there is nothing to ask any more.
     """
-    switches = [switch for switch in SWITCHES.values() if switch.id not in known]
+    switches = [switch for switch in TOOLING.alternatives().values() if switch.id not in known]
     columns = zip_longest(*([Flip(switch.id, name) for name in switch.alternatives] for switch in switches))
     return [flip for column in columns for flip in column if flip is not None]
 
@@ -168,8 +169,5 @@ def _outcome(result: Result) -> str:
     return "hung" if result["hung"] else str(result["outcome"])
 
 
-_IDS = list(SWITCHES)
-
-
 def _place(flip: Flip) -> tuple[int, int]:
-    return _IDS.index(flip.id), list(flip.switch.alternatives).index(flip.alternative)
+    return list(TOOLING.alternatives()).index(flip.id), list(flip.switch.alternatives).index(flip.alternative)

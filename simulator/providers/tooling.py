@@ -11,6 +11,7 @@ from simulator.kernel.dataclass import dataclass
 if TYPE_CHECKING:
     from simulator.conformance.laws import RequestHooks, Rulebook
     from simulator.engine.control.operation import ControlOperation
+    from simulator.engine.worlds.alternatives import Alternatives
     from simulator.exploration.arming import FaultClass
 
 
@@ -40,6 +41,8 @@ class Samples:
 class Tooling:
     """All that tools get to know of a simulated service. A member that loads slow modules is a function."""
 
+    alternatives: Alternatives
+    """The assumptions that worlds can switch."""
     control_rows: Callable[[], tuple[ControlOperation, ...]]
     """Calls of the control interface that only this service has."""
     rulebook: Callable[[], Rulebook]

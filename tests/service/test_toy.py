@@ -15,6 +15,7 @@ from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.webhooks.courier.transport import FakeTransport
+from simulator.engine.worlds.alternatives import chosen
 from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
 from tests.toy import PROVIDER
@@ -94,6 +95,27 @@ def test_it_is_served_over_http() -> None:
         assert (await library.call("GET", f"/v1/loans/{loan['id']}"))["status"] == "returned"
 
     run(use)
+
+
+def test_it_has_no_assumption_to_switch_and_says_so() -> None:
+    async def use(library: Branch) -> None:
+        assert (await library.call("GET", "/_simulator/assumptions"))["data"] == []
+        given = {"assumptions": {"H14": "lapses_after_1h"}}
+        refused = await library.call("PATCH", "/_simulator/settings", given, status=400)
+        assert refused["error"]["message"] == "There is no member `assumptions.H14` (there are none)."
+        await library.call("POST", "/_simulator/worlds", {"settings": given}, status=400)
+        document = await library.call("GET", "/_simulator/state")
+        document["tables"]["assumptions"] = [["H14", "lapses_after_1h"]]
+        await library.call("PUT", "/_simulator/state", document, status=400)
+
+    run(use)
+    assert chosen(PROVIDER.alternatives(), ["H14=x", "H14"]) == (
+        {},
+        [
+            "'H14=x': no assumption 'H14' can be switched. `rampsim assumptions` lists them",
+            "'H14' is not written ID=ALTERNATIVE",
+        ],
+    )
 
 
 def test_it_plays_a_scenario() -> None:

@@ -48,7 +48,7 @@ def serve(
             from simulator.engine.server.config import ConfigError, make_config
             from simulator.engine.server.http.hosts import is_loopback
             from simulator.engine.server.process import server_of
-            from simulator.host import create_app, scenario_problems
+            from simulator.host import PROVIDER, create_app, scenario_problems
 
             if store is None and os.environ.get("SIMULATOR_STORE") == "":
                 store = ""  # click takes an empty variable for none, and worlds would be lost without a word
@@ -60,8 +60,8 @@ def serve(
                     control_tokens=control_tokens, settings=of_worlds,
                     is_loopback=is_loopback(host), allowed_hosts=allowed_host, allowed_origins=allow_origin,
                     idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
-                    assume=assume, store=store, advertise=advertise, idle_worlds=idle_worlds,
-                    scenario_directories=scenarios,
+                    switches=PROVIDER.alternatives, assume=assume, store=store, advertise=advertise,
+                    idle_worlds=idle_worlds, scenario_directories=scenarios,
                 )  # fmt: skip
             except ConfigError as error:
                 _refuse([*error.problems, *scenario_problems(names, scenarios)])

@@ -23,12 +23,14 @@ def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     rampsim serve --assume H14=lapses_after_1h
     """
     from simulator.engine.text.strict import did_you_mean
-    from simulator.engine.worlds.alternatives import SWITCHES, shown
+    from simulator.engine.worlds.alternatives import shown
+    from simulator.service import TOOLING
 
+    switches = TOOLING.alternatives()
     for one in ids:
-        if one not in SWITCHES:
-            fail([f"no assumption {one!r} can be switched{did_you_mean(one, SWITCHES)}"], EXIT_USAGE)
-    rows = [switch for switch in SWITCHES.values() if not ids or switch.id in ids]
+        if one not in switches:
+            fail([f"no assumption {one!r} can be switched{did_you_mean(one, switches)}"], EXIT_USAGE)
+    rows = [switch for switch in switches.values() if not ids or switch.id in ids]
     if as_json:
         show([shown(switch) for switch in rows])
         return

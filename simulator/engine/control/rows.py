@@ -13,23 +13,25 @@ from simulator.engine.control.webhooks import deliveries, resending, subscribing
 from simulator.engine.control.webhooks.inbox import Inboxes
 from simulator.engine.control.worlds import set_aside, settings, snapshots, usage, worlds
 from simulator.engine.rows.by_name import by_name
+from simulator.engine.worlds.alternatives import Alternatives
 
 
 def control_rows(
-    of_provider: tuple[ControlOperation, ...], extra: tuple[ControlOperation, ...] = ()
+    alternatives: Alternatives, of_provider: tuple[ControlOperation, ...], extra: tuple[ControlOperation, ...] = ()
 ) -> tuple[ControlOperation, ...]:
     """A fresh table; the inboxes and streams of a server belong to it.
 
-    `of_provider`: the provider's own rows, which tell what its worlds know. `extra`: rows of packages above this one.
+    `alternatives`: what the provider's worlds can assume otherwise. `of_provider`: its own rows, which tell what its
+    worlds know. `extra`: rows of packages above this one.
 
     ValueError for two rows of one name: the journal of control calls knows a call by it.
     """
     rows = (
         *health.ROWS,
         *health.MetricsPage().rows(),
-        *worlds.ROWS,
+        *worlds.rows(alternatives),
         *usage.ROWS,
-        *settings.ROWS,
+        *settings.rows(alternatives),
         *of_provider,
         *set_aside.ROWS,
         *snapshots.ROWS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Record
@@ -13,9 +14,16 @@ from simulator.engine.rows.signing import Signing
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
+if TYPE_CHECKING:
+    from simulator.engine.worlds.alternatives import Alternatives, Switches
+
 
 def _is_owner(environment: str) -> str:
     return environment
+
+
+def _no_alternatives() -> Switches:
+    return {}
 
 
 def _no_ways() -> object:
@@ -58,6 +66,9 @@ class Provider:
 
     signing: Signing
     """How it sends webhooks."""
+
+    alternatives: Alternatives = _no_alternatives
+    """The assumptions that its worlds can switch."""
 
     account: Callable[[str], str] = _is_owner
     """The name of the account in the ledger, by environment."""

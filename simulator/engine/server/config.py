@@ -85,6 +85,7 @@ def make_config(
     control_token: str | None,
     settings: dict[str, Any],
     is_loopback: bool,
+    switches: alternatives.Alternatives,
     allowed_hosts: tuple[str, ...],
     idle_timeout: str,
     request_timeout: str,
@@ -143,9 +144,9 @@ def make_config(
         )
     validated = _settings(settings, problems)
     if assume:
-        chosen, found = alternatives.chosen(assume)
+        assumptions, found = alternatives.chosen(switches(), assume)
         problems += [f"--assume: {problem}" for problem in found]
-        validated = {**validated, "assumptions": chosen}
+        validated = {**validated, "assumptions": assumptions}
     if problems:
         raise ConfigError(problems)
     return Config(

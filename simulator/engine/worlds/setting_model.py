@@ -1,14 +1,18 @@
-"""What calls and flags may set of a world. `settings` keeps what is in force."""
+"""What calls and flags may set of a world: `model_of` makes the model with the assumptions of a service.
+
+`settings` keeps what is in force.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from functools import cache
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, create_model
 
 from simulator.engine.text.fields import Body
 from simulator.engine.text.shapes import Meanings, OneOf
-from simulator.engine.worlds import alternatives
+from simulator.engine.worlds.alternatives import Alternatives, Switch
 
 RATE_LIMIT_PATTERN = r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$"
 
@@ -45,7 +49,7 @@ class _Assumptions(Body, extra="forbid"):
     """The alternative that is to be in force, by the id of the assumption."""
 
 
-def _member(switch: alternatives.Switch) -> tuple[object, None]:
+def _member(switch: Switch) -> Any:
     def known(name: str) -> str:
         if why := switch.why_not(name):
             raise ValueError(why)
@@ -57,13 +61,6 @@ def _member(switch: alternatives.Switch) -> tuple[object, None]:
 
 def _named(model: Body) -> dict[str, str]:
     return {name: getattr(model, name) for name in sorted(model.model_fields_set) if getattr(model, name) is not None}
-
-
-if TYPE_CHECKING:
-    Assumptions: TypeAlias = dict[str, str]
-else:  # a member for each assumption, so that what is wrong is told by its name
-    _members = {switch.id: _member(switch) for switch in alternatives.SWITCHES.values()}
-    Assumptions = Annotated[create_model("Assumptions", __base__=_Assumptions, **_members), AfterValidator(_named)]
 
 
 class Settings(Body):
@@ -99,5 +96,14 @@ class Settings(Body):
     """How many events the world may have for `emit` to add one; null: as many as the server's own quota allows."""
     quota_bytes: Annotated[int, Field(ge=65_536, le=2**40)] | None = None
     """How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota."""
-    assumptions: Assumptions = Field(default_factory=dict)
+    assumptions: dict[str, str] = Field(default_factory=dict)
     """What is to be assumed otherwise than usual, by the id of the assumption; what is not named is as usual."""
+
+
+@cache
+def model_of(alternatives: Alternatives) -> type[Settings]:
+    """The settings of worlds of a service: a member for each of its assumptions, so that errors tell it by name."""
+    members = {switch.id: _member(switch) for switch in alternatives().values()}
+    assumptions = create_model("Assumptions", __base__=_Assumptions, **members)
+    field: Any = Annotated[assumptions, AfterValidator(_named)], Settings.model_fields["assumptions"]
+    return create_model("Settings", __base__=Settings, __doc__=Settings.__doc__, assumptions=field)

@@ -16,7 +16,7 @@ from simulator.engine.records.requests import requests_of
 from simulator.engine.records.saved import hold_against
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Count, Format
-from simulator.engine.worlds import setting_model
+from simulator.engine.worlds import alternatives, setting_model
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
@@ -102,18 +102,18 @@ SETTINGS = TableKey("settings", dict[str, Any], check=check_settings)
 """One row, `settings`: those in force, by name. A world of a version that had fewer has fewer."""
 
 
-def check_assumed(key: str, row: str) -> None:
-    """StateError for what cannot be assumed."""
-    hold_against(setting_model.Settings, {"assumptions": {key: row}})
-
-
-ASSUMED = TableKey("assumptions", str, check=check_assumed)
+ASSUMED = TableKey("assumptions", str)
 """The alternatives in force, by the ids of the assumptions; those that are as usual have no row."""
 
 
 def assumes(world: World, assumption: str, alternative: str) -> bool:
-    """Whether an alternative of an assumption is in force; both are written as they stand in `alternatives.json`."""
+    """Whether an alternative of an assumption is in force; both are written as the provider spells them."""
     return world.store[ASSUMED].get(assumption) == alternative
+
+
+def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], path: str) -> None:
+    """StateError for what worlds of a service cannot assume."""
+    hold_against(setting_model.model_of(known), {"assumptions": assumed}, path)
 
 
 def assumes_anything(world: World) -> bool:
@@ -172,10 +172,10 @@ def change_settings(world: World, changes: setting_model.Settings) -> SettingSet
     return settings_of(world)
 
 
-def _assume(world: World, alternatives: Mapping[str, str]) -> None:
+def _assume(world: World, chosen: Mapping[str, str]) -> None:
     """Let these alternatives be in force, and no others."""
     table = world.store[ASSUMED]
     for assumption in [*table.rows]:
         table.delete(assumption)
-    for assumption, alternative in alternatives.items():
+    for assumption, alternative in chosen.items():
         table.put(assumption, alternative)

@@ -36,7 +36,7 @@ from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import DEFAULTS
 from simulator.exploration.runs.armed import SCENARIO, beginning
 from simulator.exploration.runs.tasks import RUN, Document, Played
-from simulator.host import control_rows, create_app
+from simulator.host import PROVIDER, control_rows, create_app
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import DEFAULT_WORLD, World
@@ -192,7 +192,7 @@ def _row(method: str, name: str, handler: Any) -> ControlOperation:
 
 def main(**names: object) -> None:
     """Serve on a free port of loopback until standard input ends."""
-    known, _problems = chosen(os.environ.get("SIMULATOR_ASSUME", "").split())
+    known, _problems = chosen(PROVIDER.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
     config = Config(clock="manual", settings={**DEFAULTS, "assumptions": known})
     runtime = create_app(config).runtime
     application = Application(runtime, steering=ControlInterface(runtime, Stage(runtime).rows()))

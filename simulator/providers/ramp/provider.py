@@ -8,6 +8,7 @@ from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.provider import OrderNumbers, Provider
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp import (
+    alternatives,
     auth,
     balance,
     beneficiaries,
@@ -53,6 +54,7 @@ PROVIDER = Provider(
     environments={"sandbox": "/v1", "production": "/production/v1"},
     identity=IDENTITY,
     signing=SIGNING,
+    alternatives=lambda: alternatives.ALTERNATIVES,
     account=transactions.holder,
     outages=Outages(tuple(reference.NETWORKS), DEPOSIT | SHORT, reference.network_status, "network.status_changed"),
     orders=OrderNumbers(transactions.by_order_id, _order_number),

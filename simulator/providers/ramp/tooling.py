@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.providers.ramp import control, faults, laws, samples
+from simulator.providers.ramp import alternatives, control, faults, laws, samples
 from simulator.providers.ramp.docs import test_values
 from simulator.providers.tooling import Tooling
 
 TOOLING = Tooling(
+    alternatives=lambda: alternatives.ALTERNATIVES,
     control_rows=lambda: control.ROWS,
     rulebook=lambda: laws.RULEBOOK,
     request_hooks=lambda: laws.REQUEST_HOOKS,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from contracts.generator.assumptions import all_assumptions
-from simulator.engine.worlds.alternatives import SWITCHES
+from simulator.providers.ramp.alternatives import ALTERNATIVES as SWITCHES
 from simulator.testing import Server
 from simulator.testing.links.in_process import InProcessLink
 from tests.measures import sources, text_of

@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from simulator.cli import main
-from simulator.engine.worlds.alternatives import SWITCHES, chosen
+from simulator.engine.worlds.alternatives import chosen
 from simulator.engine.worlds.settings import DEFAULTS
+from simulator.providers.ramp.alternatives import ALTERNATIVES as SWITCHES
 from simulator.testing import Server, SimulatorError, World
 from simulator.testing.links.in_process import InProcessLink
 from tests.support import QUOTE
@@ -108,7 +109,7 @@ def test_a_recording_repeats_what_was_assumed(server: Server) -> None:
 
 
 def test_flags_choose_by_id_and_name() -> None:
-    assert chosen(["H14=lapses_after_1h", "H1=creating_answers_200"]) == (
+    assert chosen(SWITCHES, ["H14=lapses_after_1h", "H1=creating_answers_200"]) == (
         {"H14": "lapses_after_1h", "H1": "creating_answers_200"},
         [],
     )

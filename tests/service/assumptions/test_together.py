@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from simulator.engine.worlds.alternatives import SWITCHES
+from simulator.providers.ramp.alternatives import ALTERNATIVES as SWITCHES
 from simulator.testing import ActionRefused, Server, World, receiver
 from simulator.testing.links.in_process import InProcessLink
 from tests.service.assumptions.cases import BALANCE, PHONE, payee, quote, sending, user, withdraw_quote

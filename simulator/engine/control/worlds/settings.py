@@ -7,30 +7,13 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation
 from simulator.engine.worlds import quotas
-from simulator.engine.worlds.alternatives import SWITCHES
-from simulator.engine.worlds.setting_model import Settings
+from simulator.engine.worlds.alternatives import Alternatives, ShownSwitch, shown
+from simulator.engine.worlds.setting_model import model_of
 from simulator.engine.worlds.settings import AllSettings, all_settings, bound_journal, change_settings, named
 from simulator.kernel.journal import Cause
 
 
-class Alternative(TypedDict):
-    name: str
-    """The name by which a world chooses it."""
-    changes: str
-    """What is otherwise then."""
-
-
-class SwitchEntry(TypedDict):
-    id: str
-    """The id of the assumption, as contracts/assumptions.md has it."""
-    assumed: str
-    """What is assumed of the point that can be switched."""
-    alternatives: list[Alternative]
-    """What may be true instead, likeliest first."""
-    question: str
-    """The question to the real service, in words."""
-    call: str
-    """The calls to the real sandbox that answer it."""
+class SwitchEntry(ShownSwitch):
     in_force: str | None
     """The alternative that this world has chosen; null where it assumes the usual."""
 
@@ -62,40 +45,31 @@ async def patch_settings(call: ControlCall) -> AllSettings:
 async def list_assumptions(call: ControlCall) -> SwitchList:
     """The assumptions that a world can switch by `settings.assumptions`, and what this one has chosen."""
     chosen = all_settings(call.world)["assumptions"]
-    return {
-        "data": [
-            {
-                "id": switch.id,
-                "assumed": switch.assumed,
-                "alternatives": [{"name": name, "changes": text} for name, text in switch.alternatives.items()],
-                "question": switch.question,
-                "call": switch.call,
-                "in_force": chosen.get(switch.id),
-            }
-            for switch in SWITCHES.values()
-        ]
-    }
+    switches = call.simulator.provider.alternatives().values()
+    return {"data": [{**shown(switch), "in_force": chosen.get(switch.id)} for switch in switches]}
 
 
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/settings", "get_settings", "Worlds", "The world's settings", get_settings),
-    ControlOperation(
-        "PATCH",
-        "/settings",
-        "patch_settings",
-        "Worlds",
-        "Change settings",
-        patch_settings,
-        200,
-        Settings,
-        recorded_as="settings",
-    ),
-    ControlOperation(
-        "GET",
-        "/assumptions",
-        "list_assumptions",
-        "Worlds",
-        "What the world can assume otherwise",
-        list_assumptions,
-    ),
-)
+def rows(alternatives: Alternatives) -> tuple[ControlOperation, ...]:
+    """The calls about settings, which choose among `alternatives`."""
+    return (
+        ControlOperation("GET", "/settings", "get_settings", "Worlds", "The world's settings", get_settings),
+        ControlOperation(
+            "PATCH",
+            "/settings",
+            "patch_settings",
+            "Worlds",
+            "Change settings",
+            patch_settings,
+            200,
+            model_of(alternatives),
+            recorded_as="settings",
+        ),
+        ControlOperation(
+            "GET",
+            "/assumptions",
+            "list_assumptions",
+            "Worlds",
+            "What the world can assume otherwise",
+            list_assumptions,
+        ),
+    )

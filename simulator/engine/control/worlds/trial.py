@@ -24,7 +24,7 @@ from simulator.engine.scenario.play.pending import KINDS, check_step
 from simulator.engine.text.json import dumps
 from simulator.engine.webhooks import all_deliveries, webhook_key
 from simulator.engine.webhooks import shapes as webhooks
-from simulator.engine.worlds.settings import SETTINGS
+from simulator.engine.worlds.settings import ASSUMED, SETTINGS, check_assumed
 from simulator.engine.worlds.simulator import Simulator, WorldState
 from simulator.kernel.agenda import Timer
 from simulator.kernel.fields import LAST_TIMESTAMP_MS
@@ -39,6 +39,10 @@ def try_out(simulator: Simulator, state: WorldState) -> None:
     """Look at everything that a world with this state would show, and let its timers fire, where nobody sees it."""
     if "settings" not in state.tables.get(SETTINGS.name, {}):
         raise StateError("tables.settings", "a world has settings")
+    alternatives = simulator.provider.alternatives
+    check_assumed(alternatives, state.blueprint.settings.get("assumptions", {}), "blueprint.settings")
+    for key, row in state.tables.get(ASSUMED.name, {}).items():
+        check_assumed(alternatives, {key: row}, f"tables.{ASSUMED.name}.{key}")
     stage = "tables"
     try:
         for name, rows in state.tables.items():

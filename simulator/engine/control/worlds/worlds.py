@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Annotated, Any, cast
 
-from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
+from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema, create_model
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, ControlOperation
@@ -23,7 +23,8 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.text.strict import did_you_mean
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds import quotas
-from simulator.engine.worlds.setting_model import Settings
+from simulator.engine.worlds.alternatives import Alternatives
+from simulator.engine.worlds.setting_model import Settings, model_of
 from simulator.engine.worlds.settings import change_settings, named
 from simulator.engine.worlds.simulator import Blueprint, WorldExists
 from simulator.kernel.dataclass import dataclass
@@ -287,62 +288,66 @@ async def reset(call: ControlCall) -> WorldObject:
     return show_world(call, world)
 
 
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "POST",
-        "/worlds",
-        "create_world",
-        "Worlds",
-        "Make a world",
-        create_world,
-        201,
-        WorldBody,
-        scope="server",
-        catches_up=False,
-        shows_keys=True,
-    ),
-    ControlOperation(
-        "GET",
-        "/worlds",
-        "list_worlds",
-        "Worlds",
-        "All worlds",
-        list_worlds,
-        query=LIMIT,
-        scope="server",
-        catches_up=False,
-        shows_keys=True,
-    ),
-    ControlOperation(
-        "GET",
-        "/worlds/{id}",
-        "get_world",
-        "Worlds",
-        "One world",
-        get_world,
-        scope="server",
-        catches_up=False,
-        shows_keys=True,
-    ),
-    ControlOperation(
-        "DELETE",
-        "/worlds/{id}",
-        "delete_world",
-        "Worlds",
-        "End a world",
-        delete_world,
-        204,
-        scope="server",
-        catches_up=False,
-    ),
-    ControlOperation(
-        "POST",
-        "/reset",
-        "reset",
-        "Worlds",
-        "Make the world again as at its creation",
-        reset,
-        catches_up=False,
-        shows_keys=True,
-    ),
-)
+def rows(alternatives: Alternatives) -> tuple[ControlOperation, ...]:
+    """The calls about worlds; the settings of a new one choose among `alternatives`."""
+    settings: Any = model_of(alternatives) | None, WorldBody.model_fields["settings"]
+    body = create_model("WorldBody", __base__=WorldBody, __doc__=WorldBody.__doc__, settings=settings)
+    return (
+        ControlOperation(
+            "POST",
+            "/worlds",
+            "create_world",
+            "Worlds",
+            "Make a world",
+            create_world,
+            201,
+            body,
+            scope="server",
+            catches_up=False,
+            shows_keys=True,
+        ),
+        ControlOperation(
+            "GET",
+            "/worlds",
+            "list_worlds",
+            "Worlds",
+            "All worlds",
+            list_worlds,
+            query=LIMIT,
+            scope="server",
+            catches_up=False,
+            shows_keys=True,
+        ),
+        ControlOperation(
+            "GET",
+            "/worlds/{id}",
+            "get_world",
+            "Worlds",
+            "One world",
+            get_world,
+            scope="server",
+            catches_up=False,
+            shows_keys=True,
+        ),
+        ControlOperation(
+            "DELETE",
+            "/worlds/{id}",
+            "delete_world",
+            "Worlds",
+            "End a world",
+            delete_world,
+            204,
+            scope="server",
+            catches_up=False,
+        ),
+        ControlOperation(
+            "POST",
+            "/reset",
+            "reset",
+            "Worlds",
+            "Make the world again as at its creation",
+            reset,
+            catches_up=False,
+            shows_keys=True,
+        ),
+    )
