@@ -46,8 +46,8 @@ from simulator.kernel.world import TimerRow, World
 from simulator.providers.ramp.provider import ROOMS
 from tests.measures import nodes_of, sources
 from tests.places import ROOT
+from tests.run_evidence import EVERYTHING, call
 from tests.support import ramp_with
-from tests.tools.exploration.evidence import EVERYTHING, call
 
 PACKAGE = ROOT / "simulator"
 

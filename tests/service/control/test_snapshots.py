@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.engine.control import operation
+from simulator.engine.control import call as control_call
 from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint
 from simulator.host import Simulator
 from tests.remote import Remote, new_client
@@ -209,7 +209,7 @@ def test_while_the_clock_is_advanced_a_world_is_not_kept_but_replaced_or_ended(w
 def test_call_on_an_old_connection_gives_up_on_a_hanging_receiver(
     world: Remote, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operation, "REST_SECONDS", 0.2)
+    monkeypatch.setattr(control_call, "REST_SECONDS", 0.2)
     method, path = call.split()
     ok(world.control("GET", "/clock"))  # the connection is open before anything is sent
     with slow_receiver(world) as receiver:

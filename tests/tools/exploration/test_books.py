@@ -15,7 +15,7 @@ from simulator.certification.sources import read_books
 from simulator.exploration.judgement.judging import judge, judge_baseline
 from tests.measured import measured
 from tests.places import ROOT
-from tests.tools.exploration.evidence import transaction
+from tests.run_evidence import transaction
 from tests.tools.exploration.suite import explore
 
 EXPLORE = ROOT / "simulator/docs/how-to/explore.md"

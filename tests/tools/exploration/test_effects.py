@@ -8,7 +8,7 @@ import pytest
 
 from simulator.exploration.judgement.judging import judge
 from tests.measured import measured
-from tests.tools.exploration.evidence import transaction
+from tests.run_evidence import transaction
 from tests.tools.exploration.suite import explore
 
 SENDS = """

@@ -16,7 +16,7 @@ from simulator.exploration.exploring import Explored, Hears, Hosts, Settings, ex
 from simulator.exploration.plans import Run
 from tests.measured import measured
 from tests.places import ROOT
-from tests.tools.exploration.evidence import EVERYTHING
+from tests.run_evidence import EVERYTHING
 from tests.tools.exploration.suite import ALONE, FOREIGN, FORTY, SHARED
 
 pytestmark = pytest.mark.farm

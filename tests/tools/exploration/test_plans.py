@@ -17,8 +17,8 @@ from simulator.exploration.judgement.causes import Judged
 from simulator.exploration.judgement.judging import Verdict
 from simulator.exploration.plans import Run, expected_seconds, runs_of, within, without_fault
 from simulator.exploration.reports import report
+from tests.run_evidence import EVERYTHING, call, delivery, transaction
 from tests.support import whole
-from tests.tools.exploration.evidence import EVERYTHING, call, delivery, transaction
 
 MORE = {**EVERYTHING, "calls": [*EVERYTHING["calls"], *EVERYTHING["calls"]]}
 RUNS = runs_of({"one": EVERYTHING, "two": MORE, "three": EVERYTHING}, "full")

@@ -32,7 +32,7 @@ from simulator.exploration.runs.aftermath import Hooks
 from simulator.exploration.runs.tasks import Document
 from simulator.host import Simulator
 from tests.places import ROOT
-from tests.tools.exploration.evidence import EVERYTHING
+from tests.run_evidence import EVERYTHING
 
 EVIL = "<script>alert(1)</script>\x1b[31m\ud800\x00 \"'&`x`"
 FIRST = ["2026-01-05T08:00:00.000Z", "request", "POST /v1/quotes → 201"]
