@@ -110,10 +110,10 @@ def late_confirmations(world: World, calls: Sequence[JournaledCall]) -> Iterator
     for call in calls:
         if call.row.status != 201 or call.is_replay or call.row.method != "POST":
             continue
-        segments = call.bare_path.split("/")
-        quote_id = segments[-2] if segments[-1] == "confirm" else call.body.get("quote_id")
-        quote = find(world, quote_id) if isinstance(quote_id, str) else None
-        expires_at_ms = getattr(quote, "expires_at_ms", None)
+        if call.operation.claim is None:
+            continue
+        named = (find(world, one) for one in (*call.bare_path.split("/"), *call.body.values()) if isinstance(one, str))
+        expires_at_ms = next((at for one in named if (at := getattr(one, "expires_at_ms", None)) is not None), None)
         if expires_at_ms is not None and expires_at_ms - call.row.at_ms <= LATE_MS:
             left = format_duration(max(expires_at_ms - call.row.at_ms, 0))
             yield _signal("late_confirmation", _name(call), [call], left)

@@ -17,7 +17,6 @@ from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.kernel.world import World
 
 SLOW_MS = 5_000
-_IDS = re.compile(rb'"((?:txn|dep|ln)_[0-9a-z]+)"')
 
 
 def webhook_answers(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
@@ -52,10 +51,12 @@ def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal
                 last[event.object_id] = delivery
     if not last:
         return
+    prefixes = "|".join({re.escape(kind.prefix) for kind in vocabulary_of(world).kinds.values() if kind.prefix})
+    ids = re.compile(f'"((?:{prefixes})[0-9a-z]+)"'.encode())
     read_at_ms: dict[str, int] = {}
     for call in calls:
         if call.row.method == "GET" and call.succeeded:
-            for name in _IDS.findall(call.row.response):
+            for name in ids.findall(call.row.response):
                 read_at_ms[name.decode()] = call.row.at_ms
     for object_id, delivery in last.items():
         if read_at_ms.get(object_id, -1) < delivery.updated_at_ms:

@@ -93,6 +93,8 @@ class Kind(Generic[KindT]):
     """The fields with ids of other resources, set when it is made and never changed."""
     parent: str = ""
     """The field of `refers` with the resource that it belongs to."""
+    named_by: tuple[str, ...] = ()
+    """The paths in objects and requests that have its id; then a `where` can look at it from there, as at `root`."""
     collection: str = ""
     """The path under which its account moves such resources, where it can."""
     standing: Callable[[World, str], KindT | None] | None = None
@@ -105,6 +107,11 @@ class Kind(Generic[KindT]):
     """Returns the only one of its world, for both environments and without an id in the interface."""
     put: Callable[[World, KindT], None] | None = None
     """Writes it, where it is a part of a row."""
+
+    @property
+    def root(self) -> str:
+        """What a path of a `where` begins with that leads to it."""
+        return self.family or self.name
 
     @property
     def types(self) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     Models and shapes are named by functions, so that they are made when somebody asks for them (`engine/late.py`).
     `body_for` picks among `bodies` where the fields depend on the resource or on the request; `check` refuses further
     malformed values (400) that no single field shows. `claim` finds the quote that is used and refuses one that is used
-    or expired, before any business rule (decision H2). `group` is the
+    or expired, before any business rule (decision H2); `uses` is its root, where the path names it. `group` is the
     permission group of decision H18 ("" = free to all); `reads` says that the permission `read` suffices.
     `refuses_with` replaces missing_parameter and invalid_parameter where the specification says so.
     `guessed` are those of the `errors` of which the specification does not say that this operation answers them, each
@@ -110,6 +110,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     load: Callable[[Call], ResourceT] | None = None
+    uses: str = ""
     group: str = ""
     reads: bool = False
     money: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
@@ -72,6 +73,18 @@ class Vocabulary(Service):
         about = {subject.kind.name for subject in self.subjects[event]}
         rows = self.subjects.items()
         return frozenset(name for name, told in rows if is_end(told) and any(one.kind.name in about for one in told))
+
+    @cached_property
+    def roots(self) -> Mapping[str, tuple[Kind, ...]]:
+        """The kinds that a `where` can look at from what names them, by what its path begins with."""
+        named = [kind for kind in self.kinds.values() if kind.named_by]
+        return {kind.root: tuple(one for one in named if one.root == kind.root) for kind in named}
+
+    @cached_property
+    def using(self) -> Mapping[str, re.Pattern[str]]:
+        """By root the path of the operation that uses up such a resource, its id being the only group."""
+        paths = ((row.uses, re.escape(row.path)) for row in self.operations if row.uses)
+        return {root: re.compile(path.replace(re.escape("{id}"), "([^/]+)")) for root, path in paths}
 
     @cached_property
     def order_ends(self) -> frozenset[str]:

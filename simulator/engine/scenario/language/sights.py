@@ -15,6 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
+from simulator.engine.scenario.play.matching import CARRIED
 from simulator.engine.text.enums import with_events
 from simulator.engine.text.globs import can_match
 from simulator.engine.text.json import JsonObject
@@ -168,15 +169,11 @@ def of_any(vocabulary: Vocabulary) -> Sight:
 
 
 @_remembered
-def of_beneficiary(vocabulary: Vocabulary) -> Sight:
-    return of_kind(vocabulary, "beneficiary")
-
-
-@_remembered
-def of_quote(vocabulary: Vocabulary) -> Sight:
-    return _together(
-        of_kind(vocabulary, kind.name) for kind in vocabulary.kinds.values() if kind.name.endswith("_quote")
-    )
+def of_root(vocabulary: Vocabulary, root: str) -> Sight:
+    """What is found at the head of a path that leads out of an object."""
+    if root in CARRIED:
+        return of_makers(vocabulary)
+    return _together(of_kind(vocabulary, kind.name) for kind in vocabulary.roots[root])
 
 
 @_remembered

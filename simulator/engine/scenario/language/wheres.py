@@ -14,19 +14,13 @@ from simulator.engine.scenario.language import sights
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.language.sights import Sight
-from simulator.engine.scenario.play.matching import DERIVED, texts_of
+from simulator.engine.scenario.play.matching import CARRIED, texts_of
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.globs import can_match
 
 Hint: TypeAlias = "Callable[[str, Iterable[str]], str]"
 """The sentence that names what was probably meant, or ""."""
 
-_ROOTS: Mapping[str, Callable[[Vocabulary], Sight]] = {
-    "request": sights.of_makers,
-    "body": sights.of_makers,
-    "beneficiary": sights.of_beneficiary,
-    "quote": sights.of_quote,
-}
 _FEW = 8
 """So many names or words are listed where none is like the one given."""
 _CALL = ("method", "path")
@@ -40,6 +34,8 @@ class WhereJudge:
         self._vocabulary = vocabulary
         self._document = document
         self._hint = hint
+        self._derived_heads = (*CARRIED, *vocabulary.roots)
+        """Paths that begin so lead out of the object itself, to what has to be looked for."""
 
     def of_rule(self, path: Path, where: object, events: list[object]) -> None:
         """The `where` of a rule on these events."""
@@ -95,10 +91,12 @@ class WhereJudge:
         of = f" of {named}" if named != CREATED else " of what is made without an event"
         for name, wanted in where.items():
             place, head = (*path, name), name.partition(".")[0]
-            if head in DERIVED:
+            if head in self._derived_heads:
                 self._derived(place, name, wanted)
             elif head not in whole.names:
-                message = f"unknown field `{shortened(head)}`{of}{self._hint(head, [*whole.names, *DERIVED])}"
+                message = (
+                    f"unknown field `{shortened(head)}`{of}{self._hint(head, [*whole.names, *self._derived_heads])}"
+                )
                 if CREATED in events:
                     self._document.warn(place, message, key=True)
                 else:
@@ -123,14 +121,14 @@ class WhereJudge:
             place, (head, _, rest) = (*path, name), name.partition(".")
             if name == "method":
                 self._methods(place, wanted, globs)
-            elif head in ("request", "body") and rest:
+            elif head in CARRIED and rest:
                 carried = sights.of_requests(self._vocabulary, named, globs)
                 self._look(place, rest, wanted, carried, "what such a request carries")
-            elif head in DERIVED:
+            elif head in self._derived_heads:
                 self._derived(place, name, wanted)
             elif name not in _CALL:
-                known = [*_CALL, "body.…", "quote.…", "beneficiary.…"]
-                hint = self._hint(name, [*_CALL, *DERIVED])
+                known = [*_CALL, *(f"{root}.…" for root in ("body", *sorted(self._vocabulary.roots, reverse=True)))]
+                hint = self._hint(name, [*_CALL, *self._derived_heads])
                 message = f"a request has no `{shortened(name)}`{hint or ': write ' + ', '.join(known)}"
                 self._document.warn(place, message, key=True)
 
@@ -151,12 +149,12 @@ class WhereJudge:
     def _derived(self, place: Path, name: str, wanted: object) -> None:
         head, _, rest = name.partition(".")
         if not rest:
-            member = next(iter(_ROOTS[head](self._vocabulary).names))
+            member = next(iter(sights.of_root(self._vocabulary, head).names))
             message = f"`{head}` is a whole object; name a member of it, as in `{head}.{member}`"
             self._document.warn(place, message, key=True)
             return
-        what = "what the requests carry that make something" if head in ("request", "body") else f"a {head}"
-        self._look(place, rest, wanted, _ROOTS[head](self._vocabulary), what)
+        what = "what the requests carry that make something" if head in CARRIED else f"a {head}"
+        self._look(place, rest, wanted, sights.of_root(self._vocabulary, head), what)
 
     def _other_kinds(self, wanted: object, told_of: Iterable[str]) -> str:
         """The kinds that are asked for and that there are, none of which is told of; "" where one is."""

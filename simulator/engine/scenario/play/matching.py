@@ -21,8 +21,8 @@ IsScenario: TypeAlias = "Callable[[str], bool]"
 Passes: TypeAlias = "Callable[[object, dict[str, str], IsScenario], bool]"
 """Whether a value passes; what a pattern captures is put into the groups."""
 
-DERIVED = frozenset({"request", "body", "beneficiary", "quote"})
-"""Paths that begin so lead out of the object itself, to what has to be looked for."""
+CARRIED = ("request", "body")
+"""Paths that begin so lead to what the request carried."""
 
 ABSENT: object = object()
 
@@ -38,9 +38,9 @@ class Condition:
 def conditions(where: Mapping[str, object], globs: frozenset[str] = frozenset()) -> tuple[Condition, ...]:
     """A `where` made ready. Values at the paths in `globs` are compared with the asked text as a glob.
 
-    What is compared with the object itself goes first: it costs least, and refuses most.
+    What is compared with a member of the object goes first: it costs least, and refuses most.
     """
-    entries = sorted(where.items(), key=lambda entry: isinstance(entry[1], Mapping) or _head(entry[0]) in DERIVED)
+    entries = sorted(where.items(), key=lambda entry: isinstance(entry[1], Mapping) or "." in entry[0])
     return tuple(Condition(path, _ready(wanted, path in globs)) for path, wanted in entries)
 
 
@@ -57,10 +57,6 @@ def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -
 def passes(wanted: object, value: object) -> bool:
     """Whether a value is what one entry of a `where` asks for, where no scenario is known by name."""
     return _ready(wanted, glob=False)(value, {}, lambda name: False)
-
-
-def _head(path: str) -> str:
-    return path.partition(".")[0]
 
 
 def dig(value: object, path: str) -> object:

@@ -1,19 +1,17 @@
-"""What the rules see: an object or a request, what its request carried, its beneficiary, its quote."""
+"""What the rules see: an object or a request, what its request carried, and the resources that they name."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin, origin_of
 from simulator.engine.records.records import find, kind_of, render
-from simulator.engine.scenario.play.matching import ABSENT, DERIVED, dig
+from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.scenario.play.matching import ABSENT, CARRIED, dig
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.text.texts import object_of
 from simulator.kernel.texts import NO_MEMBERS
 from simulator.kernel.world import World
-
-_CONFIRM = re.compile(r"^/quotes/([^/]+)/confirm$")
 
 
 def with_ancestors(world: World, object_id: str) -> Iterator[str]:
@@ -49,6 +47,7 @@ class View:
         body: Mapping[str, object] | None = None,
     ) -> None:
         self._world = world
+        self._vocabulary = vocabulary_of(world)
         self._environment = environment
         self._subject = subject
         self._object_id = object_id
@@ -62,7 +61,7 @@ class View:
         seen = self._seen
         if path not in seen:
             head, _, rest = path.partition(".")
-            if head not in DERIVED:
+            if head not in CARRIED and head not in self._vocabulary.roots:
                 seen[path] = dig(self._subject, path)
             elif rest:
                 seen[path] = dig(self.look(head), rest)
@@ -80,9 +79,7 @@ class View:
         return self._origin
 
     def _root(self, head: str) -> object:
-        if head == "beneficiary":
-            return self._shown(self._beneficiary_id())
-        return self._shown(self._quote_id()) if head == "quote" else self._request()
+        return self._request() if head in CARRIED else self._shown(self._named(head))
 
     def _request(self) -> Mapping[str, object]:
         if self._body is not None:
@@ -91,28 +88,33 @@ class View:
             self._carried = object_of(self._made_by().body)
         return self._carried
 
-    def _shown(self, record_id: object) -> object:
-        record = find(self._world, record_id) if isinstance(record_id, str) else None
+    def _shown(self, record_id: str | None) -> object:
+        record = find(self._world, record_id) if record_id else None
         if record is None or record.environment != self._environment:
             return ABSENT
         return render(self._world, record)
 
-    def _beneficiary_id(self) -> object:
-        """Named by the object or the request itself, by its recipient, or by the quote."""
-        sources: list[object] = [self._subject, self._request()]
-        quote_id = self._quote_id()
-        sources.append(find(self._world, quote_id) if isinstance(quote_id, str) else None)
-        for source in sources:
-            if isinstance(source, Mapping):
-                found = source.get("beneficiary_id") or dig(source, "recipient.beneficiary_id")
-            else:
-                found = getattr(source, "beneficiary_id", None)
-            if isinstance(found, str) and found:
-                return found
-        return None
+    def _named(self, root: str) -> str | None:
+        """The id of a resource: the call uses it up, the object or the request names it, or what else they name."""
+        kinds = self._vocabulary.roots[root]
+        return self._used_up(root) or self._named_here(kinds[0].named_by) or self._named_beyond(root)
 
-    def _quote_id(self) -> object:
-        confirmed = _CONFIRM.match(str(self._subject.get("path", ""))) if self._body is not None else None
-        if confirmed is not None:
-            return confirmed[1]
-        return self._subject.get("quote_id") or self._request().get("quote_id")
+    def _used_up(self, root: str) -> str | None:
+        using = self._vocabulary.using.get(root) if self._body is not None else None
+        found = using.fullmatch(str(self._subject.get("path", ""))) if using else None
+        return found[1] if found else None
+
+    def _named_here(self, paths: tuple[str, ...]) -> str | None:
+        found = (dig(source, path) for source in (self._subject, self._request()) for path in paths)
+        return next((one for one in found if isinstance(one, str) and one), None)
+
+    def _named_beyond(self, root: str) -> str | None:
+        """The id that the quote of an object has, say."""
+        field = self._vocabulary.roots[root][0].named_by[0]
+        for other, kinds in self._vocabulary.roots.items():
+            if any(field in kind.refers for kind in kinds):
+                named = self._named(other)
+                found = getattr(find(self._world, named), field, None) if named else None
+                if isinstance(found, str) and found:
+                    return found
+        return None

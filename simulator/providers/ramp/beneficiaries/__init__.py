@@ -23,6 +23,7 @@ ROOM = Room(
             lambda: shapes.BeneficiaryShape,
             example_of(__package__, "beneficiary"),
             prefix="ben_",
+            named_by=("beneficiary_id", "recipient.beneficiary_id"),
             collection="/beneficiaries",
         ),
     ),

@@ -76,6 +76,7 @@ OPERATIONS = (
         body_for=_confirm_body,
         check=actions.check_confirm,
         claim=actions.claim_quote,
+        uses="quote",
         load=actions.load_quote,
         group="ramps",
         money=True,

@@ -52,4 +52,16 @@ def quote_kind(
     example: Callable[[], Mapping[str, object]] = dict,
 ) -> Kind:
     """A quote of something."""
-    return Kind(name, table, render, QUOTE, shape, example, family="quote", prefix=prefix, short=short, refers=refers)
+    return Kind(
+        name,
+        table,
+        render,
+        QUOTE,
+        shape,
+        example,
+        family="quote",
+        prefix=prefix,
+        short=short,
+        refers=refers,
+        named_by=("quote_id",),
+    )
