@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
@@ -20,7 +19,7 @@ from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
 from tests.toy import PROVIDER
 from tests.toy import __file__ as toy
-from tests.toy.lending import RETURNED, TAKEN
+from tests.toy.lending import RETURNED
 from tests.toy.seal import SIGNATURE
 
 MOST_LINES = 300
@@ -54,11 +53,6 @@ class Branch:
 
     async def close(self) -> None:
         await self.runtime.close()
-
-
-@pytest.fixture(autouse=True)
-def catalogues(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CATALOGUE, TAKEN.code, TAKEN)
 
 
 def run(use: Callable[[Branch], Awaitable[None]], *scenarios: str) -> None:

@@ -87,7 +87,7 @@ def _borrow(call: Call[NewLoan, None, None]) -> LoanShape:
         raise ApiError("not_found", f"There is no book {book_id!r}.", "book_id")
     loans = world.store[LOAN_TABLE.of(call.environment)].values()
     if any(loan.book_id == book_id and loan.status == "out" for loan in loans):
-        raise ApiError(TAKEN.code, "Somebody else has this book.")
+        raise TAKEN.error("Somebody else has this book.")
     loan = Loan(**new_fields(world, call.environment, "loan-", "ids.loan"), book_id=book_id)
     return _show_loan(world, create(world, loan, "borrow"))
 
@@ -131,4 +131,5 @@ LOANS = Room(
     actions=(Action("bring_back", "the reader brings the book back", _bring_back, ("loan",)),),
     kinds=(_LOANS,),
     events=(RETURNED,),
+    errors=(TAKEN,),
 )

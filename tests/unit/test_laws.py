@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from simulator.engine.control.worlds.documents import contents_of
+from simulator.engine.rows.error import ENGINE_ERRORS, ErrorCode
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.room import Room
 from simulator.engine.worlds.simulator import tables_of
@@ -29,22 +30,7 @@ PACKAGE = ROOT / "simulator"
 SOURCES = sources()
 
 LONGEST_FILE = 420
-# What every operation may answer without declaring it: the steps of decision H2 before its own business rules.
-UNIVERSAL = {
-    "unauthorized",
-    "kyc_required",
-    "production_access_required",
-    "forbidden",
-    "invalid_request",
-    "missing_parameter",
-    "invalid_parameter",
-    "invalid_date_range",
-    "not_found",
-    "idempotency_conflict",
-    "rate_limited",
-    "internal_error",
-    "service_unavailable",
-}
+UNIVERSAL = {code for code, row in vocabulary().errors.items() if row.anywhere}
 
 
 def name_of(path: Path) -> str:
@@ -330,11 +316,37 @@ def test_every_event_that_a_state_table_or_a_room_emits_is_in_the_catalogue() ->
     assert from_tables, "the tables emit nothing: the law would hold of nothing"
 
 
-def _codes_raised(path: Path) -> Iterator[tuple[int, str]]:
+def _codes_written(path: Path) -> Iterator[tuple[int, str]]:
+    """The codes of `ApiError("a_code", …)`."""
     for call in calls(path, "ApiError"):
         code = call.args[0] if call.args else None
         if isinstance(code, ast.Constant) and isinstance(code.value, str):
             yield call.lineno, code.value
+
+
+def _codes_raised(path: Path) -> Iterator[tuple[int, str]]:
+    """The codes that are written, and those of the rows that a file names: `A_CODE`."""
+    yield from _codes_written(path)
+    for name in nodes_of(path, ast.Name):
+        if path.name != "errors.py" and name.id.isupper() and name.id.lower() in vocabulary().errors:
+            yield name.lineno, name.id.lower()
+
+
+def test_a_room_names_its_errors_by_their_codes_and_declares_them_all() -> None:
+    for room in ROOMS:
+        path = folder_of(room) / "errors.py"
+        module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)) if path.exists() else None
+        rows = {name: row for name, row in vars(module or room).items() if isinstance(row, ErrorCode)}
+        assert tuple(rows.items()) == tuple((row.code.upper(), row) for row in room.errors), room.name
+
+
+def test_a_code_is_written_only_where_it_is_one_of_the_engine() -> None:
+    """`ApiError` knows the status of those alone; a row of a room has its own."""
+    written = [(name_of(path), line, code) for path in SOURCES for line, code in _codes_written(path)]
+    assert written, "nothing is refused: the law would hold of nothing"
+    assert [one for one in written if one[-1] not in ENGINE_ERRORS] == []
+    of_bodies = {row.refuses_with for room in ROOMS for row in room.operations if row.refuses_with}
+    assert of_bodies <= ENGINE_ERRORS.keys()
 
 
 def test_every_error_code_is_in_the_catalogue() -> None:

@@ -39,7 +39,6 @@ LEFT: Mapping[str, int] = {
     "simulator/engine/insight/conduct.py": 2,
     "simulator/engine/insight/coverage.py": 2,
     "simulator/engine/insight/signals.py": 3,
-    "simulator/engine/rows/error.py": 17,
     "simulator/engine/scenario/language/document.py": 1,
     "simulator/engine/scenario/language/judge.py": 2,
     "simulator/engine/scenario/language/parts.py": 1,

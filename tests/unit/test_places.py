@@ -182,7 +182,7 @@ def test_whatever_plays_with_money_knows_a_new_operation_that_spends(monkeypatch
         *("balance-drained", "network-down", "limit-reached", "kyc-withdrawn", "key-revoked", "rate-moves")
     }
     assert host.vocabulary().provider.money.orders["lamp"].source == "balance"
-    covered = catalogue(host.vocabulary().operations, (), ())
+    covered = catalogue(host.vocabulary().operations, (), host.vocabulary())
     assert operation.name in [row.name for row in covered["operations"]]
 
 

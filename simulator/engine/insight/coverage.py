@@ -14,7 +14,7 @@ from simulator.engine.insight import tally
 from simulator.engine.insight.histories import Cell, cells, moves_of
 from simulator.engine.records.listing import Listing
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.rows.vocabulary import Vocabulary, vocabulary_of
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks import Delivery, all_deliveries
 from simulator.kernel.dataclass import dataclass
@@ -22,23 +22,6 @@ from simulator.kernel.world import World
 
 EVERY_WORLD = "*"
 ANY_OPERATION = "*"
-
-COMMON_CODES = (
-    "unauthorized",
-    "kyc_required",
-    "production_access_required",
-    "forbidden",
-    "invalid_request",
-    "missing_parameter",
-    "invalid_parameter",
-    "invalid_date_range",
-    "not_found",
-    "idempotency_conflict",
-    "rate_limited",
-    "internal_error",
-    "service_unavailable",
-)
-"""What operations answer before their own rules (decision H2): each counts once, at whichever operation it was seen."""
 
 PRACTICES = {
     "idempotent_replay": "a POST was repeated under its Idempotency-Key and got the stored answer",
@@ -118,7 +101,7 @@ def count_world(world: World) -> Counts:
                 hit("operations", operation, "succeeded", row.hits, row.first)
             elif what.which in errors:
                 hit("errors", (what.operation, what.which), "hits", row.hits, row.first)
-                if what.which in COMMON_CODES:
+                if errors[what.which].anywhere:
                     hit("errors", (ANY_OPERATION, what.which), "hits", row.hits, row.first)
         elif what.sort == tally.PAGE:
             hit("lists", operation, "pages", row.hits, row.first)
@@ -189,7 +172,7 @@ def merged(parts: Iterable[Counts]) -> Counts:
 
 
 def catalogue(
-    operations: Iterable[Operation], table_cells: Iterable[Cell], events: Iterable[str]
+    operations: Iterable[Operation], table_cells: Iterable[Cell], vocabulary: Vocabulary
 ) -> dict[str, list[Item]]:
     """Everything that can be covered, by dimension, in the order of the tables."""
     operations, table_cells = tuple(operations), tuple(table_cells)
@@ -198,7 +181,11 @@ def catalogue(
         for row in operations
         for code in dict.fromkeys(row.errors)
     ]
-    common = [Item((ANY_OPERATION, code), {"operation": ANY_OPERATION, "code": code}) for code in COMMON_CODES]
+    common = [
+        Item((ANY_OPERATION, code), {"operation": ANY_OPERATION, "code": code})
+        for code, row in vocabulary.errors.items()
+        if row.anywhere
+    ]
     states = dict.fromkeys((cell.kind, cell.target) for cell in table_cells)
     return {
         "operations": [
@@ -210,7 +197,7 @@ def catalogue(
             Item(cell, {"kind": cell.kind, "from": cell.source, "trigger": cell.on, "to": cell.target})
             for cell in dict.fromkeys(table_cells)
         ],
-        "events": [Item((name,), {}, ("emitted", "delivered", "acknowledged")) for name in events],
+        "events": [Item((name,), {}, ("emitted", "delivered", "acknowledged")) for name in vocabulary.events],
         "lists": [
             Item((row.name,), {"path": row.path}, ("pages", "further_pages"))
             for row in operations
@@ -229,7 +216,8 @@ def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, n
     """
     dimensions: JsonObject = {}
     known: set[tuple[str, Key]] = set()
-    for dimension, items in catalogue(operations, cells(world), vocabulary_of(world).events).items():
+    vocabulary = vocabulary_of(world)
+    for dimension, items in catalogue(operations, cells(world), vocabulary).items():
         shown = [_show(item, counts.get((dimension, item.key), Count())) for item in items]
         known.update((dimension, item.key) for item in items)
         dimensions[dimension] = {
@@ -241,7 +229,7 @@ def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, n
     undeclared = [
         {"item": " ".join(key), "hits": count.numbers["hits"]}
         for (dimension, key), count in counts.items()
-        if dimension == "errors" and (dimension, key) not in known and key[1] not in COMMON_CODES
+        if dimension == "errors" and (dimension, key) not in known and not vocabulary.errors[key[1]].anywhere
     ]
     return {"world": name, **_totals(covered, total), "dimensions": dimensions, "undeclared": undeclared}
 

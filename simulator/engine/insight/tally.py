@@ -6,15 +6,15 @@ of snapshots and gone after a reset.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from simulator.engine.clients.tool_mark import is_marked
 from simulator.engine.records.listing import Listing
 from simulator.engine.records.requests import JournalEntry
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.json import loads
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
@@ -58,7 +58,7 @@ def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> N
     """Count one call that was routed to an operation, unless it is one of the simulator's tools; inside a change."""
     if is_marked(exchange.headers):
         return
-    _count(world, ANSWER, operation, outcome_of(exchange), exchange)
+    _count(world, ANSWER, operation, outcome_of(exchange, vocabulary_of(world).errors), exchange)
     if len(exchange.answer_headers) > 1 and any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
         _count(world, REPLAY, operation, SUCCESS, exchange)
     if exchange.status == 200 and isinstance(operation.query, Listing):
@@ -79,22 +79,22 @@ def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
         yield Counted.of(key), row
 
 
-def outcome_of(exchange: JournalEntry) -> str:
+def outcome_of(exchange: JournalEntry, errors: Container[str]) -> str:
     """`success`, the code of the error, or the status where the answer is no envelope (0: the connection was cut)."""
     if 200 <= exchange.status <= 299:
         return SUCCESS
-    return code_of(exchange) or str(exchange.status)
+    return code_of(exchange, errors) or str(exchange.status)
 
 
-def code_of(exchange: JournalEntry) -> str:
-    """The catalogued error code of an answer, "" when it has none."""
+def code_of(exchange: JournalEntry, errors: Container[str]) -> str:
+    """The error code of an answer, "" when it has none of these."""
     if exchange.status < 400:
         return ""
     try:
         code = loads(exchange.response)["error"]["code"]
     except (ValueError, KeyError, TypeError):
         return ""
-    return code if isinstance(code, str) and code in CATALOGUE else ""
+    return code if isinstance(code, str) and code in errors else ""
 
 
 def query_of(path: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ from simulator.engine.clients.tool_mark import is_marked
 from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.json import loads
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.world import World
@@ -18,10 +19,11 @@ from simulator.kernel.world import World
 class JournaledCall:
     """One call of the journal at its place in it."""
 
-    def __init__(self, place: int, row: JournalEntry, operation: Operation) -> None:
+    def __init__(self, place: int, row: JournalEntry, operation: Operation, errors: Container[str]) -> None:
         self.place = place
         self.row = row
         self.operation = operation
+        self._errors = errors
 
     @property
     def succeeded(self) -> bool:
@@ -38,7 +40,7 @@ class JournaledCall:
 
     @cached_property
     def code(self) -> str:
-        return code_of(self.row)
+        return code_of(self.row, self._errors)
 
     @cached_property
     def body(self) -> Mapping[str, Any]:
@@ -91,7 +93,8 @@ def traffic_of(world: World, operations: Iterable[Operation]) -> list[JournaledC
     """The calls in the journal that were routed to an operation, oldest first."""
     by_name = {operation.name: operation for operation in operations}
     rows = (row for row in list(requests_of(world).entries) if row.operation in by_name)
-    return [JournaledCall(place, row, by_name[row.operation]) for place, row in enumerate(rows)]
+    errors = vocabulary_of(world).errors
+    return [JournaledCall(place, row, by_name[row.operation], errors) for place, row in enumerate(rows)]
 
 
 def _object(raw: bytes) -> Mapping[str, Any]:

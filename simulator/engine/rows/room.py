@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from simulator.engine.rows.action import Action
+from simulator.engine.rows.error import ErrorCode
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.operation import Operation
@@ -38,6 +39,8 @@ class Room:
     clauses: Callable[[], Clauses] = dict
     events: tuple[EventType, ...] = ()
     """The events that it owns. Other rooms may emit them too."""
+    errors: tuple[ErrorCode, ...] = ()
+    """The error codes that it owns, besides those of the engine. Other rooms may answer them too."""
 
     def all_tables(self) -> tuple[TableKey[Any], ...]:
         """Every table that it owns or whose rows it has kinds of, each once."""

@@ -10,7 +10,7 @@ from typing import Any
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.chapter import chapter
-from simulator.engine.rows.error import CATALOGUE, ErrorCode
+from simulator.engine.rows.error import ENGINE_ERRORS, ErrorCode
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Kind
@@ -40,7 +40,8 @@ class Vocabulary(Service):
             rows = (kind.machine.initial, *kind.machine.rows.values())
             if unknown := {name for row in rows for move in row for name in move.events} - self.events.keys():
                 raise ValueError(f"no room declares what a {kind.name} emits: {', '.join(sorted(unknown))}")
-        self.errors: Mapping[str, ErrorCode] = CATALOGUE
+        declared = (room.errors for room in rooms)
+        self.errors: Mapping[str, ErrorCode] = chapter("errors", (ENGINE_ERRORS.values(), *declared))
         timers = (row for room in rooms for row in room.timers)
         self.timers: Mapping[str, TimerRow] = by_name("timers", timers, lambda row: row.kind)
         tables = dict.fromkeys(table for room in rooms for table in room.all_tables())

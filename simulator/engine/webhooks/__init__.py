@@ -19,6 +19,7 @@ from simulator.engine.webhooks.delivery.queue import end_fault, recipients, repo
 from simulator.engine.webhooks.delivery.schedule import retries_ahead
 from simulator.engine.webhooks.emails import EmailEntry, emails
 from simulator.engine.webhooks.emitting import emit_example
+from simulator.engine.webhooks.errors import ERRORS
 from simulator.engine.webhooks.events import EVENTS
 from simulator.engine.webhooks.keys import (
     KEYS,
@@ -95,6 +96,7 @@ ROOM = Room(
     setup=set_up_keys,
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
+    errors=ERRORS,
 )
 
 

@@ -21,6 +21,7 @@ from simulator.engine.text.shapes import Page
 from simulator.engine.webhooks import bodies, shapes
 from simulator.engine.webhooks.delivery.attempts import cancel_planned, discard_pending
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoints
+from simulator.engine.webhooks.errors import INVALID_WEBHOOK_URL, UNSUPPORTED_EVENT
 from simulator.engine.webhooks.keys import rotate_key, url_policy, webhook_key
 from simulator.engine.webhooks.records import ALL_EVENTS, TESTED, Webhook
 from simulator.engine.webhooks.states import WEBHOOK
@@ -134,13 +135,13 @@ def rotate(call: ActionCall[None, Nothing]) -> dict[str, str]:
 def _require_url(world: World, url: str) -> None:
     refusal = check_url(url, url_policy(world))
     if refusal is not None:
-        raise ApiError("invalid_webhook_url", f"The URL cannot receive webhooks: {refusal}.", "url")
+        raise INVALID_WEBHOOK_URL.error(f"The URL cannot receive webhooks: {refusal}.", "url")
 
 
 def _require_events(world: World, events: list[str]) -> None:
     for name in events:
         if name != ALL_EVENTS and name not in vocabulary_of(world).events:
-            raise ApiError("unsupported_event", f"There is no event type {name!r}.", "events")
+            raise UNSUPPORTED_EVENT.error(f"There is no event type {name!r}.", "events")
 
 
 def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEndpoint]) -> Probe:
@@ -148,7 +149,7 @@ def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEnd
 
     def judge(outcome: ProbeOutcome) -> shapes.WebhookEndpoint:
         if outcome.status != 200:
-            raise ApiError("invalid_webhook_url", _what_came_back(endpoint.url, outcome), "url")
+            raise INVALID_WEBHOOK_URL.error(_what_came_back(endpoint.url, outcome), "url")
         return then()
 
     return Probe(endpoint.url, event.raw, webhook_key(world, endpoint.environment), judge)

@@ -12,7 +12,6 @@ from threading import Thread
 import pytest
 
 from simulator import host
-from simulator.engine.rows.error import CATALOGUE
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.server.process import serving
 from simulator.engine.server.runtime import Runtime
@@ -22,7 +21,6 @@ from simulator.testing.links.http_link import HttpLink
 from simulator.testing.servers.server import Server
 from tests.tools.exploration.suite import ALONE, PYTEST
 from tests.toy import PROVIDER
-from tests.toy.lending import TAKEN
 
 SUITE = """
 import httpx
@@ -62,7 +60,6 @@ def serve() -> Iterator[Server]:
 
 
 def test_its_calls_fail_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CATALOGUE, TAKEN.code, TAKEN)
     monkeypatch.setattr(host, "PROVIDER", PROVIDER)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", ALONE["PYTEST_DISABLE_PLUGIN_AUTOLOAD"])
     monkeypatch.chdir(tmp_path)

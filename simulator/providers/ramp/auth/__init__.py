@@ -15,6 +15,7 @@ from simulator.providers.ramp.auth.actions import (
     token_holder,
     verify,
 )
+from simulator.providers.ramp.auth.errors import ERRORS
 from simulator.providers.ramp.auth.gates import check_gates
 from simulator.providers.ramp.auth.records import KEY_PAIRS, TOKENS
 from simulator.providers.ramp.auth.routes import ACTIONS, OPERATIONS
@@ -30,6 +31,7 @@ ROOM = Room(
     setup=set_up,
     verify=verify,
     clauses=lambda: CLAUSES,
+    errors=ERRORS,
 )
 
 

@@ -18,6 +18,7 @@ from simulator.engine.worlds.directory import directory_of
 from simulator.kernel.clock import DAY_MS, SECOND_MS
 from simulator.kernel.world import World
 from simulator.providers.ramp.auth import bodies
+from simulator.providers.ramp.auth.errors import ENVIRONMENT_MISMATCH, INVALID_CREDENTIALS
 from simulator.providers.ramp.auth.records import (
     KEY_PAIRS,
     PERMISSIONS,
@@ -45,12 +46,12 @@ def exchange(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
     public_key, secret_key = call.body.public_key, call.body.secret_key
     named = {_environment_of(public_key, "pk"), _environment_of(secret_key, "sk")}
     if None in named:
-        raise ApiError("invalid_credentials", "The keys do not start as a public and a secret key do.")
+        raise INVALID_CREDENTIALS.error("The keys do not start as a public and a secret key do.")
     if named != {environment}:
-        raise ApiError("environment_mismatch", f"These are not both keys of the {environment} environment.")
+        raise ENVIRONMENT_MISMATCH.error(f"These are not both keys of the {environment} environment.")
     pair = key_pairs(world, environment).get(public_key)
     if pair is None or pair.secret_key != secret_key or pair.status != "active":
-        raise ApiError("invalid_credentials", "The key pair does not match or is revoked.")
+        raise INVALID_CREDENTIALS.error("The key pair does not match or is revoked.")
     require_access(world, environment)
     lifetime_ms = TOKEN_LIFETIME_SECONDS * SECOND_MS
     token = Token(

@@ -14,6 +14,7 @@ from simulator.providers.ramp.balance.destinations import (
     parse_destination,
     resolve_destination,
 )
+from simulator.providers.ramp.balance.errors import ERRORS
 from simulator.providers.ramp.balance.movements.send import create_send, price_send_to
 from simulator.providers.ramp.balance.movements.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset
@@ -53,6 +54,7 @@ ROOM = Room(
     ),
     setup=assets.set_up,
     clauses=lambda: shapes.CLAUSES,
+    errors=ERRORS,
 )
 
 

@@ -20,6 +20,8 @@ from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance import bodies
 from simulator.providers.ramp.deposit_wallets import (
+    INVOICE_EXPIRED,
+    WALLET_DISABLED,
     DecodedInvoice,
     Invoice,
     LightningAddress,
@@ -32,7 +34,13 @@ from simulator.providers.ramp.deposit_wallets import (
 )
 from simulator.providers.ramp.incoming_transfers import LIGHTNING, receiver_at
 from simulator.providers.ramp.profile import PlatformUser, is_oneself, platform_user
-from simulator.providers.ramp.reference import is_address, is_phone
+from simulator.providers.ramp.reference import (
+    INVALID_PHONE_NUMBER,
+    INVALID_WALLET_ADDRESS,
+    UNSUPPORTED_NETWORK,
+    is_address,
+    is_phone,
+)
 from simulator.providers.ramp.transactions import IN_FLIGHT, payment_of
 
 LIGHTNING_NETWORK = "bitcoin"
@@ -82,7 +90,7 @@ def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser
     param = f"destination.{name}"
     if name == "phone_number" and not is_phone(value):
         message = f"{value!r} is not an international phone number. Write + and digits only, as in +254712345678."
-        raise ApiError("invalid_phone_number", message, param)
+        raise INVALID_PHONE_NUMBER.error(message, param)
     user = platform_user(world, **{name: value})
     if user is None:
         raise ApiError("not_found", f"There is no user with this {name}.", param)
@@ -109,7 +117,7 @@ def resolve_destination(
         return Recipient(address=destination.address, memo=memo, free_products=_products_of(own))
     assert isinstance(destination, bodies.LightningDestination)
     if network != LIGHTNING_NETWORK:
-        raise ApiError("unsupported_network", "Lightning payments are made on BITCOIN.", "network")
+        raise UNSUPPORTED_NETWORK.error("Lightning payments are made on BITCOIN.", "network")
     if destination.invoice is not None:
         return _invoice(world, environment, destination.invoice, amount)
     address = present(destination.lightning_address)
@@ -144,7 +152,7 @@ def _invoice(world: World, environment: str, text: str, amount: Decimal) -> Reci
         raise _bad("invoice", f"it is not a BOLT11 invoice {nets}") from None
     _check_asked(invoice, amount)
     if world.now_ms >= invoice.expires_at_ms:
-        raise ApiError("invoice_expired", "The Lightning invoice has expired; ask for a fresh one.")
+        raise INVOICE_EXPIRED.error("The Lightning invoice has expired; ask for a fresh one.")
     own = receiver_at(world, environment, LIGHTNING, text)
     return Recipient(lightning=text, invoice=True, free_products=_products_of(own))
 
@@ -169,9 +177,9 @@ def require_payable(world: World, environment: str, recipient: Recipient) -> Non
         raise ApiError("invalid_state", f"It can no longer be paid: {entry.id} is {entry.status}.", param)
     if has_disabled_wallet(world, entry):
         message = f"The wallet of {entry.id} is disabled and cannot receive funds. Enable it first."
-        raise ApiError("wallet_disabled", message, param)
+        raise WALLET_DISABLED.error(message, param)
 
 
 def _bad(field: str, why: str) -> ApiError:
     param = f"destination.{field}"
-    return ApiError("invalid_wallet_address", f"`{param}` cannot be paid: {why}.", param)
+    return INVALID_WALLET_ADDRESS.error(f"`{param}` cannot be paid: {why}.", param)

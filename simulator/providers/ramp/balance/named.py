@@ -5,9 +5,15 @@ Decisions H5, M6 and R1.
 
 from __future__ import annotations
 
-from simulator.engine.rows.error import ApiError
 from simulator.kernel.money import Currency
-from simulator.providers.ramp.reference import asset, fiat, has_method
+from simulator.providers.ramp.reference import (
+    UNSUPPORTED_ASSET,
+    UNSUPPORTED_NETWORK,
+    UNSUPPORTED_PAIR,
+    asset,
+    fiat,
+    has_method,
+)
 from simulator.providers.ramp.spelling import WALLET
 
 WITHDRAWABLE = ("USDC", "USDT", "CUSD")
@@ -17,10 +23,10 @@ def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
     """The asset named in a body by the wallet operations' spelling; 422 unsupported_network, unsupported_asset."""
     if network not in WALLET:
         names = ", ".join(WALLET)
-        raise ApiError("unsupported_network", f"{network!r} is not one of {names}.", f"{prefix}network")
+        raise UNSUPPORTED_NETWORK.error(f"{network!r} is not one of {names}.", f"{prefix}network")
     found = asset(symbol, WALLET[network])
     if found is None:
-        raise ApiError("unsupported_asset", f"{symbol!r} is not available on {network}.", f"{prefix}symbol")
+        raise UNSUPPORTED_ASSET.error(f"{symbol!r} is not available on {network}.", f"{prefix}symbol")
     return found
 
 
@@ -33,7 +39,7 @@ def require_fiat(code: str, method: str | None = None) -> Currency:
     """A fiat currency, and that it can be paid by a method; 422 unsupported_pair."""
     money = fiat(code)
     if money is None:
-        raise ApiError("unsupported_pair", f"{code!r} is not a supported fiat currency.", "fiat_currency")
+        raise UNSUPPORTED_PAIR.error(f"{code!r} is not a supported fiat currency.", "fiat_currency")
     if method is not None and not has_method(code, method):
-        raise ApiError("unsupported_pair", f"{method} is not available for {code}.", "method")
+        raise UNSUPPORTED_PAIR.error(f"{method} is not available for {code}.", "method")
     return money

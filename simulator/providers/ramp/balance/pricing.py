@@ -15,7 +15,17 @@ from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance.destinations import Recipient
-from simulator.providers.ramp.fees import Fee, FeeProduct, check_limits, formula, match, no_fee, solve_source
+from simulator.providers.ramp.balance.errors import INSUFFICIENT_BALANCE
+from simulator.providers.ramp.fees import (
+    AMOUNT_TOO_LOW,
+    Fee,
+    FeeProduct,
+    check_limits,
+    formula,
+    match,
+    no_fee,
+    solve_source,
+)
 from simulator.providers.ramp.fees import received as received_of
 from simulator.providers.ramp.reference import ramp_rate, swap_rate
 from simulator.providers.ramp.transactions import holder
@@ -44,7 +54,7 @@ class SendPricing:
 
 
 def too_low(message: str) -> ApiError:
-    return ApiError("amount_too_low", message, "amount")
+    return AMOUNT_TOO_LOW.error(message, "amount")
 
 
 def price_buy(
@@ -130,8 +140,7 @@ def require_balance(world: World, environment: str, asset: Currency, paid: Decim
     """422 insufficient_balance when less than `paid` is available (decision M12)."""
     balance = world.ledger.balance(available(holder(environment)), asset.key)
     if balance < paid:
-        raise ApiError(
-            "insufficient_balance",
+        raise INSUFFICIENT_BALANCE.error(
             f"{asset.format(paid)} {asset.code} are needed, {asset.format(balance)} are available.",
             param,
         )

@@ -6,6 +6,7 @@ from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.beneficiaries import shapes
+from simulator.providers.ramp.beneficiaries.errors import BENEFICIARY_MISMATCH, ERRORS
 from simulator.providers.ramp.beneficiaries.events import EVENTS
 from simulator.providers.ramp.beneficiaries.records import BENEFICIARIES, Beneficiary, beneficiary
 from simulator.providers.ramp.beneficiaries.routes import OPERATIONS
@@ -29,7 +30,8 @@ ROOM = Room(
     ),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
+    errors=ERRORS,
 )
 
 
-__all__ = ["ROOM", "Beneficiary", "beneficiary"]
+__all__ = ["BENEFICIARY_MISMATCH", "ROOM", "Beneficiary", "beneficiary"]

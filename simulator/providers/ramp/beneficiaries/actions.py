@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simulator.engine.records.records import create, new_fields, remove
-from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
 from simulator.providers.ramp.beneficiaries import bodies, shapes
+from simulator.providers.ramp.beneficiaries.errors import UNSUPPORTED_PROVIDER
 from simulator.providers.ramp.beneficiaries.records import (
     BankAccountDetails,
     Beneficiary,
@@ -20,7 +20,11 @@ from simulator.providers.ramp.beneficiaries.records import (
 )
 from simulator.providers.ramp.reference import (
     COUNTRIES,
+    INVALID_PHONE_NUMBER,
+    INVALID_WALLET_ADDRESS,
     PROVIDER_CODES,
+    UNSUPPORTED_ASSET,
+    UNSUPPORTED_PAIR,
     asset,
     is_address,
     is_phone,
@@ -60,9 +64,7 @@ def save_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.Be
 def _fiat_of(body: bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) -> FiatCode:
     fiat = COUNTRIES[body.country]
     if body.fiat_currency != fiat:
-        raise ApiError(
-            "unsupported_pair", f"{body.fiat_currency!r} is not supported in {body.country}.", "fiat_currency"
-        )
+        raise UNSUPPORTED_PAIR.error(f"{body.fiat_currency!r} is not supported in {body.country}.", "fiat_currency")
     return fiat
 
 
@@ -89,15 +91,13 @@ def _bank_account(body: bodies.CreateBankAccountBeneficiary) -> BankAccountDetai
 def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetails:
     given = body.phone_number
     if not is_phone(given.phone_number, body.country):
-        raise ApiError(
-            "invalid_phone_number",
+        raise INVALID_PHONE_NUMBER.error(
             f"{given.phone_number!r} is not a phone number of {body.country} in international format.",
             "phone_number.phone_number",
         )
     if provider(body.country, given.provider) is None:
-        known = given.provider in PROVIDER_CODES
-        raise ApiError(
-            "unsupported_pair" if known else "unsupported_provider",
+        code = UNSUPPORTED_PAIR if given.provider in PROVIDER_CODES else UNSUPPORTED_PROVIDER
+        raise code.error(
             f"The mobile money provider {given.provider!r} is not supported in {body.country}.",
             "phone_number.provider",
         )
@@ -107,12 +107,9 @@ def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetai
 def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddressDetails:
     network = SHORT[given.network]
     if asset(_ASSET_SPELLINGS.get(given.asset, given.asset), network) is None:
-        raise ApiError(
-            "unsupported_asset", f"{given.asset!r} is not available on {given.network}.", "wallet_address.asset"
-        )
+        raise UNSUPPORTED_ASSET.error(f"{given.asset!r} is not available on {given.network}.", "wallet_address.asset")
     if not is_address(network, given.wallet_address, environment):
-        raise ApiError(
-            "invalid_wallet_address",
+        raise INVALID_WALLET_ADDRESS.error(
             f"{given.wallet_address!r} is not an address on {given.network}.",
             "wallet_address.wallet_address",
         )

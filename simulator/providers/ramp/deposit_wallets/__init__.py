@@ -15,6 +15,7 @@ from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.deposit_wallets import actions, lightning, shapes
 from simulator.providers.ramp.deposit_wallets.actions import default_wallet
+from simulator.providers.ramp.deposit_wallets.errors import ERRORS, INVOICE_EXPIRED, WALLET_DISABLED
 from simulator.providers.ramp.deposit_wallets.events import EVENTS
 from simulator.providers.ramp.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
 from simulator.providers.ramp.deposit_wallets.lightning import has_disabled_wallet, payment_failed, takes_payments
@@ -94,11 +95,14 @@ ROOM = Room(
     ),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
+    errors=ERRORS,
 )
 
 
 __all__ = [
+    "INVOICE_EXPIRED",
     "ROOM",
+    "WALLET_DISABLED",
     "DecodedInvoice",
     "Invoice",
     "LightningAddress",

@@ -11,7 +11,7 @@ from simulator.engine.records.conditions import having, oldest_of, only
 from simulator.engine.records.listing import ListRequest, page_of
 from simulator.engine.records.records import announce, create, existing, move, new_fields, save
 from simulator.engine.rows.action import ActionCall
-from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.error import invalid
 from simulator.engine.rows.kind import Arrival
 from simulator.engine.rows.operation import Call
 from simulator.engine.text.fields import Nothing, check_decimals
@@ -29,7 +29,15 @@ from simulator.providers.ramp.deposit_wallets.rendering import (
     required_confirmations,
 )
 from simulator.providers.ramp.incoming_transfers import expect
-from simulator.providers.ramp.reference import ASSETS, asset, new_address, new_tx_hash, require_network, require_tx_hash
+from simulator.providers.ramp.reference import (
+    ASSETS,
+    UNSUPPORTED_NETWORK,
+    asset,
+    new_address,
+    new_tx_hash,
+    require_network,
+    require_tx_hash,
+)
 from simulator.providers.ramp.spelling import DEPOSIT
 from simulator.providers.ramp.transactions import credit_deposit, fresh_memo
 
@@ -39,9 +47,9 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
     world, environment, body = call.world, call.environment, call.body
     network = DEPOSIT.get(body.network)
     if network is None:
-        raise ApiError("unsupported_network", f"{body.network!r} is not one of {', '.join(DEPOSIT)}.", "network")
+        raise UNSUPPORTED_NETWORK.error(f"{body.network!r} is not one of {', '.join(DEPOSIT)}.", "network")
     if body.lightning and network != "bitcoin":
-        raise ApiError("unsupported_network", f"Lightning is not available on {network}.", "network")
+        raise UNSUPPORTED_NETWORK.error(f"Lightning is not available on {network}.", "network")
     require_network(world, environment, network)
     address = new_address(world, network, environment)
     wallet = Wallet(

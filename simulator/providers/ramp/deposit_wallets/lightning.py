@@ -18,6 +18,7 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
 from simulator.providers.ramp.deposit_wallets import bodies, shapes
+from simulator.providers.ramp.deposit_wallets.errors import WALLET_DISABLED
 from simulator.providers.ramp.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.providers.ramp.deposit_wallets.records import (
     ADDRESSES_BY_USERNAME,
@@ -32,7 +33,7 @@ from simulator.providers.ramp.deposit_wallets.records import (
 )
 from simulator.providers.ramp.deposit_wallets.rendering import render_entry
 from simulator.providers.ramp.incoming_transfers import LIGHTNING, expect, receiver_at
-from simulator.providers.ramp.reference import ASSETS
+from simulator.providers.ramp.reference import ASSETS, UNSUPPORTED_NETWORK
 from simulator.providers.ramp.transactions import IN_FLIGHT, Transaction, credit_deposit, payment_of
 
 EXPIRY = "invoice.expiry"
@@ -53,9 +54,9 @@ def add_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes.LightningEnt
     """POST /wallets/{id}/lightning."""
     world, body, wallet = call.world, call.body, call.resource
     if wallet.network != "bitcoin":
-        raise ApiError("unsupported_network", f"Lightning is not available on {wallet.network} wallets.")
+        raise UNSUPPORTED_NETWORK.error(f"Lightning is not available on {wallet.network} wallets.")
     if wallet.status == "disabled":
-        raise ApiError("wallet_disabled", "The wallet is disabled and cannot receive funds.")
+        raise WALLET_DISABLED.error("The wallet is disabled and cannot receive funds.")
     if isinstance(body, bodies.CreateLightningAddress):
         return render_entry(world, open_address(world, wallet, body.username))
     assert isinstance(body, bodies.CreateInvoice)  # `body_for` knows no third
@@ -125,9 +126,8 @@ def remove_entry(call: Call[None, None, LightningEntry]) -> None:
     if not kind_of(world, entry).machine.permits(entry.status, "delete"):
         raise ApiError("invalid_state", f"The invoice is {entry.status}.")
     if (payment := _payment_in_flight(world, entry)) is not None:
-        raise ApiError(
-            "invalid_state", f"The invoice is being paid by {payment.id}. Wait until that payment has ended."
-        )
+        message = f"The invoice is being paid by {payment.id}. Wait until that payment has ended."
+        raise ApiError("invalid_state", message)
     world.agenda.cancel(EXPIRY, entry.id)
     move(world, entry, "delete")
 

@@ -9,6 +9,7 @@ from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.fees.catalogue import find_product
 from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, LIST_CURRENCIES
+from simulator.providers.ramp.fees.errors import AMOUNT_TOO_LOW, ERRORS
 from simulator.providers.ramp.fees.pricing import check_limits, formula, match, received, require_in_force, solve_source
 from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, FEES, Fee, FeeProduct, no_fee
 from simulator.providers.ramp.fees.routes import ACTIONS, OPERATIONS
@@ -28,12 +29,14 @@ ROOM = Room(
     actions=ACTIONS,
     kinds=(Kind("fee_product", CHANGED_PRODUCTS, render_product, FEE_PRODUCT, standing=find_product),),
     clauses=lambda: {**CLAUSES, **CURRENCY_CLAUSES},
+    errors=ERRORS,
 )
 
 MACHINES = (FEE_PRODUCT,)
 
 
 __all__ = [
+    "AMOUNT_TOO_LOW",
     "FEES",
     "ROOM",
     "AppFee",

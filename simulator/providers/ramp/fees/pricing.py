@@ -17,6 +17,7 @@ from simulator.kernel.money import ZERO, Currency, add, divide_up, multiply
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.fees.catalogue import are_untouched, base_of, product_of, products_of
+from simulator.providers.ramp.fees.errors import AMOUNT_TOO_LOW
 from simulator.providers.ramp.fees.records import (
     IN_FIAT,
     WITH_FIAT,
@@ -26,6 +27,8 @@ from simulator.providers.ramp.fees.records import (
     fee_of,
     network_fee_currency,
 )
+from simulator.providers.ramp.profile import AMOUNT_TOO_HIGH
+from simulator.providers.ramp.reference import UNSUPPORTED_PAIR
 
 _METHOD_OF = {
     "mobile_money": "phone_number",
@@ -50,7 +53,7 @@ class Breakdown:
 
 
 def unsupported(message: str, param: str | None = None) -> ApiError:
-    return ApiError("unsupported_pair", message, param)
+    return UNSUPPORTED_PAIR.error(message, param)
 
 
 def match(
@@ -197,11 +200,11 @@ def check_limits(product: FeeProduct, amount: Decimal, fee: Fee | None = None) -
     """
     limits, param = product.limits, "amount"
     if amount <= 0 or amount < limits.min_amount:
-        raise ApiError("amount_too_low", f"The least amount is {_shown(product, limits.min_amount)}.", param)
+        raise AMOUNT_TOO_LOW.error(f"The least amount is {_shown(product, limits.min_amount)}.", param)
     if amount > limits.max_amount:
-        raise ApiError("amount_too_high", f"The greatest amount is {_shown(product, limits.max_amount)}.", param)
+        raise AMOUNT_TOO_HIGH.error(f"The greatest amount is {_shown(product, limits.max_amount)}.", param)
     if fee is not None and fee.total >= amount:
-        raise ApiError("amount_too_low", f"The amount does not exceed its fee of {_shown(product, fee.total)}.", param)
+        raise AMOUNT_TOO_LOW.error(f"The amount does not exceed its fee of {_shown(product, fee.total)}.", param)
 
 
 def _shown(product: FeeProduct, amount: Decimal) -> str:
@@ -231,7 +234,7 @@ def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decima
     while not enough(high):
         high *= 2
         if high > most:
-            raise ApiError("amount_too_high", "No source amount delivers so much.", "amount")
+            raise AMOUNT_TOO_HIGH.error("No source amount delivers so much.", "amount")
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.history import shapes
+from simulator.providers.ramp.history.errors import ERRORS
 from simulator.providers.ramp.history.routes import OPERATIONS
 
 ROOM = Room(
     "history",
     operations=OPERATIONS,
     clauses=lambda: shapes.CLAUSES,
+    errors=ERRORS,
 )
 
 

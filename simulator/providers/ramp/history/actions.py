@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
+from simulator.providers.ramp.history.errors import ORDER_NOT_FOUND
 from simulator.providers.ramp.transactions import Transaction, by_order_id, transactions
 
 
@@ -19,7 +19,7 @@ def load_order(call: Call) -> Transaction:
     found = by_order_id(call.world, call.environment, order_id)
     found = found or transactions(call.world, call.environment).get(order_id)
     if found is None:
-        raise ApiError("order_not_found", f"There is no order {order_id!r}.")
+        raise ORDER_NOT_FOUND.error(f"There is no order {order_id!r}.")
     return found
 
 

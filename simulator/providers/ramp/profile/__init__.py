@@ -10,6 +10,7 @@ from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.profile import shapes
 from simulator.providers.ramp.profile.actions import set_up
+from simulator.providers.ramp.profile.errors import AMOUNT_TOO_HIGH, ERRORS
 from simulator.providers.ramp.profile.events import EVENTS
 from simulator.providers.ramp.profile.gates import require_active, require_kyc, require_production_access
 from simulator.providers.ramp.profile.limits import (
@@ -71,10 +72,12 @@ ROOM = Room(
     verify=verify,
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
+    errors=ERRORS,
 )
 
 
 __all__ = [
+    "AMOUNT_TOO_HIGH",
     "ROOM",
     "LimitCharge",
     "PlatformUser",

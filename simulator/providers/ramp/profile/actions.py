@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from simulator.engine.records.records import create, move
 from simulator.engine.rows.action import ActionCall
-from simulator.engine.rows.error import ApiError, ControlError, invalid
+from simulator.engine.rows.error import ControlError, invalid
 from simulator.engine.rows.operation import Call
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import JsonObject
@@ -29,6 +29,7 @@ from simulator.providers.ramp.profile.records import (
     profile_status,
     write,
 )
+from simulator.providers.ramp.reference import INVALID_PHONE_NUMBER
 
 _OTHER_USERS = (
     ("amina@example.test", "+254712000111", "Amina", "Njeri"),
@@ -85,7 +86,7 @@ def patch(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
     if "phone_number" in given:
         number = wanted.phone_number
         if not reference.is_phone(number):
-            raise ApiError("invalid_phone_number", "The phone number is not a valid international one.", "phone_number")
+            raise INVALID_PHONE_NUMBER.error("The phone number is not a valid international one.", "phone_number")
         if assumes(world, "S24", "number_takes_effect_at_once"):
             profile = replace(profile, phone_number=number, pending_phone_number=None)
         else:

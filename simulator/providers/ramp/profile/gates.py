@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simulator.engine.rows.error import ApiError
 from simulator.kernel.world import World
+from simulator.providers.ramp.profile.errors import KYC_REQUIRED, PRODUCTION_ACCESS_REQUIRED
 from simulator.providers.ramp.profile.records import profile_of
 
 
@@ -18,10 +19,10 @@ def require_kyc(world: World) -> None:
     """Refuse an account whose KYC is not approved with `kyc_required`."""
     status = profile_of(world).kyc_status
     if status != "approved":
-        raise ApiError("kyc_required", f"The account has not passed KYC: its status is {status}.")
+        raise KYC_REQUIRED.error(f"The account has not passed KYC: its status is {status}.")
 
 
 def require_production_access(world: World) -> None:
     """Refuse live keys and tokens of an account without production access with `production_access_required`."""
     if not profile_of(world).production_access:
-        raise ApiError("production_access_required", "The account has no production access yet.")
+        raise PRODUCTION_ACCESS_REQUIRED.error("The account has no production access yet.")

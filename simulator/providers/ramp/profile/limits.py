@@ -11,13 +11,13 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TypeAlias
 
-from simulator.engine.rows.error import ApiError
 from simulator.kernel.clock import DAY_MS, to_datetime, to_ms
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference
+from simulator.providers.ramp.profile.errors import AMOUNT_TOO_HIGH
 from simulator.providers.ramp.profile.records import profile_of
 
 LimitCharge: TypeAlias = tuple[str, Decimal, str, str]
@@ -166,4 +166,4 @@ def _within(world: World, environment: str, period: str, amount: Decimal, param:
     if amount > most:
         shown = f"{most:.2f} {profile_of(world).default_currency}"
         name = period.replace("_", " ")
-        raise ApiError("amount_too_high", f"The amount is above the account's {name} limit of {shown}.", param)
+        raise AMOUNT_TOO_HIGH.error(f"The amount is above the account's {name} limit of {shown}.", param)

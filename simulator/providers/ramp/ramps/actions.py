@@ -13,8 +13,17 @@ from simulator.engine.text.fields import check_decimals
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
 from simulator.kernel.world import World
-from simulator.providers.ramp.beneficiaries import beneficiary
-from simulator.providers.ramp.fees import Fee, check_limits, formula, match, received, require_in_force, solve_source
+from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, beneficiary
+from simulator.providers.ramp.fees import (
+    AMOUNT_TOO_LOW,
+    Fee,
+    check_limits,
+    formula,
+    match,
+    received,
+    require_in_force,
+    solve_source,
+)
 from simulator.providers.ramp.incoming_transfers import expect
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.ramps import bodies
@@ -29,7 +38,10 @@ from simulator.providers.ramp.ramps.shapes import (
 )
 from simulator.providers.ramp.reference import (
     COUNTRY_OF,
+    INVALID_PHONE_NUMBER,
+    INVALID_WALLET_ADDRESS,
     RAMP_ASSETS,
+    UNSUPPORTED_PAIR,
     asset,
     currency_of,
     fiat,
@@ -88,11 +100,11 @@ def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
     crypto = asset(body.asset, body.network)
     money = fiat(body.fiat_currency)
     if crypto is None or body.asset not in RAMP_ASSETS[body.network]:
-        raise ApiError("unsupported_pair", f"{body.asset} is not available on {body.network}.", "asset")
+        raise UNSUPPORTED_PAIR.error(f"{body.asset} is not available on {body.network}.", "asset")
     if money is None:
-        raise ApiError("unsupported_pair", f"{body.fiat_currency} is not supported.", "fiat_currency")
+        raise UNSUPPORTED_PAIR.error(f"{body.fiat_currency} is not supported.", "fiat_currency")
     if not has_method(money.code, body.method):
-        raise ApiError("unsupported_pair", f"{body.method} is not available for {money.code}.", "method")
+        raise UNSUPPORTED_PAIR.error(f"{body.method} is not available for {money.code}.", "method")
     return crypto, money
 
 
@@ -105,7 +117,7 @@ def quote_ramp(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
 
     amount = Decimal(body.amount)
     if amount == 0:
-        raise ApiError("amount_too_low", "The amount must be more than zero.", "amount")
+        raise AMOUNT_TOO_LOW.error("The amount must be more than zero.", "amount")
     product = match(
         world,
         environment,
@@ -129,7 +141,7 @@ def quote_ramp(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     check_limits(product, source_amount)
     destination_amount = delivers(source_amount, fee) if given_source else amount
     if fee.total >= source_amount or destination_amount <= 0:
-        raise ApiError("amount_too_low", "The fee leaves nothing to deliver.", "amount")
+        raise AMOUNT_TOO_LOW.error("The fee leaves nothing to deliver.", "amount")
     quote = RampQuote(
         **new_quote_fields(world, environment, "qt_"),
         type=body.type,
@@ -176,7 +188,7 @@ def _onramp(world: World, quote: RampQuote, body: bodies.ConfirmOnramp) -> Trans
     if isinstance(payer, bodies.MobileMoneyPayer):
         if not is_phone(payer.phone_number, country):
             message = f"{payer.phone_number!r} is not a phone number of {country}."
-            raise ApiError("invalid_phone_number", message, "payer.phone_number")
+            raise INVALID_PHONE_NUMBER.error(message, "payer.phone_number")
     else:
         require_payers_bank(payer, quote.fiat_currency)
     if not is_address(quote.network, body.wallet_address, quote.environment):
@@ -208,8 +220,7 @@ def _instructions(
 def _offramp(world: World, quote: RampQuote, body: bodies.ConfirmOfframp) -> Transaction:
     recipient = beneficiary(world, quote.environment, body.beneficiary_id)
     if (recipient.fiat_currency, recipient.method) != (quote.fiat_currency, quote.method):
-        raise ApiError(
-            "beneficiary_mismatch",
+        raise BENEFICIARY_MISMATCH.error(
             f"The quote pays {quote.fiat_currency} by {quote.method}; this beneficiary cannot receive that.",
             "beneficiary_id",
         )
@@ -231,7 +242,7 @@ def _offramp(world: World, quote: RampQuote, body: bodies.ConfirmOfframp) -> Tra
 
 
 def _bad_address(param: str, network: str) -> ApiError:
-    return ApiError("invalid_wallet_address", f"`{param}` is not a valid {network} address.", param)
+    return INVALID_WALLET_ADDRESS.error(f"`{param}` is not a valid {network} address.", param)
 
 
 def _use(world: World, quote: RampQuote) -> Transaction:

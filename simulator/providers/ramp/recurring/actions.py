@@ -30,7 +30,8 @@ from simulator.providers.ramp.balance import (
     resolve_destination,
 )
 from simulator.providers.ramp.balance import bodies as balance
-from simulator.providers.ramp.beneficiaries import beneficiary
+from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, beneficiary
+from simulator.providers.ramp.fees import AMOUNT_TOO_LOW
 from simulator.providers.ramp.recurring import bodies, shapes
 from simulator.providers.ramp.recurring.estimates import estimate
 from simulator.providers.ramp.recurring.records import DestinationShape, RecurringPayment
@@ -43,7 +44,7 @@ from simulator.providers.ramp.recurring.rendering import (
 )
 from simulator.providers.ramp.recurring.runs import plan_next, require_runnable, stop
 from simulator.providers.ramp.recurring.schedule import Schedule, today, zone_names
-from simulator.providers.ramp.reference import FIATS, fiat, require_network
+from simulator.providers.ramp.reference import FIATS, UNSUPPORTED_ASSET, fiat, require_network
 from simulator.providers.ramp.transactions import Transaction, transactions
 
 NEXT_RUNS_SHOWN = 3
@@ -77,13 +78,13 @@ def create_recurring(call: Call[bodies.NewRecurring, None, None]) -> shapes.Recu
             find_user(world, destination)
     source = require_asset(body.source.symbol, body.source.network, "source.")
     if saved is not None and source.code not in WITHDRAWABLE:
-        raise ApiError("unsupported_asset", f"{source.code} cannot be withdrawn to fiat.", "source.symbol")
+        raise UNSUPPORTED_ASSET.error(f"{source.code} cannot be withdrawn to fiat.", "source.symbol")
     if saved is not None and saved.method is None:
-        raise ApiError("beneficiary_mismatch", "This beneficiary receives no fiat.", "beneficiary_id")
+        raise BENEFICIARY_MISMATCH.error("This beneficiary receives no fiat.", "beneficiary_id")
     if saved is not None and body.amount_currency not in (source.code, saved.fiat_currency):
-        raise ApiError("beneficiary_mismatch", f"This beneficiary receives {saved.fiat_currency}.", "amount_currency")
+        raise BENEFICIARY_MISMATCH.error(f"This beneficiary receives {saved.fiat_currency}.", "amount_currency")
     if Decimal(body.amount) == 0:
-        raise ApiError("amount_too_low", "The amount must be more than zero.", "amount")
+        raise AMOUNT_TOO_LOW.error("The amount must be more than zero.", "amount")
     if destination is not None:
         with _inside_recipient():
             resolve_destination(world, environment, source, destination, Decimal(body.amount))

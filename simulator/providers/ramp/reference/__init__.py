@@ -22,6 +22,14 @@ from simulator.providers.ramp.reference.addresses import (
     require_tx_hash,
 )
 from simulator.providers.ramp.reference.banks import require_account_number, require_bank
+from simulator.providers.ramp.reference.errors import (
+    ERRORS,
+    INVALID_PHONE_NUMBER,
+    INVALID_WALLET_ADDRESS,
+    UNSUPPORTED_ASSET,
+    UNSUPPORTED_NETWORK,
+    UNSUPPORTED_PAIR,
+)
 from simulator.providers.ramp.reference.events import EVENTS
 from simulator.providers.ramp.reference.networks import (
     NETWORK_ROWS,
@@ -87,6 +95,7 @@ ROOM = Room(
     verify=lambda world: shapes.verify(world),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
+    errors=ERRORS,
 )
 
 
@@ -97,6 +106,8 @@ __all__ = [
     "COUNTRIES",
     "COUNTRY_OF",
     "FIATS",
+    "INVALID_PHONE_NUMBER",
+    "INVALID_WALLET_ADDRESS",
     "METHODS",
     "NETWORKS",
     "NETWORK_ASSETS",
@@ -106,6 +117,9 @@ __all__ = [
     "RAMP_ASSET_CODES",
     "RAMP_NETWORKS",
     "ROOM",
+    "UNSUPPORTED_ASSET",
+    "UNSUPPORTED_NETWORK",
+    "UNSUPPORTED_PAIR",
     "CurrencyListing",
     "RampAsset",
     "asset",

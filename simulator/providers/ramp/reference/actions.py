@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.engine.rows.action import ActionCall
-from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.error import invalid
 from simulator.engine.rows.operation import Call
 from simulator.engine.text.fields import Wrong, absent, wrong
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.money import Currency, rate_of
 from simulator.providers.ramp.reference import bodies, networks, rates, shapes
+from simulator.providers.ramp.reference.errors import UNSUPPORTED_PAIR
 from simulator.providers.ramp.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -40,10 +41,10 @@ def show_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
     """The indicative rate, which a quote made now would lock (decision M1); ApiError unsupported_pair."""
     wanted = call.query
     if wanted.asset not in NETWORK_ASSETS[wanted.network]:
-        raise ApiError("unsupported_pair", f"{wanted.asset!r} is not an asset of {wanted.network}.", "asset")
+        raise UNSUPPORTED_PAIR.error(f"{wanted.asset!r} is not an asset of {wanted.network}.", "asset")
     if wanted.fiat_currency not in FIATS:
         message = f"{wanted.fiat_currency!r} is not a supported fiat currency."
-        raise ApiError("unsupported_pair", message, "fiat_currency")
+        raise UNSUPPORTED_PAIR.error(message, "fiat_currency")
     return shapes.render_rate(
         call.world, call.environment, wanted.type, wanted.network, wanted.asset, wanted.fiat_currency
     )

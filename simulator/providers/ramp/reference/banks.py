@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.error import invalid
+from simulator.providers.ramp.reference.errors import INVALID_BANK_ACCOUNT
 from simulator.providers.ramp.reference.records import BANKS, Bank, bank, is_account_number
 
 
@@ -10,7 +11,7 @@ def require_bank(country: str, code: str, param: str) -> Bank:
     """The bank of that code in a country; ApiError 422 invalid_bank_account."""
     found = bank(country, code)
     if found is None:
-        raise ApiError("invalid_bank_account", f"There is no bank with the code {code!r} in {country}.", param)
+        raise INVALID_BANK_ACCOUNT.error(f"There is no bank with the code {code!r} in {country}.", param)
     return found
 
 

@@ -7,11 +7,11 @@ entry" of the specification, decisions S22 and S25.
 from __future__ import annotations
 
 from simulator.engine.records.records import move
-from simulator.engine.rows.error import ApiError
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import SECOND_MS, parse_timestamp
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.providers.ramp.reference.errors import NETWORK_UNAVAILABLE
 from simulator.providers.ramp.reference.records import NETWORK_FACTS, Network
 from simulator.providers.ramp.reference.states import NETWORK, SET, START
 
@@ -62,7 +62,7 @@ def require_network(world: World, environment: str, name: str) -> None:
     """ApiError network_unavailable (503) when the network is down (decision S22)."""
     status = network_status(world, environment, name)
     if status == "down" or (status == "degraded" and assumes(world, "S22", "degraded_refuses")):
-        raise ApiError("network_unavailable", f"The network {name} is {status}; try again when it is back.")
+        raise NETWORK_UNAVAILABLE.error(f"The network {name} is {status}; try again when it is back.")
 
 
 def set_status(world: World, environment: str, name: str, status: str) -> Network:

@@ -18,6 +18,7 @@ from simulator.providers.ramp.transactions.actions import (
     payment_of,
     transactions,
 )
+from simulator.providers.ramp.transactions.errors import ERRORS
 from simulator.providers.ramp.transactions.events import EVENTS
 from simulator.providers.ramp.transactions.kinds import quote_kind, transaction_kind
 from simulator.providers.ramp.transactions.quotes import (
@@ -69,6 +70,7 @@ ROOM = Room(
     timers=(TimerRow(EXPIRY, expire_quote, "the quote passes its 30 minutes unused", ("expire",)),),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
+    errors=ERRORS,
 )
 
 

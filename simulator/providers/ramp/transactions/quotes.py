@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from simulator.engine.records.records import NewFields, create, existing, move, new_fields
-from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.error import ENGINE_ERRORS
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.operation import Call
 from simulator.engine.worlds.settings import assumes
@@ -19,6 +19,7 @@ from simulator.kernel.fields import Milliseconds
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.providers.ramp.transactions.errors import QUOTE_ALREADY_USED, QUOTE_EXPIRED, QUOTE_NOT_FOUND
 
 QUOTE_LIFETIME_MS = 30 * MINUTE_MS
 EXPIRY = "quote.expiry"
@@ -81,17 +82,17 @@ def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str
     quote = world.store[table.of(environment)].get(quote_id)
     if quote is None:
         in_body = param is not None and assumes(world, "S2", "wallet_quotes_are_not_found")
-        code = "not_found" if in_body else "quote_not_found"
-        raise ApiError(code, f"There is no quote with the id {quote_id!r}.", param)
+        code = ENGINE_ERRORS["not_found"] if in_body else QUOTE_NOT_FOUND
+        raise code.error(f"There is no quote with the id {quote_id!r}.", param)
     return quote
 
 
 def require_usable(quote: Quote, param: str | None = None) -> None:
     """409 quote_already_used or 422 quote_expired unless the quote is active; `param` names it where a body does."""
     if quote.status == "confirmed":
-        raise ApiError("quote_already_used", "The quote was already used; create a new one.", param)
+        raise QUOTE_ALREADY_USED.error("The quote was already used; create a new one.", param)
     if quote.status == "expired":
-        raise ApiError("quote_expired", "The quote is older than 30 minutes; create a new one.", param)
+        raise QUOTE_EXPIRED.error("The quote is older than 30 minutes; create a new one.", param)
 
 
 class UsesQuote(Protocol):

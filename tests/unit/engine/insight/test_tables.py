@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from simulator.engine.insight.coverage import COMMON_CODES, Count, Counts, catalogue, count_world, coverage_of, merged
+from simulator.engine.insight.coverage import Count, Counts, catalogue, count_world, coverage_of, merged
 from simulator.engine.insight.histories import NOTHING, OF_THE_START, cells, moves_of
 from simulator.engine.insight.page import render_page
 from simulator.engine.records.listing import Listing
@@ -16,6 +16,7 @@ from simulator.kernel.journal import Cause
 from tests.support import invoke
 
 # Codes that name a failed transaction; no operation answers them unless a fault or a scenario says so.
+COMMON_CODES = {code for code, row in vocabulary().errors.items() if row.anywhere}
 FAILURE_CODES = {"payout_failed", "insufficient_deposit"}
 
 
@@ -28,7 +29,7 @@ def simulator() -> Simulator:
 
 def test_every_dimension_has_every_row_of_its_table_once(simulator: Simulator) -> None:
     table_cells = list(cells(simulator.default))
-    items = catalogue(simulator.operations, table_cells, simulator.vocabulary.events)
+    items = catalogue(simulator.operations, table_cells, simulator.vocabulary)
     for dimension, rows in items.items():
         assert [name for name, times in Counter(row.name for row in rows).items() if times > 1] == [], dimension
     assert [row.name for row in items["operations"]] == [row.name for row in simulator.operations]

@@ -11,7 +11,7 @@ from pydantic import Field
 from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.records.records import move, save
 from simulator.engine.rows.action import Action, ActionCall, ActionTable, Performed, events_since
-from simulator.engine.rows.error import ApiError, ControlError, invalid
+from simulator.engine.rows.error import ApiError, ControlError, ErrorCode, invalid
 from simulator.engine.rows.kind import Record
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject
@@ -39,7 +39,7 @@ def paint(call: ActionCall) -> Record:
     if call.parameters.colour == "invisible":
         raise invalid("colour", "nobody would see it")
     if call.parameters.colour == "gold":
-        raise ApiError("insufficient_balance", "Too dear.", "colour")
+        raise ErrorCode("too_dear", 422, "a colour costs too much").error("Too dear.", "colour")
     if call.parameters.colour == "fog":
         raise ApiError("not_found", "No such colour.", "colour")
     return painted
@@ -258,7 +258,7 @@ def test_refusals_come_in_their_order() -> None:
 
 @pytest.mark.parametrize(
     ("colour", "status", "code"),
-    [("invisible", 400, "invalid_parameter"), ("gold", 400, "insufficient_balance"), ("fog", 404, "not_found")],
+    [("invisible", 400, "invalid_parameter"), ("gold", 400, "too_dear"), ("fog", 404, "not_found")],
 )
 def test_what_an_action_refuses_while_it_acts_is_undone_and_told_like_the_rest(
     colour: str, status: int, code: str

@@ -57,7 +57,7 @@ def test_every_code_of_the_specification_has_its_status(code: str, status: int) 
     assert vocabulary().errors[code].status == status
     assert vocabulary().errors[code].basis == "specified"
     assert vocabulary().errors[code].cause
-    assert ApiError(code, "no").status == status
+    assert vocabulary().errors[code].error("no").status == status
 
 
 def test_the_one_code_beyond_the_specification_is_invalid_state() -> None:
@@ -95,7 +95,7 @@ def test_an_error_says_what_it_is_when_it_is_printed() -> None:
     assert str(ApiError("not_found", "Nothing here.")) == "not_found: Nothing here."
 
 
-def test_a_code_outside_the_catalogue_cannot_be_raised() -> None:
+def test_a_code_that_is_none_of_the_engines_is_raised_by_its_row_only() -> None:
     with pytest.raises(KeyError):
         ApiError("made_up", "no")
 

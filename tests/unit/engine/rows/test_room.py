@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.engine.rows import error as errors
 from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.error import ENGINE_ERRORS, ErrorCode
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.room import Room
@@ -31,6 +30,8 @@ EVENTS = tuple(
 )
 CIRCLE = (EventType("lamp.made", "", "lamp", after="lamp.done"), EventType("lamp.done", "", "lamp"))
 HUNG = replace(LAMPS, machine=Machine("lamp", (Move("hang", "off", ("lamp.hung",)),), {"off": ()}))
+MORE = ("lamp_burnt", "lamp_dark")
+BURNT, DARK = (ErrorCode(code, 409, "a lamp gives no light") for code in MORE)
 BLINK = TimerRow("lamp.blink", lambda world, timer: None, "a lamp blinks")
 
 
@@ -61,6 +62,8 @@ def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
             "two events of the name 'quote.expired'",
         ),
         (Room("more", events=CIRCLE), "these events follow each other in a circle"),
+        (Room("more", errors=(ErrorCode("rate_limited", 429, "again"),)), "two errors of the name 'rate_limited'"),
+        (Room("more", errors=(ErrorCode("quote_expired", 422, "again"),)), "two errors of the name 'quote_expired'"),
         (Room("more", kinds=(HUNG,)), "no room declares what a lamp emits: lamp.hung"),
         (Room("more", tables=(TableKey("wallets", str),)), "two tables of the name 'wallets'"),
     ],
@@ -70,14 +73,14 @@ def test_two_rows_of_one_name_are_refused_when_a_simulator_is_made(room: Room, m
         Simulator(ramp_with(room), Library())
 
 
-def test_two_errors_of_one_code_are_refused() -> None:
-    source, before = Path(errors.__file__).read_text("utf-8"), "_ROWS = (\n"
-    assert before in source
-    with pytest.raises(ValueError, match="of the name"):
-        exec(
-            source.replace(before, f'{before}    ErrorCode("rate_limited", 429, "again"),\n'),
-            {"__name__": errors.__name__},
-        )
+def test_a_service_has_the_errors_of_its_rooms_and_those_of_the_engine() -> None:
+    rooms = (
+        Room("more", errors=(BURNT, DARK)),
+        Room("few", errors=(ErrorCode("lamp_gone", 410, "", after="not_found"),)),
+    )
+    found = list(Vocabulary(replace(PROVIDER, rooms=rooms)).errors)
+    own = list(ENGINE_ERRORS)
+    assert found == [*own[: own.index("not_found") + 1], "lamp_gone", *own[own.index("not_found") + 1 :], *MORE]
 
 
 def test_a_table_that_no_room_lists_is_refused_when_it_is_reached_for() -> None:

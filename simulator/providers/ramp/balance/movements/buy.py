@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
@@ -20,7 +19,7 @@ from simulator.providers.ramp.balance.rendering import render_buy, render_buy_qu
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.ramps import bank_instructions, check_payer, require_payers_bank
-from simulator.providers.ramp.reference import COUNTRY_OF, fiat, is_phone
+from simulator.providers.ramp.reference import COUNTRY_OF, INVALID_PHONE_NUMBER, fiat, is_phone
 from simulator.providers.ramp.transactions import PaymentInstructions, Transaction, begin, open_quote, use_quote
 
 
@@ -74,8 +73,8 @@ def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction
     if isinstance(body, bodies.BuyByMobileMoney):
         phone_number = body.payer.phone_number
         if not is_phone(phone_number, country):
-            raise ApiError(
-                "invalid_phone_number", f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
+            raise INVALID_PHONE_NUMBER.error(
+                f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
             )
     if isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
         require_payers_bank(body.payer, quote.paid.code)

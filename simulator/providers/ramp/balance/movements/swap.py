@@ -8,13 +8,14 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.engine.records.records import present
-from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.error import invalid
 from simulator.engine.rows.operation import Call
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.kernel.money import plain, subtract
 from simulator.providers.ramp.balance import bodies, shapes
+from simulator.providers.ramp.balance.errors import SLIPPAGE_EXCEEDED
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import minimum_received, price_swap, require_balance, swapped
 from simulator.providers.ramp.balance.quotes import new_price_fields, quoted_fields, require_up, side
@@ -65,8 +66,8 @@ def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransacti
     rate = swap_rate(world, environment, source, target)
     now_received = swapped(world, quote.paid.amount, quote.fee.total, rate, target)
     if now_received < quote.minimum_received:
-        raise ApiError(
-            "slippage_exceeded", "The rate has moved beyond the quote's slippage; ask for a fresh quote.", "quote_id"
+        raise SLIPPAGE_EXCEEDED.error(
+            "The rate has moved beyond the quote's slippage; ask for a fresh quote.", "quote_id"
         )
     use_quote(world, quote)
     transaction = Transaction(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.engine.records.records import existing, present
-from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.error import invalid
 from simulator.engine.rows.operation import Call
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
@@ -21,10 +21,10 @@ from simulator.providers.ramp.balance.pricing import Pricing, price_withdraw, re
 from simulator.providers.ramp.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_withdraw, render_withdraw_quote
-from simulator.providers.ramp.beneficiaries import Beneficiary, beneficiary
+from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, Beneficiary, beneficiary
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.profile import charge_limits, check_amount
-from simulator.providers.ramp.reference import COUNTRY_OF, fiat
+from simulator.providers.ramp.reference import COUNTRY_OF, UNSUPPORTED_ASSET, fiat
 from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote
 
 
@@ -96,9 +96,9 @@ def estimate_withdraw(
     """What a withdrawal would cost and deliver now, without a quote; errors as `quote_withdraw` but the last two."""
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
-        raise ApiError("unsupported_asset", f"Only {names} can be withdrawn.", "symbol")
+        raise UNSUPPORTED_ASSET.error(f"Only {names} can be withdrawn.", "symbol")
     if recipient.method is None or recipient.fiat_currency != money.code:
-        raise ApiError("beneficiary_mismatch", f"The beneficiary cannot receive {money.code}.", "beneficiary_id")
+        raise BENEFICIARY_MISMATCH.error(f"The beneficiary cannot receive {money.code}.", "beneficiary_id")
     require_fiat(money.code, recipient.method)
     return price_withdraw(world, environment, asset, money, amount, solve=in_fiat, method=recipient.method)
 

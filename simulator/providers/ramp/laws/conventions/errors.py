@@ -8,11 +8,13 @@ from simulator.conformance.bench import Bench
 from simulator.conformance.laws import Always, Law
 from simulator.conformance.refusals import Refusal, refusals
 from simulator.conformance.service import Answer
-from simulator.engine.rows.error import CATALOGUE
+from simulator.engine.rows.vocabulary import collected
 from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import steering, stock
+from simulator.providers.ramp.provider import PROVIDER
 
 CHAPTER = "Errors"
+_CODES = collected(PROVIDER).errors
 
 
 def envelope(answer: Answer) -> Iterator[tuple[str, str | None]]:
@@ -23,7 +25,7 @@ def envelope(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 def status_of_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    row = CATALOGUE.get(answer.code or "")
+    row = _CODES.get(answer.code or "")
     # 405 has no code of its own in the catalogue.
     if row is not None and row.basis == "specified" and answer.status != 405:
         fault = f"{row.code} comes with {answer.status}, not {row.status}"
@@ -36,7 +38,7 @@ CODES_NOT_SHOWN = ("POST /wallet/send", "POST /wallet/send/estimate", "POST /wal
 def known_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
     # The specification does not show the codes for another method, for another status, and of a send or withdrawal.
     if answer.code is not None and answer.status not in (405, 409) and answer.operation not in CODES_NOT_SHOWN:
-        yield "error.code", None if answer.code in CATALOGUE else f"{answer.code} is no code of the catalogue"
+        yield "error.code", None if answer.code in _CODES else f"{answer.code} is no code of the catalogue"
 
 
 def request_id_same(answer: Answer) -> Iterator[tuple[str, str | None]]:

@@ -1,0 +1,36 @@
+"""The error codes that this room declares: chapter "Errors" of the specification."""
+
+from __future__ import annotations
+
+from simulator.engine.rows.error import ErrorCode
+
+UNSUPPORTED_PAIR = ErrorCode(
+    "unsupported_pair",
+    422,
+    "this combination of network, asset, fiat or method is not supported",
+    after="idempotency_conflict",
+)
+INVALID_WALLET_ADDRESS = ErrorCode(
+    "invalid_wallet_address", 422, "the address is not valid for the network", after="quote_not_found"
+)
+NETWORK_UNAVAILABLE = ErrorCode(
+    "network_unavailable", 503, "the target network is down or temporarily unavailable", after="slippage_exceeded"
+)
+UNSUPPORTED_NETWORK = ErrorCode(
+    "unsupported_network", 422, "the network is not active or not supported for the operation"
+)
+UNSUPPORTED_ASSET = ErrorCode("unsupported_asset", 422, "the asset is not available on the network")
+INVALID_PHONE_NUMBER = ErrorCode(
+    "invalid_phone_number", 422, "the phone number is not valid for the country", after="wallet_disabled"
+)
+INVALID_BANK_ACCOUNT = ErrorCode("invalid_bank_account", 422, "the bank code or account number was not validated")
+
+ERRORS = (
+    UNSUPPORTED_PAIR,
+    INVALID_WALLET_ADDRESS,
+    NETWORK_UNAVAILABLE,
+    UNSUPPORTED_NETWORK,
+    UNSUPPORTED_ASSET,
+    INVALID_PHONE_NUMBER,
+    INVALID_BANK_ACCOUNT,
+)
