@@ -413,6 +413,7 @@ ADVICE = {
     "at": "2026-01-05T08:00:00.000Z",
 }
 FAULT = {"id": "flt_1", "match": {}, "drop": True, "times_left": None, "hits": 0, "scenario": None}
+WEBHOOK_FAULT = {"id": "flt_1", "deliver": {"drop": True}, "times_left": None, "hits": 0, "scenario": None}
 CONTROLLED = {
     "id": "ctl_000001",
     "at_ms": 0,
@@ -523,6 +524,7 @@ EDITS: list[tuple[Any, str | None]] = [
             ("faults", FAULT | {"respond": {"status": 9999, "code": "a"}}, "flt_1.respond.status"),
             ("faults", FAULT | {"delay": "soon"}, "flt_1.delay"),
             ("faults", FAULT | {"probability": "often"}, "flt_1.probability"),
+            ("faults", WEBHOOK_FAULT | {"webhook": {"event": "quote.vanished"}}, "flt_1.webhook.event"),
             ("settings", {"strict": True}, "1"),
             ("uploaded_scenarios", {"document": [], "source": "", "lines": {}}, "1.document"),
         )

@@ -5,7 +5,7 @@ They are checked by the models in `faults`, which a server without faults never 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Literal, TypeVar, cast
 
 from pydantic import Field, with_config
@@ -16,6 +16,7 @@ from simulator.engine.faults import mutations as surprises
 from simulator.engine.records.codec import StateError
 from simulator.engine.records.saved import SavedCount, hold_against
 from simulator.engine.rows.error import ApiError
+from simulator.engine.text.fields import refusal_of
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Count, Meanings
 from simulator.kernel.clock import parse_duration
@@ -98,6 +99,14 @@ def _check_row(key: str, row: FaultEntry) -> None:
         raise StateError(error.param or "", error.message) from None
     if row["id"] != key:
         raise StateError("id", "it is the key of the row")
+
+
+def check_event(row: FaultEntry, path: str, known: Iterable[str]) -> None:
+    """StateError for a fault of deliveries of an event that there is not."""
+    found = list(faults.wrong_event(row.get("webhook", {}).get("event"), known))
+    if found:
+        error = refusal_of(found)
+        raise StateError(f"{path}.{error.param}", error.message)
 
 
 FAULTS = TableKey("faults", FaultEntry, check=_check_row)

@@ -225,6 +225,12 @@ def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
     return fault
 
 
+def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
+    """What is wrong with the event of a fault of deliveries, None for all events."""
+    if event is not None and event not in known:
+        yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, known)}")
+
+
 def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
     """What is wrong with a fault beyond the shape of its members; with `vocabulary` also that no call can meet it.
 
@@ -233,8 +239,8 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     if isinstance(fault, WebhookFault):
         event = fault.webhook.event
         known = {} if vocabulary is None else vocabulary.events
-        if vocabulary is not None and event is not None and event not in known:
-            yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, known)}")
+        if vocabulary is not None:
+            yield from wrong_event(event, known)
         yield from _wrong_delivery(fault.deliver)
         if vocabulary is not None and event in (None, *known):
             events = known if event is None else (event,)

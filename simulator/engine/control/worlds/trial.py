@@ -10,6 +10,7 @@ import orjson
 
 from simulator.engine.control.history.journal import calls_of, show_call
 from simulator.engine.control.history.queries import show_entry
+from simulator.engine.faults.in_force import FAULTS, check_event
 from simulator.engine.insight.advice import findings
 from simulator.engine.insight.coverage import count_world
 from simulator.engine.records.codec import StateError
@@ -43,6 +44,8 @@ def try_out(simulator: Simulator, state: WorldState) -> None:
     check_assumed(alternatives, state.blueprint.settings.get("assumptions", {}), "blueprint.settings")
     for key, row in state.tables.get(ASSUMED.name, {}).items():
         check_assumed(alternatives, {key: row}, f"tables.{ASSUMED.name}.{key}")
+    for key, row in state.tables.get(FAULTS.name, {}).items():
+        check_event(row, f"tables.{FAULTS.name}.{key}", simulator.vocabulary.events)
     stage = "tables"
     try:
         for name, rows in state.tables.items():
