@@ -32,8 +32,6 @@ ROOM = Room(
     errors=ERRORS,
 )
 
-MACHINES = (FEE_PRODUCT,)
-
 
 __all__ = [
     "AMOUNT_TOO_LOW",

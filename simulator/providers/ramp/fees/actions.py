@@ -19,7 +19,7 @@ from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.fees import bodies
 from simulator.providers.ramp.fees.catalogue import product_of, products
-from simulator.providers.ramp.fees.pricing import breakdown, check_limits, formula, match, unsupported
+from simulator.providers.ramp.fees.pricing import breakdown, check_limits, formula, match
 from simulator.providers.ramp.fees.records import (
     IN_FIAT,
     WITH_FIAT,
@@ -31,6 +31,7 @@ from simulator.providers.ramp.fees.records import (
     network_fee_currency,
 )
 from simulator.providers.ramp.fees.shapes import FeeCalculation, FeeProductList, render_product, show_calculation
+from simulator.providers.ramp.reference import UNSUPPORTED_PAIR
 from simulator.providers.ramp.spelling import SHORT
 
 
@@ -54,7 +55,7 @@ def calculate(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation:
     currency = _amount_currency(body.currency, network)
     amount = _amount_in(currency, body.amount)
     if body.product not in IN_FIAT and body.asset not in (None, currency.code):
-        raise unsupported(f"The amount of {body.product} is in its asset.", "asset")
+        raise UNSUPPORTED_PAIR.error(f"The amount of {body.product} is in its asset.", "asset")
     product = match(
         call.world,
         call.environment,
@@ -75,7 +76,7 @@ def _amount_currency(code: str, network: str | None) -> Currency:
     """The currency of an amount by its code; ApiError unsupported_pair when there is none on the network."""
     currency = currency_of(code, network)
     if currency is None:
-        raise unsupported(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
+        raise UNSUPPORTED_PAIR.error(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
     return currency
 
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from simulator.engine.rows.error import ApiError, missing
+from simulator.engine.rows.error import missing
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import ZERO, Currency, add, divide_up, multiply
@@ -50,10 +50,6 @@ class Breakdown:
     min_fee_applied: bool
     max_fee_applied: bool
     service_fee: Decimal
-
-
-def unsupported(message: str, param: str | None = None) -> ApiError:
-    return UNSUPPORTED_PAIR.error(message, param)
 
 
 def match(
@@ -120,7 +116,7 @@ def _match(rows: tuple[FeeProduct, ...], product: str, wanted: _Wanted) -> FeePr
     if asset is None:
         fitting = [row for row in fitting if row.asset is None] or fitting[:1]
     if not fitting:
-        raise unsupported(f"There is no active fee product for {product} with these parameters.")
+        raise UNSUPPORTED_PAIR.error(f"There is no active fee product for {product} with these parameters.")
     best = min(fitting, key=lambda row: row.nulls)
     if method is None and best.payment_method is not None:
         raise missing("payment_method")
@@ -131,7 +127,7 @@ def require_in_force(world: World, environment: str, product_id: str, param: str
     """422 unsupported_pair when the product that a quote was priced by is no longer active (decision M15)."""
     product = product_of(world, environment, product_id)
     if product is None or product.status != "active":
-        raise unsupported("The fee product of this quote is no longer active.", param)
+        raise UNSUPPORTED_PAIR.error("The fee product of this quote is no longer active.", param)
 
 
 def _fits(wanted: str | None, given: str | None) -> bool:
@@ -144,21 +140,21 @@ def _require_legal(
     """Refuse what no product can make legal: currencies on the wrong side, assets off their network, methods (R1)."""
     if (currency.network is None) != (product in IN_FIAT):
         side = "the fiat currency" if product in IN_FIAT else "an asset"
-        raise unsupported(f"The amount of {product} is in {side}.", "currency")
+        raise UNSUPPORTED_PAIR.error(f"The amount of {product} is in {side}.", "currency")
     if fiat_code is not None and (reference.fiat(fiat_code) is None or product not in WITH_FIAT):
-        raise unsupported(f"{fiat_code} is not supported for {product}.", "fiat_currency")
+        raise UNSUPPORTED_PAIR.error(f"{fiat_code} is not supported for {product}.", "fiat_currency")
     if currency.network is None and currency.code != fiat_code:
-        raise unsupported(f"The amount of {product} is in the fiat currency {fiat_code}.", "currency")
+        raise UNSUPPORTED_PAIR.error(f"The amount of {product} is in the fiat currency {fiat_code}.", "currency")
     if asset is not None and (reference.fiat(asset) is not None or currency_of(asset, network) is None):
-        raise unsupported(f"{asset} is not available on {network or 'any network'}.", "asset")
+        raise UNSUPPORTED_PAIR.error(f"{asset} is not available on {network or 'any network'}.", "asset")
     if method is not None and fiat_code is not None and not reference.has_method(fiat_code, _RAMP_METHOD[method]):
-        raise unsupported(f"{fiat_code} has no {_RAMP_METHOD[method]}.", "payment_method")
+        raise UNSUPPORTED_PAIR.error(f"{fiat_code} has no {_RAMP_METHOD[method]}.", "payment_method")
 
 
 def _require_target(source: Currency, to_asset: str) -> None:
     """Refuse a swap to an asset that does not exist, or only to the very asset and network it comes from."""
     if not any(code == to_asset and asset != source for (code, _), asset in reference.ASSETS.items()):
-        raise unsupported(f"{source.code} cannot be swapped to {to_asset}.", "to_asset")
+        raise UNSUPPORTED_PAIR.error(f"{source.code} cannot be swapped to {to_asset}.", "to_asset")
 
 
 def formula(
