@@ -27,10 +27,12 @@ class LiveKeys:
     This module needs the standard library alone: the command line makes the check before it loads anything else.
     """
 
-    def __init__(self, prefixes: Iterable[str], *, own: str, example: str) -> None:
+    def __init__(self, prefixes: Iterable[str], *, own: str, place: str, example: str) -> None:
         self._key = re.compile(rf"(?<![A-Za-z0-9])({'|'.join(map(re.escape, prefixes))})([A-Za-z0-9_-]+)")
         self._own = own
         """What follows the prefix in the keys of the world `default`, and in keys made up from them."""
+        self._place = place
+        """Where such keys are used."""
         self._example = example
         """A live key of the world `default`."""
 
@@ -61,7 +63,7 @@ class LiveKeys:
         return LiveKey(
             f"{where} has the live key {shown}, which no world of the simulator has made. Nothing was sent: real keys "
             "move real money, and have no business here. Use the keys of a world (`rampsim worlds` shows them), in the "
-            f"simulated production `{self._example}`; for a key that is to be wrong write `{self._example}_wrong`. "
+            f"{self._place} `{self._example}`; for a key that is to be wrong write `{self._example}_wrong`. "
             "If the key is real, take it out of this place."
         )
 

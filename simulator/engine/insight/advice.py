@@ -19,6 +19,7 @@ from simulator.engine.insight.signals import KINDS, Signal
 from simulator.engine.insight.traffic import traffic_of
 from simulator.engine.records.advice import ADVICE, Advice, Severity
 from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.citations import links_of
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.ids import derive, text_of
@@ -29,11 +30,6 @@ MOST_EVIDENCE = 100
 
 MOST_LINKS = 5
 """How many calls it links."""
-
-_CLAUSES = {
-    "deposit_not_matched": "Ramp quotes and ramps; decision S6",
-    "payment_not_taken": "Send; decision S9",
-}
 
 
 def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
@@ -123,6 +119,7 @@ def _bounded(names: Iterable[str]) -> list[str]:
 
 def _noted(world: World) -> Iterator[Bare]:
     """What the rooms noted, one finding per kind and message."""
+    clauses = vocabulary_of(world).provider.clauses
     groups: dict[tuple[str, str], list[Advice]] = {}
     for row in world.store[ADVICE].values():
         groups.setdefault((row["kind"], row["message"]), []).append(row)
@@ -136,7 +133,7 @@ def _noted(world: World) -> Iterator[Bare]:
             "subject": names[0] if names else kind,
             "message": message,
             "what_to_do": rows[-1]["what_to_do"],
-            "clause": _CLAUSES.get(kind, ""),
+            "clause": clauses.get(kind, ""),
             "count": len(rows),
             "requests": _bounded(names),
             "evidence": _bounded(names),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from simulator.engine.rows.identity import Identity
@@ -78,6 +79,9 @@ class Provider:
 
     orders: OrderNumbers = OrderNumbers()
     """Numbers of resources besides their ids."""
+
+    clauses: Mapping[str, str] = field(default_factory=dict)
+    """The clause of the specification behind each kind of advice that its rooms note."""
 
     ways: Callable[[], object] = _no_ways
     """The ways to its events, a `Ways` of the scenario package: `ways_of(world)` has it with its type."""

@@ -163,7 +163,7 @@ class InterfacesFirst:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            enter_world(scope)
+            enter_world(scope, self._interface.bases)
         path = route_path(scope) if scope["type"] == "http" else ""
         if path.startswith(self._interface.bases):
             await self._interface(scope, receive, send)
@@ -196,7 +196,7 @@ class AtOnce:
         A call of a web page never goes it: its own origin has the scheme that a proxy in front names, which only the
         server beneath ASGI knows to believe.
         """
-        enter_world(scope)
+        enter_world(scope, self._endpoint.bases)
         path = route_path(scope)
         if self._calls.are_ending or (self.keeper is not None and self.keeper.refusal is not None):
             return None

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from simulator.engine.text.strict import nearest
 
-_BASE = re.compile(r"(https?://[^/]*)?(/production)?/v1(?=/|$)")
+_BASE = re.compile(r"(https?://[^/]*)?(/[a-z]+)?/v1(?=/|$)")
 _TOKENS = re.compile(r"\[[!]?\]?[^\]]*\]|.", re.DOTALL)
 _OTHERS = tuple(chr(code) for code in range(0x21, 0x7F) if chr(code) != "/")
 """What may stand for a variable of a path: enough to find out whether a class of characters can fit it."""

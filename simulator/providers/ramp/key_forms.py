@@ -21,5 +21,6 @@ def prefix(part: str, environment: str) -> str:
 LIVE_KEYS = LiveKeys(
     [prefix(part, "production") for part in ("pk", "sk", "whk")],
     own=WELL_KNOWN,
+    place="simulated production",
     example=prefix("sk", "production") + WELL_KNOWN,
 )

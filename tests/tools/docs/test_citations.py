@@ -11,14 +11,14 @@ from contracts.generator.reference import rules
 from simulator.contract.files import strict_document
 from simulator.docs.library import pages_by_path
 from simulator.docs.markdown import render
-from simulator.engine.insight import advice
 from simulator.engine.text.citations import links_of, places_of, slug
+from simulator.host import PROVIDER
 
 
 def _clauses() -> set[str]:
     """All that contract, advice, certify, conform and explore cite."""
     from_rules = {clause for _, _, clause in rules.cited()}
-    return {*bases_in(strict_document()), *from_rules, *advice._CLAUSES.values()}
+    return {*bases_in(strict_document()), *from_rules, *PROVIDER.clauses.values()}
 
 
 def _names(clause: rules.Clause) -> Iterator[str]:

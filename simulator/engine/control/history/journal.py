@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from simulator.engine.control.call import ENVIRONMENT_HEADER, ControlCall
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, ControlAnswer, ControlOperation
 from simulator.engine.control.shapes import Environment
 from simulator.engine.records.codec import StateError, checker
@@ -43,7 +43,7 @@ class KeptCall(TypedDict):
     name: str
     method: str
     path: str
-    environment: Literal["sandbox", "production"]
+    environment: str
     body: JsonObject | str
     status: Annotated[int, Field(ge=100, le=599)]
     answer: JsonObject | None
@@ -124,7 +124,6 @@ class ControlJournal:
     def keep(self, world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
         """Enter a call that was carried out; the oldest go when there are too many, or they take too much."""
         number, masker = number_of(call.id), call.runtime.masker
-        environment = call.headers.get(ENVIRONMENT_HEADER, "sandbox")
         row: KeptCall = {
             "id": call.id,
             "at_ms": call.began_ms,
@@ -133,7 +132,7 @@ class ControlJournal:
             "name": operation.name,
             "method": operation.method,
             "path": masker.text(operation.path.format_map(call.path)),
-            "environment": "production" if environment == "production" else "sandbox",
+            "environment": call.environment,
             "body": masker.value(_readable(call.raw)),
             "status": operation.status if answer is not None else 204,
             "answer": masker.json(dumps(answer)) if operation.keeps_answer else None,

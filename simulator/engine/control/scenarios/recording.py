@@ -117,6 +117,7 @@ class _Collector:
             name=name,
             description=f"What was done by hand in the world {world.id} from {format_timestamp(start_ms)} on.",
             seed=world.seed,
+            environment=world.environments[0],
             start_ms=start_ms,
             end_ms=world.now_ms,
             scenarios=names if len(names) == len(scenarios) else (),

@@ -266,6 +266,8 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
                 raise StateError(path, "this table does not hold such rows")
             if table is not None:
                 _held_against(table, key, row, path)
+            if isinstance(row, dict) and row.get("environment", "") not in ("", *contents.environments):
+                raise StateError(f"{path}.environment", f"it is {' or '.join(contents.environments)}")
         except StateError:
             if table is None or not table.journal:
                 raise

@@ -79,6 +79,7 @@ class Front:
     ) -> None:
         self._app = app
         self._sharing = sharing
+        self._bases = tuple(f"{base}/" for base in sharing.environments.values())
         self._refusal = refusal
         self._admission = admission
         self._pages = frozenset(pages)
@@ -94,7 +95,7 @@ class Front:
             return
         scope, forwarding = take_out(scope)
         seen: Scope = {**scope}
-        enter_world(seen)
+        enter_world(seen, self._bases)
         path = route_path(seen)
         is_control = path.startswith(_CONTROL) or path == CONTROL_BASE
         admission = self._admission(seen) if is_control else None

@@ -304,6 +304,7 @@ class ScenarioJudge:
     def _world(self, world: object) -> None:
         if not isinstance(world, dict):
             return
+        environments = tuple(self._vocabulary.provider.environments)
         for member, action in WORLD_ACTIONS.items():
             entries = world.get(member)
             places: list[tuple[Path, object]] = [(("world", member), entries)]
@@ -313,8 +314,8 @@ class ScenarioJudge:
                 if isinstance(entry, dict) and action in self._actions.rows:
                     given = {key: value for key, value in entry.items() if key != "environment"}
                     self._parameters(path, action, given, ("environment",), ())
-                if isinstance(entry, dict) and entry.get("environment", "sandbox") not in ("sandbox", "production"):
-                    self._document.report((*path, "environment"), "it is sandbox or production")
+                if isinstance(entry, dict) and entry.get("environment", environments[0]) not in environments:
+                    self._document.report((*path, "environment"), f"it is {' or '.join(environments)}")
 
     def _fault(self, path: Path, fault: dict[str, object]) -> None:
         """Whether a fault does something, and to a call or delivery that there can be."""

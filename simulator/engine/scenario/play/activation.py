@@ -140,7 +140,7 @@ def _set_up(context: Context, world: World, name: str) -> None:
             part=part,
             place=file.place(part),
             event="",
-            environment=step.environment or "sandbox",
+            environment=step.environment or world.environments[0],
             action=step.action,
             acts_on=step.target,
             parameters=step.parameters,
@@ -155,7 +155,7 @@ def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
     for place, action, entry in file.script.world:
         parameters = {key: value for key, value in entry.items() if key != "environment"}
         cause = Cause("rule", file.name, file.place(place))
-        environment = entry.get("environment", "sandbox")
+        environment = entry.get("environment", world.environments[0])
         try:
             context.actions.carry_out(world, action, None, parameters, environment, cause)
         except ControlError as refusal:

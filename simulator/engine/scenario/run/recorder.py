@@ -40,14 +40,14 @@ class Done:
     """Something that was done: a call of the interface or of the control interface, or an action.
 
     `path` is below the base, or begins with /_simulator. `action` is the name of an action, whose `body` then holds its
-    parameters. `until_ms`: where the clock stood when it had ended.
+    parameters. `environment`: "" for the first one. `until_ms`: where the clock stood when it had ended.
     """
 
     at_ms: int
     until_ms: int
     method: str = ""
     path: str = ""
-    environment: str = "sandbox"
+    environment: str = ""
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     status: int = 0
@@ -62,12 +62,13 @@ class Recording:
     """All that a recording is made of.
 
     `notes`: what could not be recorded; `states`: those of objects at the end; `kinds`: what resources are called, by
-    the beginning of their ids ("" where their `type` says it).
+    the beginning of their ids ("" where their `type` says it); `environment`: that of calls which name none.
     """
 
     name: str
     description: str
     seed: int
+    environment: str
     start_ms: int
     end_ms: int
     scenarios: tuple[str, ...]
@@ -160,8 +161,11 @@ class _Recorder:
 
     def _action(self, done: Done) -> JsonObject:
         target = {} if done.target is None else {"target": self._put_in(done.target)}
-        elsewhere = {} if done.environment == "sandbox" else {"environment": done.environment}
+        elsewhere = {"environment": done.environment} if self._is_elsewhere(done) else {}
         return {"action": done.action, **target, **elsewhere, **self._put_in(done.body or {})}
+
+    def _is_elsewhere(self, done: Done) -> bool:
+        return done.environment not in ("", self._recording.environment)
 
     def _call(self, done: Done) -> JsonObject:
         path, mark, query = done.path.partition("?")
@@ -171,7 +175,7 @@ class _Recorder:
             step["body"] = self._put_in(done.body)
         if done.headers:
             step["headers"] = dict(done.headers)
-        if done.environment != "sandbox":
+        if self._is_elsewhere(done):
             step["environment"] = done.environment
         step["status"] = done.status
         if done.code is not None:

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 from typing_extensions import TypeVar
 
-from simulator.engine.clients.address import WORLD_BASE
+from simulator.engine.clients.address import CONTROL_BASE, WORLD_BASE
 from simulator.engine.rows.error import ApiError
 from simulator.engine.server.running.slices import Content, send_in_pieces
 from simulator.engine.text.json import MAX_BYTES, JsonObject, loads
@@ -127,19 +127,20 @@ BELOW = "simulator.below"
 """In a scope: the base of the world that the call came below, if it did."""
 
 
-def enter_world(scope: Scope) -> None:
-    """Take `/_worlds/ID` off a path, for the header that names the world; once.
+def enter_world(scope: Scope, bases: tuple[str, ...]) -> None:
+    """Take `/_worlds/ID` off a path, for the header that names the world; once. `bases`: those of the environments.
 
-    A path below it that is of neither interface is the interface's in the sandbox, so that `/_worlds/ID` may be used
-    as an origin and as a base URL alike.
+    A path below it that is of neither interface is the interface's in the first environment, so that `/_worlds/ID` may
+    be used as an origin and as a base URL alike.
     """
     path = route_path(scope)
     if not path.startswith(WORLD_BASE):
         return
     world, _, rest = path.removeprefix(WORLD_BASE).partition("/")
-    if not rest.startswith(("v1/", "production/v1/", "_simulator")):
-        rest = f"v1/{rest}"
-    scope["path"] = f"{scope.get('root_path', '')}/{rest}"
+    below = f"/{rest}"
+    if not below.startswith((*bases, CONTROL_BASE)):
+        below = f"{bases[0]}{rest}"
+    scope["path"] = f"{scope.get('root_path', '')}{below}"
     scope[BELOW] = f"{WORLD_BASE}{world}"
     if not any(name == WORLD_HEADER for name, _ in scope["headers"]):
         scope["headers"] = [*scope["headers"], (WORLD_HEADER, world.encode("latin-1", "replace"))]
