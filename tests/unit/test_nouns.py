@@ -34,7 +34,6 @@ LEFT: Mapping[str, int] = {
     "simulator/engine/control/worlds/world_object.py": 4,
     "simulator/engine/faults/wording.py": 3,
     "simulator/engine/insight/conduct.py": 2,
-    "simulator/engine/insight/coverage.py": 2,
     "simulator/engine/insight/signals.py": 3,
     "simulator/engine/scenario/language/document.py": 1,
     "simulator/engine/scenario/language/parts.py": 1,

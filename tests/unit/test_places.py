@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 from contracts.generator.diagrams import pages
 from simulator import host
 from simulator.engine.control.scenarios.faults import ROWS as CONTROL_ROWS
+from simulator.engine.faults import wording
 from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
 from simulator.engine.insight.coverage import catalogue
 from simulator.engine.insight.histories import cells
@@ -35,6 +36,7 @@ from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.scenario.run.paths import paths_to
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import Shown
+from simulator.engine.worlds.settings import ASSUMED
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.exploration.plans import runs_of
 from simulator.host import Simulator, application_of, vocabulary
@@ -106,7 +108,7 @@ ROOM = Room(
     ),
     actions=(Action("switch", "somebody switches it on", switch, ("lamp",)),),
     timers=(TimerRow("lamp.burn_out", burn_out, "the lamp burns out", ("burn_out",)),),
-    kinds=(Kind("lamp", LAMPS, show, LAMP, lambda: LampShape, lambda: EXAMPLE),),
+    kinds=(Kind("lamp", LAMPS, show, LAMP, lambda: LampShape, lambda: EXAMPLE, prefix="lamp_"),),
 )
 
 
@@ -181,7 +183,13 @@ def test_whatever_plays_with_money_knows_a_new_operation_that_spends(monkeypatch
     assert {run.fault for run in runs} >= {
         *("balance-drained", "network-down", "limit-reached", "kyc-withdrawn", "key-revoked", "rate-moves")
     }
-    assert host.vocabulary().provider.money.orders["lamp"].source == "balance"
+    simulator = Simulator(host.PROVIDER)
+    world = simulator.create_world(Blueprint("default", 1))
+    with world.change(world.cause):
+        world.store[ASSUMED].put("S4", "null_without_failure")
+        world.store[ASSUMED].put("W8", "only_the_listed_fields")
+    assert "failure_code" in wording.answer(world, {"id": "lamp_1", "created_at": "2026-01-01T00:00:00.000Z"})
+    assert wording.told(world, ROW.name, {"id": "lamp_1", "colour": "red"}) == {"id": "lamp_1"}
     covered = catalogue(host.vocabulary().operations, (), host.vocabulary())
     assert operation.name in [row.name for row in covered["operations"]]
 

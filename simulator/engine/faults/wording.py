@@ -6,10 +6,11 @@ What they say is decided elsewhere; here it is worded: the code of a refusal, th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.service import service_of
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.settings import assumes, assumes_anything
@@ -68,17 +69,20 @@ def told(world: World, event_type: str, subject: Shown) -> Shown:
     if assumes(world, "W8", "only_id_and_status"):
         return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
     if assumes(world, "W8", "only_the_listed_fields"):
-        money = service_of(world).money
-        if event_type.startswith(f"{money.family}."):
-            return {name: value for name, value in subject.items() if name in money.told}
+        rows = (row for kind in _orders(world) for row in (kind.machine.initial, *kind.machine.rows.values()))
+        if any(event_type in move.events for row in rows for move in row):
+            return {name: value for name, value in subject.items() if name in service_of(world).money.told}
     return subject
+
+
+def _orders(world: World) -> Iterator[Kind]:
+    kinds = world.wiring.kinds
+    return (kinds[name] for name in service_of(world).money.orders if name in kinds)
 
 
 def _rewrites(world: World) -> list[_Rewrite]:
     money = service_of(world).money
-    prefixes = tuple(
-        {kind.prefix for kind in world.wiring.kinds.values() if money.family and kind.family == money.family}
-    )
+    prefixes = tuple({kind.prefix for kind in _orders(world) if kind.prefix})
 
     def is_order(value: Any) -> bool:
         return isinstance(value, Mapping) and str(value.get("id")).startswith(prefixes) and "created_at" in value

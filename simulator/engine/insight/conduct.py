@@ -15,7 +15,7 @@ from simulator.engine.insight.signals import INFO, Signal
 from simulator.engine.insight.traffic import JournaledCall
 from simulator.engine.records.advice import Severity
 from simulator.engine.records.listing import Listing
-from simulator.engine.records.records import find, kind_of
+from simulator.engine.records.records import find
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration
 from simulator.kernel.world import World
@@ -223,14 +223,14 @@ _CAME_TO_NOTHING = frozenset({"failed", "expired", "refunded"})
 def references_paid_twice(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     """Two payments of one kind under one reference that both stand. References that choose a scenario are test data."""
     paid: dict[tuple[object, ...], JournaledCall] = {}
-    family = vocabulary_of(world).provider.money.family
+    orders = vocabulary_of(world).provider.money.orders
     for call in calls:
         reference = call.body.get("reference")
         moves = call.operation.money and call.row.method == "POST" and call.row.status == 201 and not call.is_replay
         if not moves or not isinstance(reference, str) or not reference or reference.startswith("simulator:"):
             continue
         made = find(world, str(call.answer.get("id")))
-        if made is None or made.status in _CAME_TO_NOTHING or kind_of(world, made).family != family:
+        if made is None or made.status in _CAME_TO_NOTHING or made.kind not in orders:
             continue
         place = (call.row.environment, call.operation.name, call.row.public_key, reference, call.answer.get("type"))
         earlier = paid.setdefault(place, call)

@@ -53,8 +53,6 @@ class Money:
     rows: tuple[MoneyRow, ...] = ()
     amounts: frozenset[str] = frozenset()
     """Names of members that are amounts of money."""
-    family: str = ""
-    """What the kinds of orders are called together: their `Kind.family`, and the object of their events."""
     told: frozenset[str] = frozenset()
     """The members of an order that the specification names for its events."""
 

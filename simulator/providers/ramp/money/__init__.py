@@ -44,7 +44,6 @@ MONEY = Money(
             "deposit_fees",
         }
     ),
-    family="transaction",
     told=frozenset(
         {
             *("id", "type", "status", "network", "asset", "fiat_currency", "source_amount", "destination_amount"),
