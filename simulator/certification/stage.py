@@ -26,23 +26,18 @@ from simulator.engine.server.config import Config
 from simulator.engine.server.process import open_socket, serving
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
-from simulator.host import create_app
+from simulator.host import PROVIDER, create_app, vocabulary
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
+from simulator.service import TOOLING
 
-_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
-_QUOTE = {
-    "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
-    "amount_currency": "KES", "method": "mobile_money",
-}  # fmt: skip
 _TRANSACTION = re.compile(r"\btxn_[a-z0-9]+")
 _PROBE_SECONDS = 2
 _OWN = "certify"
 """A world of this name marks the simulator that an examination has started for itself."""
 NEEDED_WORLD = (
-    "an examination needs a world in which an onramp of 5000 KES and a recurring send of 1 XLM go through; "
-    "`rampsim reset` makes it one"
+    f"an examination needs a world in which {TOOLING.examined().told} go through; `rampsim reset` makes it one"
 )
 _CALL_SECONDS = 30
 _CALM_SECONDS = 0.15
@@ -142,20 +137,19 @@ class Stage:
         return Order(self, reference, made["id"], amount, made["asset"])
 
     def _made_here(self, reference: str) -> JsonObject:
-        quote = self.call("POST", "/quotes", _QUOTE)
-        payer = {"wallet_address": _ADDRESS, "payer": {"phone_number": "+254712345678"}, "reference": reference}
-        return self.call("POST", f"/quotes/{quote['id']}/confirm", payer)
+        return TOOLING.examined().order(self.call, reference)
 
     def _ordered(self) -> JsonObject:
         """The transaction that the application has just made."""
         text = printed("--order", str(self.ordering), self.variables)
+        kind = TOOLING.examined().kind
         ids = _TRANSACTION.findall(text)
         if not ids:
-            words = "the id of the onramp that it made, like txn_sdc0hwa5vkk922a0bb95"
+            words = f"the id of the {kind} that it made, like txn_sdc0hwa5vkk922a0bb95"
             raise Unusable(f"--order: `{self.ordering}` printed {text.strip()[:120]!r}, and not {words}")
         made = self.call("GET", f"/transactions/{ids[-1]}")
-        if (made["type"], made["status"]) != ("onramp", "awaiting_payment"):
-            words = "an onramp that waits for its payment is wanted"
+        if (made["type"], made["status"]) != (kind, vocabulary().kinds[kind].machine.initial[0].target):
+            words = f"an {kind} that waits for its payment is wanted"
             raise Unusable(f"--order: {made['id']} is an {made['type']}, {made['status']}; {words}")
         return made
 
@@ -240,12 +234,18 @@ def _running_stage(url: str, webhook_key: str, token: str | None) -> Stage:
     default = next((row for row in listed if row["id"] == DEFAULT_WORLD), None)
     if default is None:
         raise NoStage(f"no world of the simulator at {url} has the webhook key of the receiver")
-    return _stage(url, default, "sandbox", webhook_key, token, f"{url}, which was running, world {DEFAULT_WORLD}")
+    return _stage(
+        url, default, _usual_environment(), webhook_key, token, f"{url}, which was running, world {DEFAULT_WORLD}"
+    )
 
 
 def _environment_of(world: JsonObject, webhook_key: str) -> str | None:
     credentials: Mapping[str, Mapping[str, str]] = world["credentials"]
     return next((name for name, keys in credentials.items() if keys["webhook_key"] == webhook_key), None)
+
+
+def _usual_environment() -> str:
+    return next(iter(PROVIDER.environments))
 
 
 def is_simulator(url: str) -> bool:
@@ -276,7 +276,7 @@ async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
     async with serving(application, listener) as url:
         world = await asyncio.to_thread(_marked, ControlClient(url))
         why = f"because something else has port {port}" if taken else "and ends with this run"
-        environment = _environment_of(world, webhook_key) or "sandbox"
+        environment = _environment_of(world, webhook_key) or _usual_environment()
         yield _stage(url, world, environment, webhook_key, None, f"{url}, started for this run, {why}")
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -37,6 +38,22 @@ class Samples:
     """Time zones."""
 
 
+Ask: TypeAlias = "Callable[[str, str, JsonObject], JsonObject]"
+"""Calls the interface, signed in: from method, path and body the answer."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What is played to a receiver that `rampsim certify` examines."""
+
+    kind: str
+    """The kind of its orders."""
+    order: Callable[[Ask, str], JsonObject]
+    """Makes an order that waits for its payer, under a reference."""
+    told: str
+    """What has to go through in its world, for a person."""
+
+
 @dataclass(frozen=True)
 class Tooling:
     """All that tools get to know of a simulated service. A member that loads slow modules is a function."""
@@ -51,6 +68,8 @@ class Tooling:
     """What `rampsim conform` has schemathesis do with its requests."""
     faults: Callable[[], tuple[FaultClass, ...]]
     """The classes of faults that know its money, for `rampsim explore`."""
+    examined: Callable[[], Examined]
+    """What `rampsim certify` plays to receivers."""
     samples: Callable[[], Samples]
     """What the strategies of the kit are made of."""
     why_no_account: Callable[[str], str]

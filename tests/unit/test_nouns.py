@@ -25,7 +25,6 @@ LEFT: Mapping[str, int] = {
     "simulator/certification/schedules.py": 6,
     "simulator/certification/signing.py": 2,
     "simulator/certification/sources.py": 1,
-    "simulator/certification/stage.py": 12,
     "simulator/compare/differences.py": 2,
     "simulator/compare/replay.py": 2,
     "simulator/contract/own.py": 1,

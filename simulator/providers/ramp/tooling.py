@@ -14,6 +14,7 @@ TOOLING = Tooling(
     rulebook=lambda: laws.RULEBOOK,
     request_hooks=lambda: laws.REQUEST_HOOKS,
     faults=lambda: faults.FAULTS,
+    examined=lambda: samples.EXAMINED,
     samples=lambda: samples.SAMPLES,
     why_no_account=lambda currency: samples.why_no_account(currency),
     test_values=lambda: test_values.TEST_VALUES,
