@@ -5,14 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.engine.rows.money import Money
 from simulator.exploration.runs.tasks import Document
-from simulator.exploration.sites import Site
-from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
 
 Step = Mapping[str, Any]
 """An action with its parameters, `{"action": ..., ...}`; in a rule also `after`."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place of a test: the n-th of its sort.
+
+    `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, the
+    type of the transaction. `facts`: what a fault has to know of it; `world` there is the one of the test's worlds in
+    which it is, and `skip` and the like count in that world. `cause`: the type of the event that a call reacted to, ""
+    for what the test itself does.
+    """
+
+    kind: str
+    what: str
+    number: int
+    facts: Document
+    cause: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.what} #{self.number}"
 
 
 @dataclass(frozen=True)
@@ -57,38 +75,9 @@ def answered(status: int, code: str, **more: Any) -> Document:
     return {"status": status, "code": code, **more}
 
 
-def money() -> Money:
-    """The operations of the service that have to do with money."""
-    return vocabulary().provider.money
-
-
-def before(
-    operations: Callable[[Money], tuple[str, ...]], happening: Callable[[Site], Document | None], *mend: Step
-) -> Callable[[Site], Arming | None]:
-    """Something happens in the outside world just before a call of one of these operations."""
-
-    def arm(site: Site) -> Arming | None:
-        act = happening(site) if site.facts["operation"] in operations(money()) else None
-        if act is None:
-            return None
-        return Arming(({"match": match(site), "act": act, "skip": site.facts["skip"], "times": 1},), mend=mend)
-
-    return arm
-
-
 def happens(action: str, **parameters: Any) -> Callable[[Site], Document]:
     """An action of the outside world, the same at every site."""
     return lambda site: {"action": action, "parameters": parameters}
-
-
-def created(kind: str) -> str:
-    """What tells that the outside world is waited for."""
-    return (vocabulary().kinds[kind].machine.initial[0].events or ("created",))[-1]
-
-
-def permits(site: Site, state: str, action: str) -> bool:
-    """Whether the state table of an order has an action in a state."""
-    return vocabulary().kinds[site.what].machine.permits(state, action)
 
 
 def rule(on: str, site: Site, *steps: Step) -> Document:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.exploration.arming import Arming, FaultClass, answered, match
+from simulator.exploration.arming import Arming, FaultClass, Site, answered, match
 from simulator.exploration.runs.tasks import Document
-from simulator.exploration.sites import Site
 from simulator.service import TOOLING
 
 # --- calls ---------------------------------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from simulator.exploration.arming import Arming
+from simulator.exploration.arming import Arming, Site
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.runs.tasks import Document
-from simulator.exploration.sites import Site, sites_of
+from simulator.exploration.sites import sites_of
 from simulator.kernel.dataclass import dataclass
 
 PLANS = ("quick", "pair", "full")

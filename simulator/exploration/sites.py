@@ -7,30 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from simulator.exploration.arming import Site
 from simulator.exploration.runs.tasks import Document
 from simulator.host import vocabulary
-from simulator.kernel.dataclass import dataclass
-
-
-@dataclass(frozen=True)
-class Site:
-    """One place of a test: the n-th of its sort.
-
-    `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, the
-    type of the transaction. `facts`: what a fault has to know of it; `world` there is the one of the test's worlds in
-    which it is, and `skip` and the like count in that world. `cause`: the type of the event that a call reacted to, ""
-    for what the test itself does.
-    """
-
-    kind: str
-    what: str
-    number: int
-    facts: Document
-    cause: str = ""
-
-    @property
-    def name(self) -> str:
-        return f"{self.what} #{self.number}"
 
 
 def sites_of(evidence: Document) -> list[Site]:

@@ -4,23 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 
-from simulator.exploration.arming import (
-    Arming,
-    FaultClass,
-    Step,
-    answered,
-    before,
-    created,
-    happens,
-    match,
-    money,
-    permits,
-    rule,
-)
+from simulator.engine.rows.money import Money
+from simulator.engine.rows.vocabulary import Vocabulary
+from simulator.exploration.arming import Arming, FaultClass, Site, Step, answered, happens, match, rule
 from simulator.exploration.runs.tasks import Document
-from simulator.exploration.sites import Site
-from simulator.host import vocabulary
+from simulator.providers.ramp.provider import PROVIDER
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    return Vocabulary(PROVIDER)
+
+
+def money() -> Money:
+    """The operations of the service that have to do with money."""
+    return PROVIDER.money
+
+
+def before(
+    operations: Callable[[Money], tuple[str, ...]], happening: Callable[[Site], Document | None], *mend: Step
+) -> Callable[[Site], Arming | None]:
+    """Something happens in the outside world just before a call of one of these operations."""
+
+    def arm(site: Site) -> Arming | None:
+        act = happening(site) if site.facts["operation"] in operations(money()) else None
+        if act is None:
+            return None
+        return Arming(({"match": match(site), "act": act, "skip": site.facts["skip"], "times": 1},), mend=mend)
+
+    return arm
+
+
+def created(kind: str) -> str:
+    """What tells that the outside world is waited for."""
+    return (vocabulary().kinds[kind].machine.initial[0].events or ("created",))[-1]
+
+
+def permits(site: Site, state: str, action: str) -> bool:
+    """Whether the state table of an order has an action in a state."""
+    return vocabulary().kinds[site.what].machine.permits(state, action)
 
 
 def _quote_expires(site: Site) -> Arming | None:
