@@ -45,6 +45,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World
+from simulator.providers.ramp import faults as ramp_faults
 from simulator.providers.ramp.provider import ROOMS
 from tests.measures import nodes_of, sources
 from tests.places import ROOT
@@ -176,7 +177,9 @@ def test_what_is_derived_from_tables_knows_a_new_event(simulator: Simulator) -> 
 def test_whatever_plays_with_money_knows_a_new_operation_that_spends(monkeypatch: pytest.MonkeyPatch) -> None:
     operation, row = SPENDING
     money = dataclasses.replace(host.PROVIDER.money, rows=(*host.PROVIDER.money.rows, row))
-    monkeypatch.setattr(host, "PROVIDER", dataclasses.replace(ramp_with(ROOM), money=money))
+    provider = dataclasses.replace(ramp_with(ROOM), money=money)
+    for module in (host, ramp_faults):
+        monkeypatch.setattr(module, "PROVIDER", provider)
     asked = call("hang_lamp", "/lamps", spends={"symbol": "USDC", "network": "CELO"})
     runs = runs_of({"test": {**EVERYTHING, "calls": [asked], "deliveries": [], "transactions": []}}, "full")
     assert {run.site for run in runs} == {"POST /lamps #1"}

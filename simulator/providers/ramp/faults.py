@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import cache
 
 from simulator.engine.rows.money import Money
+from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.exploration.arming import Arming, FaultClass, Site, Step, answered, happens, match, rule
 from simulator.exploration.runs.tasks import Document
@@ -14,8 +15,8 @@ from simulator.providers.ramp.provider import PROVIDER
 
 
 @cache
-def vocabulary() -> Vocabulary:
-    return Vocabulary(PROVIDER)
+def _vocabulary(provider: Provider) -> Vocabulary:
+    return Vocabulary(provider)
 
 
 def money() -> Money:
@@ -39,16 +40,16 @@ def before(
 
 def created(kind: str) -> str:
     """What tells that the outside world is waited for."""
-    return (vocabulary().kinds[kind].machine.initial[0].events or ("created",))[-1]
+    return (_vocabulary(PROVIDER).kinds[kind].machine.initial[0].events or ("created",))[-1]
 
 
 def permits(site: Site, state: str, action: str) -> bool:
     """Whether the state table of an order has an action in a state."""
-    return vocabulary().kinds[site.what].machine.permits(state, action)
+    return _vocabulary(PROVIDER).kinds[site.what].machine.permits(state, action)
 
 
 def _quote_expires(site: Site) -> Arming | None:
-    if not any(row.name == site.facts["operation"] and row.claim for row in vocabulary().operations):
+    if not any(row.name == site.facts["operation"] and row.claim for row in _vocabulary(PROVIDER).operations):
         return None
     respond = answered(422, "quote_expired")
     return Arming(({"match": match(site), "respond": respond, "skip": site.facts["skip"], "times": 1},))
@@ -136,7 +137,7 @@ def _wrong_asset_or_memo(site: Site) -> Arming | None:
 
 
 def _declined(site: Site) -> Arming | None:
-    if not permits(site, vocabulary().kinds[site.what].machine.initial[0].target, "payment_declined"):
+    if not permits(site, _vocabulary(PROVIDER).kinds[site.what].machine.initial[0].target, "payment_declined"):
         return None
     acting = rule(created(site.what), site, {"after": "15s", "action": "payment_declined"})
     instead = {"payment_arrives": ({"action": "payment_declined"},)}
