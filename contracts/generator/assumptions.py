@@ -6,6 +6,7 @@ All of it is data beside the code: the decisions on the interface as a whole are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from simulator.host import PROVIDER
 SWITCHES = PROVIDER.alternatives()
 _PACKAGE = Path(simulator.__file__).parent
 _FILE = "assumptions.yaml"
+ASSUMED_ID = re.compile(r"[A-Z][0-9]+|[a-z]+(?:-[a-z]+)+")
+"""What citations recognise (`simulator/engine/text/citations.py`)."""
 _CHAPTERS: tuple[tuple[str, str], ...] = (
     ("providers.ramp", "Shared by all rooms"),
     *((f"providers.ramp.{room.name}", f"Room {room.name}") for room in PROVIDER.rooms[:-1]),
@@ -71,9 +74,11 @@ def _of(package: str) -> list[Assumption]:
 
 
 def _entry_of(identifier: str, rests_on: str, said: Any) -> Assumption:
-    """One entry of a file: a text alone is the simulator's own."""
+    """One entry of a file: a text alone is the simulator's own. ValueError for an id that could not be cited."""
     if isinstance(said, str):
         return Assumption(id=identifier, rests_on=rests_on, text=said)
+    if not ASSUMED_ID.fullmatch(identifier):
+        raise ValueError(f"{identifier}: an id has several words with hyphens, such as order-number")
     if not said.get("why") or not said.get("find_out"):
         raise ValueError(f"{identifier} needs why and find_out, or is a text alone")
     return Assumption(id=identifier, rests_on=rests_on, **{**said, "named_at": tuple(said.get("named_at", ()))})

@@ -1,6 +1,6 @@
 """What a field of a row holds beyond its Python type; rows that come from outside are held against it.
 
-mypy sees plain numbers and texts. `wire/codec` reads the annotations when it checks a document.
+mypy sees plain numbers and texts. `engine/records/codec` reads the annotations when it checks a document.
 """
 
 from __future__ import annotations
