@@ -71,7 +71,7 @@ def told(world: World, event_type: str, subject: Shown) -> Shown:
     if assumes(world, "W8", "only_the_listed_fields"):
         rows = (row for kind in _orders(world) for row in (kind.machine.initial, *kind.machine.rows.values()))
         if any(event_type in move.events for row in rows for move in row):
-            return {name: value for name, value in subject.items() if name in service_of(world).money.told}
+            return {name: value for name, value in subject.items() if name in service_of(world).money.in_events}
     return subject
 
 

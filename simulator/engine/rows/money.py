@@ -53,7 +53,7 @@ class Money:
     rows: tuple[MoneyRow, ...] = ()
     amounts: frozenset[str] = frozenset()
     """Names of members that are amounts of money."""
-    told: frozenset[str] = frozenset()
+    in_events: frozenset[str] = frozenset()
     """The members of an order that the specification names for its events."""
 
     @property

@@ -44,11 +44,11 @@ MONEY = Money(
             "deposit_fees",
         }
     ),
-    told=frozenset(
+    in_events=frozenset(
         {
             *("id", "type", "status", "network", "asset", "fiat_currency", "source_amount", "destination_amount"),
             *("fee", "tx_hash", "reference", "failure_code"),
         }
     ),
 )
-"""`told`: the fields that the chapter "Events" names, and the code that a failed transaction carries."""
+"""`in_events`: the fields that the chapter "Events" names, and the code that a failed transaction carries."""
