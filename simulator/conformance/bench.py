@@ -176,6 +176,16 @@ class Bench:
             return self.holds(answer.param == param, answer, message, "error.param", after=after)
         return True
 
+    def refuses(
+        self, status: int, code: str | None, operation: str, body: object = None, *, param: str | None = None,
+        query: Mapping[str, object] | None = None, path: Mapping[str, str] | None = None,
+        after: tuple[Answer, ...] = (), **ids: str,
+    ) -> Answer:  # fmt: skip
+        """Make a call that has to be turned down in just this way."""
+        answer = self.call(operation, body, query=query, path=path, **ids)
+        self.refused(answer, status, code, param=param, after=after)
+        return answer
+
     def accepted(self, answer: Answer, status: int | None = None, *, after: tuple[Answer, ...] = ()) -> bool:
         held = answer.ok if status is None else answer.status == status
         return self.holds(held, answer, f"answers {answer.short}, not {status or '2xx'}", "status", after=after)

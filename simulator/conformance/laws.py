@@ -22,35 +22,43 @@ Faults = Callable[[Answer], Iterator[tuple[str, str | None]]]
 
 @dataclass(frozen=True)
 class Law:
-    """One law: a promise of a clause of the specification, or a guess by the name of a decision."""
+    """One rule that is played: the promise of a clause, or a guess by the name of a decision."""
 
-    name: str
-    text: str
-    """One sentence, which reports show."""
+    rule: Rule
     check: Callable[[Bench], None]
-    clause: str = ""
-    assumption: str = ""
-    """Given in place of `clause`: then a service that does otherwise differs, and breaks nothing."""
     needs: tuple[Need, ...] = ()
-
-    @property
-    def rule(self) -> Rule:
-        return Rule(self.name, self.text, self.clause or self.assumption, promise=not self.assumption)
 
 
 @dataclass(frozen=True)
 class Always:
-    """What holds of every answer."""
+    """One rule that holds of every answer."""
 
-    name: str
-    text: str
+    rule: Rule
     faults: Faults
-    clause: str = ""
-    assumption: str = ""
 
-    @property
-    def rule(self) -> Rule:
-        return Rule(self.name, self.text, self.clause or self.assumption, promise=not self.assumption)
+
+def promise(name: str, clause: str, *needs: Need) -> Callable[[Callable[[Bench], None]], Law]:
+    """Decorate the function that judges a clause. Its docstring is the one sentence that reports show."""
+    return lambda check: Law(_rule(name, check, clause, promise=True), check, needs)
+
+
+def guess(name: str, assumption: str, *needs: Need) -> Callable[[Callable[[Bench], None]], Law]:
+    """Decorate the function that judges an assumption, by the name of the decision."""
+    return lambda check: Law(_rule(name, check, assumption, promise=False), check, needs)
+
+
+def always_promise(name: str, clause: str) -> Callable[[Faults], Always]:
+    """Decorate the function that judges a clause in every answer."""
+    return lambda faults: Always(_rule(name, faults, clause, promise=True), faults)
+
+
+def always_guess(name: str, assumption: str) -> Callable[[Faults], Always]:
+    """Decorate the function that judges an assumption in every answer."""
+    return lambda faults: Always(_rule(name, faults, assumption, promise=False), faults)
+
+
+def _rule(name: str, judge: object, basis: str, *, promise: bool) -> Rule:
+    return Rule(name, " ".join((judge.__doc__ or "").split()), basis, promise)
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,7 @@ def played(work: Callable[[Bench], object], *needs: Need, writes: bool = True) -
     def law(bench: Bench) -> None:
         work(bench)
 
-    play(
-        bench(tally, writes=writes),
-        [Law(RULE.name, RULE.title, law, clause=RULE.basis, needs=needs)],
-        lambda world: None,
-    )
+    play(bench(tally, writes=writes), [Law(RULE, law, needs)], lambda world: None)
     return tally
 
 

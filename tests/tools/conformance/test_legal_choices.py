@@ -90,7 +90,7 @@ async def _broken(service: Callable[[Call, Service], Awaitable[Answer]], names: 
             mode="full", only="behaviour", control_url=origin,
         )  # fmt: skip
         report = Report(settings, Tally())
-        laws = tuple(row for row in RULEBOOK.laws if row.name in ("get.after_create", *names))
+        laws = tuple(row for row in RULEBOOK.laws if row.rule.name in ("get.after_create", *names))
         await asyncio.to_thread(play_laws, report, _shapes(), replace(RULEBOOK, laws=laws))
     assert tally.slips == []
     return sorted({f"{one.rule} {one.message}" for one in report.broken if not one.rule.startswith("shape.")})
@@ -107,7 +107,7 @@ def test_page_filtered_many_rows_pages_of_at_most_100(monkeypatch: pytest.Monkey
     monkeypatch.setattr(paging, "stocked", lambda bench: None)
     monkeypatch.setattr(paging, "whole", lambda bench, one, query=None: rows)
     monkeypatch.setattr(paging, "_walk", lambda bench, operation, key, keys, size, *more: sizes.append(size))
-    paging.filtered(None)  # type: ignore[arg-type]  # nothing is asked of it
+    paging.filtered.check(None)  # type: ignore[arg-type]  # nothing is asked of it
     assert max(sizes) <= 100
 
 
@@ -140,7 +140,7 @@ def test_no_hash_while_a_deposit_is_awaited_is_not_judged() -> None:
 
 
 def _hash_faults(body: dict[str, Any]) -> list[str]:
-    (row,) = (one for one in RULEBOOK.always if one.name == "transaction.no_hash")
+    (row,) = (one for one in RULEBOOK.always if one.rule.name == "transaction.no_hash")
     raw = json.dumps(body).encode()
     sent = Sent("GET /transactions/{id}", "http://127.0.0.1:9/v1/transactions/x", {}, None)
     return [fault for _, fault in row.faults(Heard(sent, 200, {}, raw, parsed(raw))) if fault]
@@ -177,6 +177,6 @@ async def _of_alternative(alternative: dict[str, str], names: tuple[str, ...]) -
             mode="full", only="behaviour", control_url=origin,
         )  # fmt: skip
         report = Report(settings, Tally())
-        laws = tuple(row for row in RULEBOOK.laws if row.name in ("get.after_create", *names))
+        laws = tuple(row for row in RULEBOOK.laws if row.rule.name in ("get.after_create", *names))
         await asyncio.to_thread(play_laws, report, _shapes(), replace(RULEBOOK, laws=laws))
     return report

@@ -54,6 +54,16 @@ BUY_QUOTE: JsonObject = {
 }  # fmt: skip
 
 
+def changed(body: JsonObject, place: str, value: object) -> JsonObject:
+    """Return a body with another value at a dotted place."""
+    name, _, inner = place.partition(".")
+    return {**body, name: changed(body[name], inner, value) if inner else value}
+
+
+def without(body: JsonObject, name: str) -> JsonObject:
+    return {member: value for member, value in body.items() if member != name}
+
+
 def beneficiary(bench: Bench, body: JsonObject = BENEFICIARY) -> Answer:
     return bench.done("POST /beneficiaries", body)
 

@@ -15,7 +15,7 @@ from time import perf_counter
 from types import FunctionType
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
+from simulator.conformance.laws import Law, promise
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Tally as Rules
@@ -35,12 +35,10 @@ FLOOR = "floor"
 MAKES_ONE_OF_EVERYTHING = "get.after_create"
 
 
-def _a_minute(bench: Bench) -> None:
+@promise("judge.later", "the judge", "control")
+def later(bench: Bench) -> None:
+    """A minute goes by."""  # so that what is made before and after it has other times
     bench.world.advance("1m")
-
-
-LATER = Law("judge.later", "A minute goes by.", _a_minute, clause="the judge", needs=("control",))
-"""Not a law: it lets what is made before it and after it have other times."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +99,9 @@ def judge(name: str) -> Verdict:
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if not name:
         return asyncio.run(_judge(name, [RULEBOOK.laws]))
-    one_of_everything = next(row for row in RULEBOOK.laws if row.name == MAKES_ONE_OF_EVERYTHING)
-    named = [row for row in RULEBOOK.laws if row.name in MUTANTS[name].found_by]
-    first = [one_of_everything, LATER, one_of_everything, *named]
+    one_of_everything = next(row for row in RULEBOOK.laws if row.rule.name == MAKES_ONE_OF_EVERYTHING)
+    named = [row for row in RULEBOOK.laws if row.rule.name in MUTANTS[name].found_by]
+    first = [one_of_everything, later, one_of_everything, *named]
     about = [row for row in RULEBOOK.laws if _names_any(row, MUTANTS[name].on)]
     return asyncio.run(_judge(name, [first, *([row] for row in (*about, *named, *RULEBOOK.laws))]))
 

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import timedelta
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
+from simulator.conformance.laws import guess, promise
 from simulator.conformance.world import Delivery
 from simulator.engine.rows.vocabulary import collected
 from simulator.providers.ramp.laws import steering, stock
@@ -47,7 +47,9 @@ def _came(bench: Bench, receiver: Receiver, name: str, due: list[str]) -> None:
         bench.holds(kind in types, receiver.made, words, kind)
 
 
+@promise("webhook.sent", TYPES, "writes", "control")
 def ramps_tell(bench: Bench) -> None:
+    """Every step of a ramp is told: created, awaiting, processing, completed, failed, refunded."""
     world = bench.world
     with receiving(bench) as receiver:
         paid, failed = stock.onramp(bench).text("id"), stock.offramp(bench).text("id")
@@ -62,14 +64,18 @@ def ramps_tell(bench: Bench) -> None:
             "created", "awaiting_deposit", "processing", "failed", "refunded")])  # fmt: skip
 
 
+@promise("event.once", "Events: deduplicate on the event id", "writes", "control")
 def told_once(bench: Bench) -> None:
+    """What happens once is told under one id, however often it comes."""
     with receiving(bench, "transaction.created", "transaction.awaiting_payment") as receiver:
         ramp = stock.onramp(bench).text("id")
         ids = {(row.type, row.id) for row in receiver.got() if row.object.get("id") == ramp}
         bench.holds(len(ids) == 2, receiver.made, f"two events have {len(ids)} ids", "id")
 
 
+@promise("event.created_at", ENVELOPE, "writes", "control")
 def created_at(bench: Bench) -> None:
+    """The created_at of an event is the moment of what it tells."""
     with receiving(bench, "transaction.created") as receiver:
         ramp = stock.onramp(bench)
         for row in receiver.got():
@@ -79,7 +85,9 @@ def created_at(bench: Bench) -> None:
             bench.holds(apart < timedelta(minutes=1), receiver.made, words, "created_at")
 
 
+@promise("event.expired", TYPES, "writes", "control")
 def expiry_tells(bench: Bench) -> None:
+    """A ramp that got no funds and a quote that was not used tell that they expired."""
     with receiving(bench) as receiver:
         waiting, unused = stock.onramp(bench).text("id"), stock.onramp_quote(bench).text("id")
         bench.world.advance("31m")
@@ -87,7 +95,9 @@ def expiry_tells(bench: Bench) -> None:
         _came(bench, receiver, unused, ["quote.expired"])
 
 
+@promise("event.wallet_transactions", TYPES, "writes", "control")
 def wallet_transactions_tell(bench: Bench) -> None:
+    """Wallet transactions tell that they are processing, completed or failed."""
     world = bench.world
     with receiving(bench) as receiver:
         sent = bench.done("POST /wallet/send", stock.SEND).text("id")
@@ -103,7 +113,9 @@ def wallet_transactions_tell(bench: Bench) -> None:
         _came(bench, receiver, drawn, ["transaction.processing", "transaction.completed"])
 
 
+@promise("event.resources", TYPES, "writes", "control")
 def resources_tell(bench: Bench) -> None:
+    """Beneficiaries, wallets and deposits tell what happens to them."""
     world = bench.world
     with receiving(bench) as receiver:
         payee = stock.beneficiary(bench).text("id")
@@ -118,7 +130,9 @@ def resources_tell(bench: Bench) -> None:
         _came(bench, receiver, bad, ["deposit.failed"])
 
 
+@promise("event.lightning", TYPES, "writes", "control")
 def lightning_tells(bench: Bench) -> None:
+    """A Lightning invoice tells that it was paid, or that it expired."""
     with receiving(bench) as receiver:
         home = stock.wallet(bench, "bitcoin").text("id")
         body = {"type": "invoice", "amount_sats": 1000, "expires_in": 600}
@@ -129,7 +143,9 @@ def lightning_tells(bench: Bench) -> None:
         _came(bench, receiver, unpaid, ["lightning.invoice_expired"])
 
 
+@promise("event.account", TYPES, "writes", "control")
 def account_tells(bench: Bench) -> None:
+    """KYC decisions and changes of a network are told."""
     with receiving(bench, "kyc.action_required", "kyc.approved", "network.status_changed") as receiver:
         bench.world.act("set_kyc", status="action_required")
         bench.world.act("set_kyc", status="approved")
@@ -140,7 +156,9 @@ def account_tells(bench: Bench) -> None:
         bench.holds(types == due, receiver.made, f"there came {', '.join(types) or 'nothing'}", "type")
 
 
+@promise("event.recurring", TYPES, "writes", "control")
 def recurring_tells(bench: Bench) -> None:
+    """A recurring payment tells of its activation, its runs, its pauses and its end."""
     with receiving(bench) as receiver:
         name = recurring.active(bench)
         bench.done("POST /recurring-payments/{id}/pause", {}, id=name)
@@ -158,7 +176,9 @@ def recurring_tells(bench: Bench) -> None:
         _came(bench, receiver, last, ["recurring_payment.completed"])
 
 
+@promise("event.upcoming", "Limits: Recurring run upcoming notice", "writes", "control")
 def upcoming(bench: Bench) -> None:
+    """A run is announced 24 hours before, not earlier."""
     with receiving(bench, "recurring_payment.run_upcoming") as receiver:
         name = recurring.active(bench, days=3)
         run = instant(bench.done("GET /recurring-payments/{id}", id=name).text("next_run_at"))
@@ -171,7 +191,9 @@ def upcoming(bench: Bench) -> None:
         bench.holds(count == 1, receiver.made, words, "recurring_payment.run_upcoming")
 
 
+@promise("event.envelope", ENVELOPE, "writes", "control")
 def envelope(bench: Bench) -> None:
+    """An event has an id that starts with evt_, a type of the catalogue, created_at and its object."""
     with receiving(bench) as receiver:
         _everything(bench)
         for got in receiver.got():
@@ -200,15 +222,21 @@ def _judge_shapes(bench: Bench, *, promises: bool) -> None:
                 bench.holds(True, receiver.made, "")
 
 
+@promise("event.shape", ENVELOPE, "writes", "control")
 def shape(bench: Bench) -> None:
+    """An event has the members that the specification gives it and its object."""
     _judge_shapes(bench, promises=True)
 
 
+@guess("event.assumed_shape", "W8", "writes", "control")
 def assumed_shape(bench: Bench) -> None:
+    """An event is as the contract says, as far as assumed."""
     _judge_shapes(bench, promises=False)
 
 
+@promise("webhook.livemode", ENVELOPE, "writes", "control")
 def livemode(bench: Bench) -> None:
+    """Events of the sandbox say livemode false, those of production true."""
     with receiving(bench) as receiver:
         stock.beneficiary(bench)
         for got in receiver.got():
@@ -224,7 +252,9 @@ def livemode(bench: Bench) -> None:
     live.call("DELETE /webhooks/{id}", id=made.text("id"))
 
 
+@promise("webhook.unique_id", "Event envelope: id, unique, for deduplication", "writes", "control")
 def unique_id(bench: Bench) -> None:
+    """Each event has an id of its own."""
     with receiving(bench) as receiver:
         _everything(bench)
         ids = Counter(got.id for got in receiver.got())
@@ -232,7 +262,9 @@ def unique_id(bench: Bench) -> None:
             bench.holds(times == 1, receiver.made, f"{times} events have the id {name}", "id")
 
 
+@promise("webhook.object", "Event envelope: the full resource at the time of the event", "writes", "control")
 def full_object(bench: Bench) -> None:
+    """The object of the newest event of a resource is what GET shows of it."""
     with receiving(bench) as receiver:
         _everything(bench)
         stock.wallet(bench, "bitcoin")
@@ -243,7 +275,9 @@ def full_object(bench: Bench) -> None:
                 bench.like(answer, got.object, answer.body)
 
 
+@promise("event.status", TYPES, "writes", "control")
 def status_of_type(bench: Bench) -> None:
+    """The object of a transaction's event has the status that the event is named after."""
     with receiving(bench) as receiver:
         _everything(bench)
         for got in receiver.got():
@@ -254,7 +288,9 @@ def status_of_type(bench: Bench) -> None:
                 bench.holds(held, receiver.made, f"{got.type} tells of status {told}", "data.object.status")
 
 
+@promise("event.failure_code", "Events: payload carries failure_code", "writes", "control")
 def failure_code(bench: Bench) -> None:
+    """transaction.failed carries a failure_code."""
     with receiving(bench, "transaction.failed") as receiver:
         _everything(bench)
         for got in receiver.got():
@@ -264,7 +300,9 @@ def failure_code(bench: Bench) -> None:
             )
 
 
+@promise("event.order", "States: Ramp transaction", "writes", "control")
 def in_order(bench: Bench) -> None:
+    """The events of a ramp are made in the order of its states."""
     with receiving(bench, "transaction.processing", "transaction.completed") as receiver:
         _everything(bench)
         by_object: dict[str, list[Delivery]] = {}
@@ -277,82 +315,8 @@ def in_order(bench: Bench) -> None:
             bench.holds(held, receiver.made, f"they come as {', '.join(types)}", "created_at")
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "webhook.sent", "Every step of a ramp is told: created, awaiting, processing, completed, failed, refunded.",
-        ramps_tell, clause=TYPES, needs=("writes", "control"),
-    ),
-    Law(
-        "event.once", "What happens once is told under one id, however often it comes.",
-        told_once, clause="Events: deduplicate on the event id", needs=("writes", "control"),
-    ),
-    Law(
-        "event.created_at", "The created_at of an event is the moment of what it tells.",
-        created_at, clause=ENVELOPE, needs=("writes", "control"),
-    ),
-    Law(
-        "event.expired", "A ramp that got no funds and a quote that was not used tell that they expired.",
-        expiry_tells, clause=TYPES, needs=("writes", "control"),
-    ),
-    Law(
-        "event.wallet_transactions", "Wallet transactions tell that they are processing, completed or failed.",
-        wallet_transactions_tell, clause=TYPES, needs=("writes", "control"),
-    ),
-    Law(
-        "event.resources", "Beneficiaries, wallets and deposits tell what happens to them.",
-        resources_tell, clause=TYPES, needs=("writes", "control"),
-    ),
-    Law(
-        "event.lightning", "A Lightning invoice tells that it was paid, or that it expired.",
-        lightning_tells, clause=TYPES, needs=("writes", "control"),
-    ),
-    Law(
-        "event.account", "KYC decisions and changes of a network are told.",
-        account_tells, clause=TYPES, needs=("writes", "control"),
-    ),
-    Law(
-        "event.recurring", "A recurring payment tells of its activation, its runs, its pauses and its end.",
-        recurring_tells, clause=TYPES, needs=("writes", "control"),
-    ),
-    Law(
-        "event.upcoming", "A run is announced 24 hours before, not earlier.",
-        upcoming, clause="Limits: Recurring run upcoming notice", needs=("writes", "control"),
-    ),
-    Law(
-        "event.envelope",
-        "An event has an id that starts with evt_, a type of the catalogue, created_at and its object.",
-        envelope, clause=ENVELOPE, needs=("writes", "control"),
-    ),
-    Law(
-        "event.shape", "An event has the members that the specification gives it and its object.",
-        shape, clause=ENVELOPE, needs=("writes", "control"),
-    ),
-    Law(
-        "event.assumed_shape", "An event is as the contract says, as far as assumed.",
-        assumed_shape, assumption="W8", needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.livemode", "Events of the sandbox say livemode false, those of production true.",
-        livemode, clause=ENVELOPE, needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.unique_id", "Each event has an id of its own.",
-        unique_id, clause="Event envelope: id, unique, for deduplication", needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.object", "The object of the newest event of a resource is what GET shows of it.",
-        full_object, clause="Event envelope: the full resource at the time of the event", needs=("writes", "control"),
-    ),
-    Law(
-        "event.status", "The object of a transaction's event has the status that the event is named after.",
-        status_of_type, clause=TYPES, needs=("writes", "control"),
-    ),
-    Law(
-        "event.failure_code", "transaction.failed carries a failure_code.",
-        failure_code, clause="Events: payload carries failure_code", needs=("writes", "control"),
-    ),
-    Law(
-        "event.order", "The events of a ramp are made in the order of its states.",
-        in_order, clause="States: Ramp transaction", needs=("writes", "control"),
-    ),
+LAWS = (
+    ramps_tell, told_once, created_at, expiry_tells, wallet_transactions_tell, resources_tell, lightning_tells,
+    account_tells, recurring_tells, upcoming, envelope, shape, assumed_shape, livemode, unique_id, full_object,
+    status_of_type, failure_code, in_order,
 )  # fmt: skip

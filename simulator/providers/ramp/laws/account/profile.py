@@ -6,8 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
-from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.laws import guess, promise
 from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.money.quotes import instant
@@ -15,7 +14,9 @@ from simulator.providers.ramp.laws.money.quotes import instant
 PROFILE, CHANGE, LIMITS = "GET /profile", "PATCH /profile", "GET /profile/limits"
 
 
+@promise("profile.sent_only", "PATCH /profile: only sent fields change", "writes")
 def sent_only(bench: Bench) -> None:
+    """PATCH changes the fields that are sent, and no others."""
     before = bench.done(PROFILE)
     try:
         changed = bench.done(CHANGE, {"first_name": "Amina"})
@@ -28,7 +29,9 @@ def sent_only(bench: Bench) -> None:
         bench.call(CHANGE, {"first_name": before.text("first_name")})
 
 
+@promise("profile.currency", "PATCH /profile: default_currency", "writes")
 def currency(bench: Bench) -> None:
+    """default_currency can be any of the five, and no other: 400 invalid_parameter."""
     before = bench.done(PROFILE).text("default_currency")
     try:
         for code in ("ZAR", "NGN"):
@@ -39,7 +42,9 @@ def currency(bench: Bench) -> None:
         bench.call(CHANGE, {"default_currency": before})
 
 
+@promise("profile.fixed", "PATCH /profile: Email, country, account type and business details", "writes")
 def fixed(bench: Bench) -> None:
+    """Email, country, account type and business details cannot be changed."""
     before = bench.done(PROFILE)
     for name, value in (
         ("email", "other@example.test"), ("country", "NG"), ("account_type", "business"), ("business_name", "Other"),
@@ -50,13 +55,16 @@ def fixed(bench: Bench) -> None:
         bench.holds(held, later, f"{name} was changed", name, after=(sent,))
 
 
-FIXED_REFUSED = refusals(*(
-    Refusal(CHANGE, 400, "invalid_parameter", name, {name: value})
-    for name, value in (("email", "other@example.test"), ("country", "NG"), ("account_type", "business"))
-))  # fmt: skip
+@guess("profile.fixed_refused", "H6", "writes")
+def fixed_refused(bench: Bench) -> None:
+    """A field that cannot be changed is refused with 400 invalid_parameter that names it."""
+    for name, value in (("email", "other@example.test"), ("country", "NG"), ("account_type", "business")):
+        bench.refuses(400, "invalid_parameter", CHANGE, {name: value}, param=name)
 
 
+@promise("profile.phone", "PATCH /profile: phone_number", "writes")
 def phone(bench: Bench) -> None:
+    """A new phone number takes effect when it is verified; one that is none is 422 invalid_phone_number."""
     before = bench.done(PROFILE)
     bench.refused(bench.call(CHANGE, {"phone_number": "12"}), 422, "invalid_phone_number")
     sent = bench.done(CHANGE, {"phone_number": "+254722000222"})
@@ -68,7 +76,9 @@ def phone(bench: Bench) -> None:
         bench.world.act("verify_phone")
 
 
+@promise("kyc.same", "KYC detail; Profile: kyc_status")
 def kyc_same(bench: Bench) -> None:
+    """KYC detail and profile tell the same status and account type."""
     bench.same(bench.done("GET /profile/kyc"), bench.done(PROFILE), "kyc_status", "account_type")
 
 
@@ -79,7 +89,9 @@ def _remains(bench: Bench, answer: Answer, span: str) -> None:
     bench.holds(left == max(most - used, Decimal(0)), answer, words, f"limits.{span}.remaining")
 
 
+@promise("limits.remaining", "Limits")
 def remaining(bench: Bench) -> None:
+    """What remains of a limit is its maximum less what was used."""
     if bench.writes:
         quote = stock.withdraw_quote(bench)
         bench.done("POST /wallet/withdraw", {"quote_id": quote.text("id")})
@@ -88,7 +100,9 @@ def remaining(bench: Bench) -> None:
         _remains(bench, answer, span)
 
 
+@guess("limits.used", "M14", "writes")
 def used(bench: Bench) -> None:
+    """A withdrawal counts with what it pays out, a failed one no more."""
     before = bench.done(LIMITS)
     quote = stock.withdraw_quote(bench)
     made = bench.done("POST /wallet/withdraw", {"quote_id": quote.text("id")})
@@ -103,7 +117,9 @@ def used(bench: Bench) -> None:
         bench.same(bench.done(LIMITS), before, "limits.daily.used", "limits.monthly.used")
 
 
+@promise("limits.enforced", "Fiat withdrawals are subject to the limits", "writes", "control")
 def enforced(bench: Bench) -> None:
+    """What goes beyond a limit of the account is refused with 422 amount_too_high."""
     before = bench.done(LIMITS)
     body = stock.withdraw_quote_body(bench)
     bench.world.act("set_limits", per_transaction="1000")
@@ -117,7 +133,9 @@ def enforced(bench: Bench) -> None:
     bench.accepted(bench.call("POST /wallet/withdraw/quote", body))
 
 
+@promise("limits.resets", "Limits: resets_at", "writes", "control")
 def resets(bench: Bench) -> None:
+    """What was used of the daily limit is free again from resets_at.daily on."""
     quote = stock.withdraw_quote(bench)
     bench.done("POST /wallet/withdraw", {"quote_id": quote.text("id")})
     told = bench.done(LIMITS).text("resets_at.daily")
@@ -127,7 +145,9 @@ def resets(bench: Bench) -> None:
     bench.holds(answer.text("resets_at.daily") > told, answer, "resets_at did not move on", "resets_at.daily")
 
 
+@guess("limits.utc_days", "M14", "writes", "control")
 def utc_days(bench: Bench) -> None:
+    """The day and the month of the limits begin at midnight UTC: what is used late in the evening is free after it."""
     midnight = bench.world.next_midnight()
     bench.world.advance_to(midnight + timedelta(hours=22, minutes=30))
     bench.done("POST /wallet/withdraw", {"quote_id": stock.withdraw_quote(bench).text("id")})
@@ -144,49 +164,4 @@ def utc_days(bench: Bench) -> None:
     bench.holds(answer.number("limits.daily.used") == 0, answer, "used is not zero", "limits.daily.used")
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "profile.sent_only", "PATCH changes the fields that are sent, and no others.",
-        sent_only, clause="PATCH /profile: only sent fields change", needs=("writes",),
-    ),
-    Law(
-        "profile.currency", "default_currency can be any of the five, and no other: 400 invalid_parameter.",
-        currency, clause="PATCH /profile: default_currency", needs=("writes",),
-    ),
-    Law(
-        "profile.fixed", "Email, country, account type and business details cannot be changed.",
-        fixed, clause="PATCH /profile: Email, country, account type and business details", needs=("writes",),
-    ),
-    Law(
-        "profile.fixed_refused", "A field that cannot be changed is refused with 400 invalid_parameter that names it.",
-        FIXED_REFUSED, assumption="H6", needs=("writes",),
-    ),
-    Law(
-        "profile.phone",
-        "A new phone number takes effect when it is verified; one that is none is 422 invalid_phone_number.",
-        phone, clause="PATCH /profile: phone_number", needs=("writes",),
-    ),
-    Law(
-        "kyc.same", "KYC detail and profile tell the same status and account type.",
-        kyc_same, clause="KYC detail; Profile: kyc_status",
-    ),
-    Law("limits.remaining", "What remains of a limit is its maximum less what was used.", remaining, clause="Limits"),
-    Law(
-        "limits.used", "A withdrawal counts with what it pays out, a failed one no more.",
-        used, assumption="M14", needs=("writes",),
-    ),
-    Law(
-        "limits.enforced", "What goes beyond a limit of the account is refused with 422 amount_too_high.",
-        enforced, clause="Fiat withdrawals are subject to the limits", needs=("writes", "control"),
-    ),
-    Law(
-        "limits.resets", "What was used of the daily limit is free again from resets_at.daily on.",
-        resets, clause="Limits: resets_at", needs=("writes", "control"),
-    ),
-    Law(
-        "limits.utc_days",
-        "The day and the month of the limits begin at midnight UTC: what is used late in the evening is "
-        "free after it.",
-        utc_days, assumption="M14", needs=("writes", "control"),
-    ),
-)  # fmt: skip
+LAWS = (sent_only, currency, fixed, fixed_refused, phone, kyc_same, remaining, used, enforced, resets, utc_days)

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
-from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.laws import guess, promise
 from simulator.conformance.service import Answer
 from simulator.conformance.world import Delivery
 from simulator.providers.ramp.laws import stock
@@ -50,7 +49,9 @@ def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
         bench.call("DELETE /webhooks/{id}", id=receiver.id)
 
 
+@promise("webhook.endpoint", "Webhook endpoint", "writes", "hook")
 def endpoint(bench: Bench) -> None:
+    """An endpoint is enabled from its registration, with the URL, the events and the description it was given."""
     body = {"url": bench.hook, "events": ["transaction.completed"], "description": "books"}
     made = bench.done(MAKE, body)
     bench.equal(made, "status", "enabled")
@@ -62,7 +63,9 @@ def endpoint(bench: Bench) -> None:
     bench.done("DELETE /webhooks/{id}", id=made.text("id"))
 
 
+@promise("webhook.patched", "PATCH /webhooks/{id}", "writes", "hook")
 def patched(bench: Bench) -> None:
+    """PATCH changes events, description and status, and they stay changed."""
     made = bench.done(MAKE, {"url": bench.hook, "events": ["*"]})
     change = {"events": ["deposit.confirmed"], "description": "other", "status": "disabled"}
     answer = bench.done(CHANGE, change, id=made.text("id"))
@@ -74,7 +77,9 @@ def patched(bench: Bench) -> None:
     bench.done("DELETE /webhooks/{id}", id=made.text("id"))
 
 
+@promise("webhook.registration", "Webhooks: must answer exactly HTTP 200", "writes", "control")
 def registration(bench: Bench) -> None:
+    """A URL is taken only when it answers exactly 200; otherwise 422 invalid_webhook_url, and nothing is stored."""
     before = bench.total("GET /webhooks")
     for status in (201, 204, 302, 500):
         name = bench.fresh("inbox")
@@ -84,21 +89,24 @@ def registration(bench: Bench) -> None:
         bench.holds(bench.total("GET /webhooks") == before, answer, "an endpoint was stored", "data")
 
 
-INVALID_URLS = refusals(*(
-    Refusal(MAKE, 422, "invalid_webhook_url", body={"url": url, "events": ["*"]})
-    for url in ("http://example.com/hook", "ftp://example.com/hook", "hook", "https://10.0.0.1/hook")
-))  # fmt: skip
+@promise("errors.invalid_webhook_url", "Errors: invalid_webhook_url", "writes")
+def invalid_urls(bench: Bench) -> None:
+    """A URL that is no public HTTPS address is refused with 422 invalid_webhook_url."""
+    for url in ("http://example.com/hook", "ftp://example.com/hook", "hook", "https://10.0.0.1/hook"):
+        bench.refuses(422, "invalid_webhook_url", MAKE, {"url": url, "events": ["*"]})
 
 
-UNSUPPORTED_EVENTS = refusals(
-    Refusal(
-        MAKE, 422, "unsupported_event",
-        body={"url": "https://example.com/hook", "events": ["transaction.imagined"]},
-    ),
-)  # fmt: skip
+@promise("errors.unsupported_event", "Errors: unsupported_event", "writes")
+def unsupported_events(bench: Bench) -> None:
+    """An event that there is not is refused with 422 unsupported_event."""
+    bench.refuses(
+        422, "unsupported_event", MAKE, {"url": "https://example.com/hook", "events": ["transaction.imagined"]}
+    )
 
 
+@promise("webhook.test", "POST /webhooks/{id}/test", "writes", "control")
 def test_call(bench: Bench) -> None:
+    """The test call sends a webhook.test event to the endpoint."""
     with receiving(bench) as receiver:
         answer = bench.done("POST /webhooks/{id}/test", {}, id=receiver.id)
         got = receiver.got("webhook.test")
@@ -112,7 +120,9 @@ def _some(bench: Bench, receiver: Receiver) -> list[Delivery]:
     return receiver.got()
 
 
+@promise("webhook.signature", DELIVERY, "writes", "control")
 def signature(bench: Bench) -> None:
+    """X-Signature is the HMAC-SHA256 of X-Timestamp, a dot and the raw body under the webhook key, in hex."""
     with receiving(bench) as receiver:
         for got in _some(bench, receiver):
             held = got.signed_with(bench.world.webhook_key)
@@ -121,7 +131,9 @@ def signature(bench: Bench) -> None:
             )
 
 
+@promise("webhook.outside_ascii", DELIVERY, "writes", "control")
 def outside_ascii(bench: Bench) -> None:
+    """An event with letters outside ASCII is signed over the very bytes that are sent, and has them as they were."""
     with receiving(bench, "beneficiary.created") as receiver:
         receiver.answers(500, 200)
         stock.beneficiary(bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})
@@ -137,7 +149,9 @@ def outside_ascii(bench: Bench) -> None:
             bench.holds(name == stock.OUTSIDE_ASCII, receiver.made, words, "data.object.name")
 
 
+@promise("webhook.timestamp", DELIVERY, "writes", "control")
 def timestamp(bench: Bench) -> None:
+    """X-Timestamp is Unix time in milliseconds, within five minutes of the receiver's clock."""
     with receiving(bench) as receiver:
         for got in _some(bench, receiver):
             text = got.headers.get("x-timestamp", "")
@@ -146,14 +160,18 @@ def timestamp(bench: Bench) -> None:
             bench.holds(held, receiver.made, f"{got.type} carries X-Timestamp {text!r}", "X-Timestamp")
 
 
+@promise("webhook.subscribed", "POST /webhooks: events", "writes", "control")
 def subscribed(bench: Bench) -> None:
+    """An endpoint gets the events it subscribes to and no others."""
     with receiving(bench, "beneficiary.created", "transaction.created") as receiver:
         kinds = sorted({got.type for got in _some(bench, receiver)})
         held = kinds == ["beneficiary.created", "transaction.created"]
         bench.holds(held, receiver.made, f"it got {', '.join(kinds) or 'nothing'}", "events")
 
 
+@guess("webhook.disabled", "W9", "writes", "control")
 def disabled(bench: Bench) -> None:
+    """A disabled endpoint gets nothing, and new events once it is enabled again."""
     with receiving(bench, "beneficiary.created") as receiver:
         off = bench.done(CHANGE, {"status": "disabled"}, id=receiver.id)
         stock.beneficiary(bench)
@@ -171,7 +189,9 @@ def _failing(bench: Bench, receiver: Receiver, *statuses: int) -> None:
     bench.world.settle()
 
 
+@promise("webhook.retry", RULES, "writes", "control")
 def retry(bench: Bench) -> None:
+    """A delivery that failed is tried again after about a minute, and no more once it was taken."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 200)
         bench.holds(len(receiver.got()) == 1, receiver.made, "the first attempt is not one", "deliveries")
@@ -182,7 +202,9 @@ def retry(bench: Bench) -> None:
         bench.holds(count == 2, receiver.made, f"{count} attempts after it was taken", "deliveries")
 
 
+@promise("webhook.acknowledged", RULES, "writes", "control")
 def acknowledged(bench: Bench) -> None:
+    """Any 2xx takes a delivery, not 200 alone."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 204)
         bench.world.advance("2m")
@@ -190,7 +212,9 @@ def acknowledged(bench: Bench) -> None:
         bench.holds(count == 1, receiver.made, f"{count} attempts although the first was answered 204", "deliveries")
 
 
+@promise("webhook.retry_schedule", RULES, "writes", "control")
 def retry_schedule(bench: Bench) -> None:
+    """Retries come about 1 minute, 5 minutes, 30 minutes, 2 hours and 6 hours after the attempt before."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500)
         attempts = 1
@@ -209,7 +233,9 @@ def retry_schedule(bench: Bench) -> None:
                 bench.world.advance("1s")
 
 
+@promise("webhook.same_event", "Events: deduplicate on the event id", "writes", "control")
 def same_event(bench: Bench) -> None:
+    """Every attempt of an event has the same id and object."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 500, 200)
         bench.world.advance("10m")
@@ -220,7 +246,9 @@ def same_event(bench: Bench) -> None:
             bench.holds(held, receiver.made, "an attempt has another id or object", "id")
 
 
+@guess("webhook.same_bytes", "W7", "writes", "control")
 def same_bytes(bench: Bench) -> None:
+    """Every attempt of an event has the same bytes, validly signed with a timestamp of its own."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 500, 200)
         bench.world.advance("10m")
@@ -230,7 +258,9 @@ def same_bytes(bench: Bench) -> None:
             bench.holds(held, receiver.made, "an attempt has other bytes, or is not signed", "body")
 
 
+@promise("webhook.retry_timestamp", DELIVERY, "writes", "control")
 def retry_timestamp(bench: Bench) -> None:
+    """Each attempt carries the X-Timestamp of its own sending, later than that of the one before by the pause."""
     with bench.world.settings(webhook_timestamp="simulated"), receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 500, 500, 200)
         bench.world.advance("45m")
@@ -243,7 +273,9 @@ def retry_timestamp(bench: Bench) -> None:
             bench.holds(held, receiver.made, words, "X-Timestamp")
 
 
+@promise("webhook.gives_up", RULES, "writes", "control")
 def gives_up(bench: Bench) -> None:
+    """An endpoint that fails for three days is disabled, and PATCH enables it again."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500)
         bench.equal(bench.done(SHOWN, id=receiver.id), "status", "enabled", after=(receiver.made,))
@@ -254,7 +286,9 @@ def gives_up(bench: Bench) -> None:
         bench.equal(bench.done(CHANGE, {"status": "enabled"}, id=receiver.id), "status", "enabled")
 
 
+@guess("webhook.attempts", "W5", "writes", "control")
 def attempts(bench: Bench) -> None:
+    """An event that is never taken has eleven attempts, the last after 68 hours and 36 minutes."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500)
         bench.world.advance("68h35m59s")
@@ -265,7 +299,9 @@ def attempts(bench: Bench) -> None:
         bench.holds(count == 11, receiver.made, f"{count} attempts in all, not 11", "deliveries")
 
 
+@promise("webhook.deliveries", "GET /webhooks/{id}/deliveries", "writes", "control")
 def deliveries(bench: Bench) -> None:
+    """The deliveries of an endpoint tell each attempt with the status that came back."""
     with receiving(bench, "beneficiary.created") as receiver:
         _failing(bench, receiver, 500, 200)
         bench.world.advance("2m")
@@ -275,7 +311,9 @@ def deliveries(bench: Bench) -> None:
         bench.holds(told == ["200", "500"], page, f"statuses are {told}", "data", after=(receiver.made,))
 
 
+@guess("webhook.one_after_another", "W6", "writes", "control")
 def one_after_another(bench: Bench) -> None:
+    """First attempts come in the order of their events."""
     with receiving(bench) as receiver:
         for _ in range(3):
             stock.onramp(bench)
@@ -298,101 +336,8 @@ def shown_of(bench: Bench, got: Delivery) -> Answer | None:
     return bench.call(reading, id=name) if reading else None
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "webhook.endpoint",
-        "An endpoint is enabled from its registration, with the URL, the events and the description it "
-        "was given.",
-        endpoint, clause="Webhook endpoint", needs=("writes", "hook"),
-    ),
-    Law(
-        "webhook.patched", "PATCH changes events, description and status, and they stay changed.",
-        patched, clause="PATCH /webhooks/{id}", needs=("writes", "hook"),
-    ),
-    Law(
-        "webhook.registration",
-        "A URL is taken only when it answers exactly 200; otherwise 422 invalid_webhook_url, and nothing "
-        "is stored.",
-        registration, clause="Webhooks: must answer exactly HTTP 200", needs=("writes", "control"),
-    ),
-    Law(
-        "errors.invalid_webhook_url", "A URL that is no public HTTPS address is refused with 422 invalid_webhook_url.",
-        INVALID_URLS, clause="Errors: invalid_webhook_url", needs=("writes",),
-    ),
-    Law(
-        "errors.unsupported_event", "An event that there is not is refused with 422 unsupported_event.",
-        UNSUPPORTED_EVENTS, clause="Errors: unsupported_event", needs=("writes",),
-    ),
-    Law(
-        "webhook.test", "The test call sends a webhook.test event to the endpoint.",
-        test_call, clause="POST /webhooks/{id}/test", needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.signature",
-        "X-Signature is the HMAC-SHA256 of X-Timestamp, a dot and the raw body under the webhook key, in "
-        "hex.",
-        signature, clause=DELIVERY, needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.outside_ascii",
-        "An event with letters outside ASCII is signed over the very bytes that are sent, and has them as"
-        " they were.",
-        outside_ascii, clause=DELIVERY, needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.timestamp", "X-Timestamp is Unix time in milliseconds, within five minutes of the receiver's clock.",
-        timestamp, clause=DELIVERY, needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.subscribed", "An endpoint gets the events it subscribes to and no others.",
-        subscribed, clause="POST /webhooks: events", needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.disabled", "A disabled endpoint gets nothing, and new events once it is enabled again.",
-        disabled, assumption="W9", needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.retry", "A delivery that failed is tried again after about a minute, and no more once it was taken.",
-        retry, clause=RULES, needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.acknowledged", "Any 2xx takes a delivery, not 200 alone.",
-        acknowledged, clause=RULES, needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.retry_schedule",
-        "Retries come about 1 minute, 5 minutes, 30 minutes, 2 hours and 6 hours after the attempt before.",
-        retry_schedule, clause=RULES, needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.same_event", "Every attempt of an event has the same id and object.",
-        same_event, clause="Events: deduplicate on the event id", needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.same_bytes",
-        "Every attempt of an event has the same bytes, validly signed with a timestamp of its own.",
-        same_bytes, assumption="W7", needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.retry_timestamp",
-        "Each attempt carries the X-Timestamp of its own sending, later than that of the one before by "
-        "the pause.",
-        retry_timestamp, clause=DELIVERY, needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.gives_up", "An endpoint that fails for three days is disabled, and PATCH enables it again.",
-        gives_up, clause=RULES, needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.attempts", "An event that is never taken has eleven attempts, the last after 68 hours and 36 minutes.",
-        attempts, assumption="W5", needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.deliveries", "The deliveries of an endpoint tell each attempt with the status that came back.",
-        deliveries, clause="GET /webhooks/{id}/deliveries", needs=("writes", "control"),
-    ),
-    Law(
-        "webhook.one_after_another", "First attempts come in the order of their events.",
-        one_after_another, assumption="W6", needs=("writes", "control"),
-    ),
+LAWS = (
+    endpoint, patched, registration, invalid_urls, unsupported_events, test_call, signature, outside_ascii,
+    timestamp, subscribed, disabled, retry, acknowledged, retry_schedule, same_event, same_bytes, retry_timestamp,
+    gives_up, attempts, deliveries, one_after_another,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.conformance.bench import Bench, Lacking
-from simulator.conformance.laws import Law
+from simulator.conformance.laws import guess, promise
 from simulator.conformance.service import Answer, pages
 from simulator.engine.text.json import Shown
 from simulator.providers.ramp.laws import stock
@@ -38,7 +38,9 @@ def _made(bench: Bench) -> list[tuple[Answer, str, str]]:
     return made
 
 
+@promise("get.after_create", RESOURCES, "writes")
 def read_after_create(bench: Bench) -> None:
+    """GET of what was just made shows what the answer to its creation showed."""
     for made, reading, _ in _made(bench):
         answer = bench.call(reading, id=made.text("id"))
         if bench.accepted(answer, 200, after=(made,)):
@@ -47,7 +49,9 @@ def read_after_create(bench: Bench) -> None:
                     bench.equal(answer, name, made.body[name], after=(made,))
 
 
+@promise("list.contains", RESOURCES, "writes")
 def listed(bench: Bench) -> None:
+    """What was made stands in its list, with the members that GET by its id shows."""
     for made, reading, rows in _made(bench):
         if not rows:
             continue
@@ -71,7 +75,9 @@ PARTS = (
 """What belongs to the rows of a list, and the name of its id in the path; it is always the row's own id."""
 
 
+@promise("get.parts", RESOURCES)
 def parts(bench: Bench) -> None:
+    """What belongs to a row of a list can be read: its order, deposits, Lightning entries, runs and deliveries."""
     for rows, reading, name in PARTS:
         page = bench.done(rows, query={"size": 3})
         for row in page.items:
@@ -80,7 +86,9 @@ def parts(bench: Bench) -> None:
         bench.accepted(bench.call(plain), 200)
 
 
+@promise("get.quote_of_ramp", "Ramp transaction: quote_id, Quote it came from")
 def quote_of_ramp(bench: Bench) -> None:
+    """The quote that a ramp came from can be read, and is confirmed."""
     page = bench.done("GET /transactions", query={"type": "onramp", "size": 3})
     if not page.items:
         raise Lacking("the account has no onramp")
@@ -99,17 +107,23 @@ def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
     return [(answer, bench.done(f"DELETE {path}/{{id}}", id=answer.text("id")), path) for answer, path in made]
 
 
+@promise("delete.gone", "Endpoints: DELETE; Errors: not_found", "writes")
 def gone(bench: Bench) -> None:
+    """What was deleted is not found any more."""
     for made, deleted, path in _deleted(bench):
         _judge_gone(bench, made, deleted, path)
 
 
+@promise("delete.unlisted", "Endpoints: DELETE", "writes")
 def unlisted(bench: Bench) -> None:
+    """What was deleted stands in no list."""
     for made, deleted, path in _deleted(bench):
         _judge_unlisted(bench, made, deleted, path)
 
 
+@guess("delete.recurring", "S20", "writes")
 def recurring_gone(bench: Bench) -> None:
+    """A deleted recurring payment is not found and not listed any more."""
     made = stock.recurring(bench)
     deleted = bench.done("DELETE /recurring-payments/{id}", id=made.text("id"))
     _judge_gone(bench, made, deleted, "/recurring-payments")
@@ -128,34 +142,4 @@ def _judge_unlisted(bench: Bench, made: Answer, deleted: Answer, path: str) -> N
         bench.holds(held, page, "what was deleted is listed", "data", after=(made, deleted))
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "get.after_create", "GET of what was just made shows what the answer to its creation showed.",
-        read_after_create, clause=RESOURCES, needs=("writes",),
-    ),
-    Law(
-        "list.contains", "What was made stands in its list, with the members that GET by its id shows.",
-        listed, clause=RESOURCES, needs=("writes",),
-    ),
-    Law(
-        "get.parts", "What belongs to a row of a list can be read: its order, deposits, Lightning entries, runs and "
-        "deliveries.",
-        parts, clause=RESOURCES,
-    ),
-    Law(
-        "get.quote_of_ramp", "The quote that a ramp came from can be read, and is confirmed.",
-        quote_of_ramp, clause="Ramp transaction: quote_id, Quote it came from",
-    ),
-    Law(
-        "delete.gone", "What was deleted is not found any more.",
-        gone, clause="Endpoints: DELETE; Errors: not_found", needs=("writes",),
-    ),
-    Law(
-        "delete.unlisted", "What was deleted stands in no list.",
-        unlisted, clause="Endpoints: DELETE", needs=("writes",),
-    ),
-    Law(
-        "delete.recurring", "A deleted recurring payment is not found and not listed any more.",
-        recurring_gone, assumption="S20", needs=("writes",),
-    ),
-)  # fmt: skip
+LAWS = (read_after_create, listed, parts, quote_of_ramp, gone, unlisted, recurring_gone)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Always, Law
-from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.laws import always_guess, always_promise, guess, promise
 from simulator.conformance.service import Answer
 from simulator.engine.rows.vocabulary import collected
 from simulator.engine.text.json import JsonObject
@@ -17,14 +16,18 @@ CHAPTER = "Errors"
 _CODES = collected(PROVIDER).errors
 
 
+@always_promise("errors.envelope", "Error envelope")
 def envelope(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """Every failure has the error envelope with a code and a message."""
     if answer.status >= 400:
         error = answer.body.get("error")
         held = isinstance(error, dict) and all(isinstance(error.get(name), str) for name in ("code", "message"))
         yield "error", None if held else f"{answer.status} without error.code and error.message"
 
 
+@always_promise("errors.status", "Errors: the status of each code")
 def status_of_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """A code of the catalogue comes with its own status."""
     row = _CODES.get(answer.code or "")
     # 405 has no code of its own in the catalogue.
     if row is not None and row.basis == "specified" and answer.status != 405:
@@ -35,35 +38,47 @@ def status_of_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
 CODES_NOT_SHOWN = ("POST /wallet/send", "POST /wallet/send/estimate", "POST /wallet/withdraw")
 
 
+@always_promise("errors.known_code", "Errors")
 def known_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """The code of a failure is one of the catalogue."""
     # The specification does not show the codes for another method, for another status, and of a send or withdrawal.
     if answer.code is not None and answer.status not in (405, 409) and answer.operation not in CODES_NOT_SHOWN:
         yield "error.code", None if answer.code in _CODES else f"{answer.code} is no code of the catalogue"
 
 
+@always_guess("request_id.same", "H11")
 def request_id_same(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """The request_id of an error is that of its header."""
     if answer.code is not None and answer.headers.get("x-request-id"):
         told = answer.part("error").get("request_id")
         same = told == answer.headers["x-request-id"]
         yield "error.request_id", None if same else f"request_id is {told}, the header says another"
 
 
+@always_promise("answer.internal_error", "Errors: internal_error")
 def internal_error(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """No call of this run makes the service fail."""
     yield "status", f"answers {answer.short}" if answer.status == 500 else None
 
 
-UNKNOWN = refusals(*(
-    Refusal(operation, 404, code, ids={"id": "none_00000000", "order_id": "none_00000000"})
+@promise("errors.not_found", "Errors: not_found, order_not_found, quote_not_found")
+def unknown(bench: Bench) -> None:
+    """An id that does not exist answers 404 with the code of its kind."""
     for operation, code in (
-        ("GET /quotes/{id}", "quote_not_found"), ("GET /transactions/{id}", "not_found"),
-        ("GET /orders/{order_id}", "order_not_found"), ("GET /beneficiaries/{id}", "not_found"),
-        ("GET /wallets/{id}", "not_found"), ("GET /wallets/{id}/deposits", "not_found"),
-        ("GET /wallets/{id}/lightning", "not_found"), ("GET /fees/{id}", "not_found"),
+        ("GET /quotes/{id}", "quote_not_found"),
+        ("GET /transactions/{id}", "not_found"),
+        ("GET /orders/{order_id}", "order_not_found"),
+        ("GET /beneficiaries/{id}", "not_found"),
+        ("GET /wallets/{id}", "not_found"),
+        ("GET /wallets/{id}/deposits", "not_found"),
+        ("GET /wallets/{id}/lightning", "not_found"),
+        ("GET /fees/{id}", "not_found"),
         ("GET /recurring-payments/{id}/review", "not_found"),
         ("GET /recurring-payments/{id}/transactions", "not_found"),
-        ("GET /webhooks/{id}", "not_found"), ("GET /webhooks/{id}/deliveries", "not_found"),
-    )
-))  # fmt: skip
+        ("GET /webhooks/{id}", "not_found"),
+        ("GET /webhooks/{id}/deliveries", "not_found"),
+    ):
+        bench.refuses(404, code, operation, path={"id": "none_00000000", "order_id": "none_00000000"})
 
 
 def _bodies(bench: Bench) -> list[tuple[str, JsonObject, tuple[str, ...]]]:
@@ -88,14 +103,18 @@ def _bodies(bench: Bench) -> list[tuple[str, JsonObject, tuple[str, ...]]]:
     ]
 
 
+@promise("errors.missing", "Errors: missing_parameter", "writes")
 def missing(bench: Bench) -> None:
+    """A body without a required field is refused with 400 missing_parameter."""
     for operation, body, names in _bodies(bench):
         for name in names:
             left = {member: value for member, value in body.items() if member != name}
             bench.refused(bench.call(operation, left), 400, "missing_parameter")
 
 
+@promise("errors.param", "Errors: param names it", "writes")
 def param(bench: Bench) -> None:
+    """param names the field that is missing or wrong."""
     for operation, body, names in _bodies(bench):
         for name in names:
             answer = bench.call(operation, {member: value for member, value in body.items() if member != name})
@@ -105,36 +124,44 @@ def param(bench: Bench) -> None:
             bench.holds(answer.param == "amount", answer, f"param is {answer.param}, amount is wrong", "error.param")
 
 
+@promise("errors.malformed", "Errors: invalid_parameter", "writes")
 def malformed(bench: Bench) -> None:
+    """An amount that is no decimal string is refused with 400 invalid_parameter."""
     for operation, body, _ in _bodies(bench):
         if "amount" in body:
             for amount in ("ten", "", "-5"):
                 bench.refused(bench.call(operation, {**body, "amount": amount}), 400, "invalid_parameter")
 
 
-AMOUNT_TYPES = refusals(*(
-    Refusal("POST /quotes", 400, "invalid_parameter", body=stock.ONRAMP, changed={"amount": amount})
-    for amount in (5000, "5e3", "5000.001")
-))  # fmt: skip
+@guess("errors.amount_type", "H7", "writes")
+def amount_types(bench: Bench) -> None:
+    """An amount that is a JSON number, has an exponent or too many decimals is refused with 400 invalid_parameter."""
+    for amount in (5000, "5e3", "5000.001"):
+        bench.refuses(400, "invalid_parameter", "POST /quotes", {**stock.ONRAMP, "amount": amount})
 
 
+@promise("errors.body", "Errors: invalid_request", "writes")
 def body(bench: Bench) -> None:
+    """A body that is no JSON object is refused with 400 invalid_request."""
     for raw in (b"{", b"[]", b'"text"'):
         for operation in ("POST /quotes", "POST /wallet/send", "POST /beneficiaries"):
             bench.refused(bench.service.call(operation, raw=raw), 400, "invalid_request")
 
 
 RATES = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES"}
-RATES_QUERIES = refusals(
-    *(
-        Refusal("GET /rates", 400, "invalid_request", query={key: RATES[key] for key in RATES if key != name})
-        for name in RATES
-    ),
-    Refusal("GET /rates", 422, "unsupported_pair", query={**RATES, "network": "stellar", "asset": "CUSD"}),
-)
 
 
+@promise("errors.rates_query", "GET /rates: 400 invalid_request")
+def rates_queries(bench: Bench) -> None:
+    """GET /rates without one of its parameters is refused with 400 invalid_request."""
+    for name in RATES:
+        bench.refuses(400, "invalid_request", "GET /rates", query={key: RATES[key] for key in RATES if key != name})
+    bench.refuses(422, "unsupported_pair", "GET /rates", query={**RATES, "network": "stellar", "asset": "CUSD"})
+
+
+@promise("errors.rate_limited", "Errors: rate_limited", "writes", "control")
 def rate_limited(bench: Bench) -> None:
+    """Too many requests are answered 429 rate_limited with Retry-After, and work again afterwards."""
     beside = bench.service.another()
     beside.patient = False
     token = beside.sign_in()
@@ -146,7 +173,9 @@ def rate_limited(bench: Bench) -> None:
     beside.close()
 
 
+@guess("errors.route", "H3")
 def route(bench: Bench) -> None:
+    """An unknown path answers 404 not_found, a method that a path has not 405 with Allow."""
     bench.refused(bench.call("GET /nothing/here"), 404, "not_found")
     if bench.writes:
         wrong = bench.call("PUT /quotes", {})
@@ -155,7 +184,9 @@ def route(bench: Bench) -> None:
         bench.holds("POST" in allow, wrong, f"Allow is {allow!r}", "Allow")
 
 
+@promise("errors.network_unavailable", "Errors: network_unavailable", "writes", "control")
 def network_unavailable(bench: Bench) -> None:
+    """What needs a network that is down is refused with 503 network_unavailable, and works when it is up again."""
     with steering.network_status(bench.world, "celo", "down"):
         for operation, asked in (
             ("POST /quotes", stock.ONRAMP), ("POST /wallet/send", stock.SEND),
@@ -167,68 +198,7 @@ def network_unavailable(bench: Bench) -> None:
     bench.accepted(bench.call("POST /quotes", stock.ONRAMP))
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "errors.not_found", "An id that does not exist answers 404 with the code of its kind.",
-        UNKNOWN, clause="Errors: not_found, order_not_found, quote_not_found",
-    ),
-    Law(
-        "errors.missing", "A body without a required field is refused with 400 missing_parameter.",
-        missing, clause="Errors: missing_parameter", needs=("writes",),
-    ),
-    Law(
-        "errors.param", "param names the field that is missing or wrong.",
-        param, clause="Errors: param names it", needs=("writes",),
-    ),
-    Law(
-        "errors.malformed", "An amount that is no decimal string is refused with 400 invalid_parameter.",
-        malformed, clause="Errors: invalid_parameter", needs=("writes",),
-    ),
-    Law(
-        "errors.amount_type",
-        "An amount that is a JSON number, has an exponent or too many decimals is refused with 400 "
-        "invalid_parameter.",
-        AMOUNT_TYPES, assumption="H7", needs=("writes",),
-    ),
-    Law(
-        "errors.body", "A body that is no JSON object is refused with 400 invalid_request.",
-        body, clause="Errors: invalid_request", needs=("writes",),
-    ),
-    Law(
-        "errors.rates_query", "GET /rates without one of its parameters is refused with 400 invalid_request.",
-        RATES_QUERIES, clause="GET /rates: 400 invalid_request",
-    ),
-    Law(
-        "errors.rate_limited",
-        "Too many requests are answered 429 rate_limited with Retry-After, and work again afterwards.",
-        rate_limited, clause="Errors: rate_limited", needs=("writes", "control"),
-    ),
-    Law(
-        "errors.route", "An unknown path answers 404 not_found, a method that a path has not 405 with Allow.",
-        route, assumption="H3",
-    ),
-    Law(
-        "errors.network_unavailable",
-        "What needs a network that is down is refused with 503 network_unavailable, and works when it is "
-        "up again.",
-        network_unavailable, clause="Errors: network_unavailable", needs=("writes", "control"),
-    ),
-)  # fmt: skip
+LAWS = (unknown, missing, param, malformed, amount_types, body, rates_queries, rate_limited, route, network_unavailable)
 
 
-ALWAYS: tuple[Always, ...] = (
-    Always(
-        "errors.envelope", "Every failure has the error envelope with a code and a message.",
-        envelope, clause="Error envelope",
-    ),
-    Always(
-        "errors.status", "A code of the catalogue comes with its own status.",
-        status_of_code, clause="Errors: the status of each code",
-    ),
-    Always("errors.known_code", "The code of a failure is one of the catalogue.", known_code, clause="Errors"),
-    Always("request_id.same", "The request_id of an error is that of its header.", request_id_same, assumption="H11"),
-    Always(
-        "answer.internal_error", "No call of this run makes the service fail.",
-        internal_error, clause="Errors: internal_error",
-    ),
-)  # fmt: skip
+ALWAYS = (envelope, status_of_code, known_code, request_id_same, internal_error)

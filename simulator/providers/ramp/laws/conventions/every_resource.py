@@ -7,18 +7,22 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from simulator.conformance.bench import shown
-from simulator.conformance.laws import Always
+from simulator.conformance.laws import always_promise
 from simulator.conformance.service import Answer
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00:?00)")
 
 
+@always_promise("time.utc", "General conventions: ISO 8601 UTC")
 def utc(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """Timestamps are ISO 8601 in UTC."""
     for place, value in _moments("", answer.body):
         yield place, None if _UTC.fullmatch(value) else f"{place} is {shown(value)}, which is not in UTC"
 
 
+@always_promise("time.order", "created_at, updated_at")
 def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """Nothing was changed before it was made, nor expires before that."""
     made = answer.body.get("created_at")
     for name in ("updated_at", "expires_at"):
         later = answer.body.get(name)
@@ -27,7 +31,9 @@ def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
             yield name, None if held else f"{name} is {later}, created_at {made}"
 
 
+@always_promise("transaction.no_hash", "Ramp transaction, Wallet transaction: tx_hash")
 def no_hash(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """A transaction has no tx_hash while it waits for a payment, or to be sent."""
     # Not while it waits for a deposit: one that is seen and not yet confirmed is a transaction on the chain.
     waiting = answer.body.get("status") in ("awaiting_payment", "pending")
     if waiting and "tx_hash" in answer.body:
@@ -49,14 +55,4 @@ def _moments(place: str, value: object) -> Iterator[tuple[str, str]]:
             yield from _moments(f"{place}[]", item)
 
 
-ALWAYS: tuple[Always, ...] = (
-    Always("time.utc", "Timestamps are ISO 8601 in UTC.", utc, clause="General conventions: ISO 8601 UTC"),
-    Always(
-        "time.order", "Nothing was changed before it was made, nor expires before that.",
-        order, clause="created_at, updated_at",
-    ),
-    Always(
-        "transaction.no_hash", "A transaction has no tx_hash while it waits for a payment, or to be sent.",
-        no_hash, clause="Ramp transaction, Wallet transaction: tx_hash",
-    ),
-)  # fmt: skip
+ALWAYS = (utc, order, no_hash)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Barrier, Thread
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
+from simulator.conformance.laws import guess, promise
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import stock
@@ -57,7 +57,9 @@ def _makings(bench: Bench) -> list[Callable[[], Making]]:
     ]
 
 
+@promise("idempotency.replay", COMMON, "writes")
 def replay(bench: Bench) -> None:
+    """A POST sent again under its Idempotency-Key gives what the first made."""
     for making in _makings(bench):
         operation, ids, body, _ = making()
         key = bench.fresh("key")
@@ -69,7 +71,9 @@ def replay(bench: Bench) -> None:
         bench.holds(held, second, message, "id", after=(first,))
 
 
+@promise("idempotency.nothing_new", COMMON, "writes")
 def nothing_new(bench: Bench) -> None:
+    """A POST sent again under its Idempotency-Key, or with another body under it, makes nothing new."""
     for making in _makings(bench):
         operation, ids, body, rows = making()
         if not rows:
@@ -84,7 +88,9 @@ def nothing_new(bench: Bench) -> None:
         bench.holds(after == before, second, message, rows, after=(first,))
 
 
+@promise("idempotency.conflict", COMMON, "writes")
 def conflict(bench: Bench) -> None:
+    """A key used before with another body answers 409 idempotency_conflict."""
     for making in _makings(bench):
         operation, ids, body, _ = making()
         key = bench.fresh("key")
@@ -97,7 +103,9 @@ def _changed(body: JsonObject) -> str:
     return "amount" if "amount" in body else "reference"
 
 
+@promise("idempotency.two_keys", COMMON, "writes")
 def two_keys(bench: Bench) -> None:
+    """The same body under two keys makes two."""
     for operation, body in (("POST /quotes", stock.ONRAMP), ("POST /wallet/swap/quote", stock.SWAP_QUOTE)):
         first = bench.done(operation, body, key=bench.fresh("key"))
         second = bench.done(operation, body, key=bench.fresh("key"))
@@ -105,7 +113,9 @@ def two_keys(bench: Bench) -> None:
         bench.holds(held, second, "another key gives the resource that an earlier one made", "id", after=(first,))
 
 
+@promise("idempotency.case", COMMON, "writes")
 def case(bench: Bench) -> None:
+    """Two keys that differ in case alone are two keys."""
     key = bench.fresh("Key")
     first = bench.done("POST /quotes", stock.ONRAMP, key=key)
     for other in (key.lower(), key.upper()):
@@ -115,7 +125,9 @@ def case(bench: Bench) -> None:
         bench.holds(held, second, words, "id", after=(first,))
 
 
+@promise("idempotency.at_once", COMMON, "writes")
 def at_once(bench: Bench) -> None:
+    """A retry while the original is still being processed gives the same answer."""
     key, body, gate = bench.fresh("key"), {**stock.SEND, "reference": bench.fresh()}, Barrier(4)
     bench.done("POST /wallet/send", {**stock.SEND, "reference": bench.fresh()})
     answers: list[Answer] = []
@@ -139,7 +151,9 @@ def at_once(bench: Bench) -> None:
         )  # fmt: skip
 
 
+@guess("idempotency.bytes", "H14", "writes")
 def same_bytes(bench: Bench) -> None:
+    """A replay is the stored answer byte for byte, with the header Idempotent-Replayed."""
     key = bench.fresh("key")
     first = bench.done("POST /quotes", stock.ONRAMP, key=key)
     second = bench.call("POST /quotes", stock.ONRAMP, key=key)
@@ -150,7 +164,9 @@ def same_bytes(bench: Bench) -> None:
     )  # fmt: skip
 
 
+@guess("idempotency.refusal", "H14", "writes")
 def refusal(bench: Bench) -> None:
+    """A refusal for a business reason binds the key as well."""
     key, body = bench.fresh("key"), {**stock.ONRAMP, "amount": "0.01"}
     first = bench.call("POST /quotes", body, key=key)
     second = bench.call("POST /quotes", body, key=key)
@@ -159,7 +175,9 @@ def refusal(bench: Bench) -> None:
     bench.refused(third, 409, "idempotency_conflict", after=(first,))
 
 
+@guess("idempotency.forgotten", "H14", "writes", "control")
 def forgotten(bench: Bench) -> None:
+    """A key is remembered for 24 hours and free again afterwards."""
     key = bench.fresh("key")
     first = bench.done("POST /quotes", stock.ONRAMP, key=key)
     bench.world.advance("23h59m")
@@ -170,7 +188,9 @@ def forgotten(bench: Bench) -> None:
     bench.holds(anew.ok and anew.text("id") != first.text("id"), anew, f"after 24 hours answers {anew.short}", "id")
 
 
+@guess("idempotency.quote_expired", "H14", "writes", "control")
 def quote_expired(bench: Bench) -> None:
+    """The use of a quote is replayed under its key when the quote's time is over, too."""
     used = [(making(), bench.fresh("key")) for making in _quoted(bench)]
     firsts = [bench.done(operation, body, key=key, path=ids) for (operation, ids, body, _), key in used]
     bench.world.advance("31m")
@@ -180,7 +200,9 @@ def quote_expired(bench: Bench) -> None:
             bench.same(again, first)
 
 
+@guess("idempotency.other_operation", "H14", "writes")
 def other_operation(bench: Bench) -> None:
+    """A key that was used in one operation answers 409 idempotency_conflict in another."""
     key = bench.fresh("key")
     first = bench.done("POST /quotes", stock.ONRAMP, key=key)
     bench.refused(
@@ -188,45 +210,7 @@ def other_operation(bench: Bench) -> None:
     )
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "idempotency.replay", "A POST sent again under its Idempotency-Key gives what the first made.",
-        replay, clause=COMMON, needs=("writes",),
-    ),
-    Law(
-        "idempotency.nothing_new",
-        "A POST sent again under its Idempotency-Key, or with another body under it, makes nothing new.",
-        nothing_new, clause=COMMON, needs=("writes",),
-    ),
-    Law(
-        "idempotency.conflict", "A key used before with another body answers 409 idempotency_conflict.",
-        conflict, clause=COMMON, needs=("writes",),
-    ),
-    Law("idempotency.two_keys", "The same body under two keys makes two.", two_keys, clause=COMMON, needs=("writes",)),
-    Law("idempotency.case", "Two keys that differ in case alone are two keys.", case, clause=COMMON, needs=("writes",)),
-    Law(
-        "idempotency.at_once", "A retry while the original is still being processed gives the same answer.",
-        at_once, clause=COMMON, needs=("writes",),
-    ),
-    Law(
-        "idempotency.bytes", "A replay is the stored answer byte for byte, with the header Idempotent-Replayed.",
-        same_bytes, assumption="H14", needs=("writes",),
-    ),
-    Law(
-        "idempotency.refusal", "A refusal for a business reason binds the key as well.",
-        refusal, assumption="H14", needs=("writes",),
-    ),
-    Law(
-        "idempotency.forgotten", "A key is remembered for 24 hours and free again afterwards.",
-        forgotten, assumption="H14", needs=("writes", "control"),
-    ),
-    Law(
-        "idempotency.quote_expired", "The use of a quote is replayed under its key when the quote's time is over, too.",
-        quote_expired, assumption="H14", needs=("writes", "control"),
-    ),
-    Law(
-        "idempotency.other_operation",
-        "A key that was used in one operation answers 409 idempotency_conflict in another.",
-        other_operation, assumption="H14", needs=("writes",),
-    ),
+LAWS = (
+    replay, nothing_new, conflict, two_keys, case, at_once, same_bytes, refusal, forgotten, quote_expired,
+    other_operation,
 )  # fmt: skip

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
-from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.laws import guess, promise
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import Shown
 from simulator.providers.ramp.laws import stock
@@ -25,7 +24,9 @@ def _order_key(name: str) -> Callable[[Shown], object]:
     return lambda row: instant(str(row.get(name) or row.get("created_at")))
 
 
+@promise("sort.order", COMMON)
 def order(bench: Bench) -> None:
+    """Rows come newest first, and in the order that sort_by and sort_order ask for."""
     stocked(bench)
     if bench.writes:
         # Amounts that text and numbers put in another order.
@@ -53,11 +54,12 @@ def _sorted(keys: list[object], falling: bool) -> bool:
     return any(one == sorted(one, reverse=falling) for one in ordered)  # type: ignore[type-var]  # keys of one list can be compared
 
 
-UNKNOWN_SORTS = refusals(*(
-    Refusal(one.operation, 400, "invalid_parameter", "sort_by", query={"sort_by": "colour"})
-    for one in LISTS
-    if one.sorts
-))  # fmt: skip
+@promise("errors.sort_by", COMMON)
+def unknown_sorts(bench: Bench) -> None:
+    """An unknown sort_by is refused with 400 invalid_parameter."""
+    for one in LISTS:
+        if one.sorts:
+            bench.refuses(400, "invalid_parameter", one.operation, param="sort_by", query={"sort_by": "colour"})
 
 
 def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
@@ -71,7 +73,9 @@ def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
     return found
 
 
+@promise("filter.holds", "Extra filters per list")
 def filter_holds(bench: Bench) -> None:
+    """Every row of a filtered list fits the filter."""
     stocked(bench)
     for one in LISTS:
         for name, value, page in _filtered(bench, one):
@@ -80,7 +84,9 @@ def filter_holds(bench: Bench) -> None:
             bench.holds(not misfits, page, words, f"query.{name}")
 
 
+@promise("filter.complete", "Extra filters per list")
 def filter_complete(bench: Bench) -> None:
+    """A filtered list has every row of the whole list that fits."""
     stocked(bench)
     for one in LISTS:
         every = whole(bench, one, {"status": "all"} if one.operation == "GET /fees" else {})
@@ -91,7 +97,9 @@ def filter_complete(bench: Bench) -> None:
             bench.holds(total == due, page, f"{total} rows for {name}={value}, {due} fit", f"query.{name}")
 
 
+@guess("filter.amount_bound", "L3", "writes")
 def amount_bound(bench: Bench) -> None:
+    """min_amount and max_amount are bounds that belong to what they let through."""
     # Other amounts lie beside it, so that a bound on the wrong side shows.
     amount, below, above = "11.57", "11.56", "11.58"
     sent = [bench.done("POST /wallet/send", {**stock.SEND, "amount": one}).text("id") for one in (below, amount, above)]
@@ -106,15 +114,18 @@ def amount_bound(bench: Bench) -> None:
         bench.holds(found == due, page, words, f"query.{'-'.join(query)}")
 
 
-WRONG_VALUES = refusals(*(
-    Refusal(one.operation, 400, "invalid_parameter", name, query={name: "nonsense"})
-    for one in LISTS
-    for name in one.filters
-    if name in ("type", "status", "order_type", "product", "payment_method")
-))  # fmt: skip
+@promise("errors.filter_value", "Errors: invalid_parameter")
+def wrong_values(bench: Bench) -> None:
+    """A filter value outside its set is refused with 400 invalid_parameter that names the filter."""
+    for one in LISTS:
+        for name in one.filters:
+            if name in ("type", "status", "order_type", "product", "payment_method"):
+                bench.refuses(400, "invalid_parameter", one.operation, param=name, query={name: "nonsense"})
 
 
+@promise("filter.dates", COMMON)
 def dates(bench: Bench) -> None:
+    """start_date and end_date bound created_at."""
     stocked(bench)
     for one in LISTS:
         rows = whole(bench, one) if one.dates else []
@@ -135,7 +146,9 @@ def _within(row: Shown, name: str, bound: str) -> bool:
     return at >= limit if name == "start_date" else at <= limit
 
 
+@promise("filter.whole_days", COMMON)
 def whole_days(bench: Bench) -> None:
+    """A date without a time means the start of its day as start_date and the end of it as end_date, in UTC."""
     stocked(bench)
     for one in LISTS:
         rows = whole(bench, one) if one.dates else []
@@ -157,7 +170,9 @@ LATE, EARLY = timedelta(hours=22, minutes=30), timedelta(hours=25, minutes=30)
 yesterday in New York."""
 
 
+@promise("filter.utc_days", COMMON, "writes", "control")
 def utc_days(bench: Bench) -> None:
+    """The day of a date without a time is that of UTC: it has the rows between its two midnights there."""
     day = bench.world.next_midnight()
     for moment in (LATE, EARLY):
         bench.world.advance_to(day + moment)
@@ -174,22 +189,28 @@ def utc_days(bench: Bench) -> None:
             bench.holds(not wrong, page, f"{wrong} rows were not made on {date} in UTC", "query.start_date")
 
 
-DATE_RANGES = refusals(*(
-    Refusal(one.operation, 400, "invalid_date_range", query={"start_date": "2026-02-01", "end_date": "2026-01-01"})
-    for one in LISTS
-    if one.dates
-))  # fmt: skip
+@promise("errors.date_range", COMMON)
+def date_ranges(bench: Bench) -> None:
+    """An end_date before the start_date is refused with 400 invalid_date_range."""
+    for one in LISTS:
+        if one.dates:
+            bench.refuses(
+                400, "invalid_date_range", one.operation, query={"start_date": "2026-02-01", "end_date": "2026-01-01"}
+            )
 
 
-MALFORMED_DATES = refusals(*(
-    Refusal(one.operation, 400, "invalid_parameter", name, query={name: "yesterday"})
-    for one in LISTS
-    if one.dates
-    for name in ("start_date", "end_date")
-))  # fmt: skip
+@promise("errors.malformed_date", COMMON)
+def malformed_dates(bench: Bench) -> None:
+    """A malformed date is refused with 400 invalid_parameter that names the parameter."""
+    for one in LISTS:
+        if one.dates:
+            for name in ("start_date", "end_date"):
+                bench.refuses(400, "invalid_parameter", one.operation, param=name, query={name: "yesterday"})
 
 
+@promise("search.holds", COMMON)
 def search(bench: Bench) -> None:
+    """search finds what bears the text, without regard to case, and nothing else."""
     stocked(bench)
     for one in LISTS:
         if one.operation not in SEARCHED:
@@ -221,13 +242,16 @@ def _member(row: Shown, place: str) -> str:
     return str(value or "")
 
 
-SHORT_SEARCHES = refusals(*(
-    Refusal(operation, 400, "invalid_parameter", "search", query={"search": "a"})
-    for operation in ("GET /transactions", "GET /beneficiaries")
-))  # fmt: skip
+@promise("search.too_short", COMMON)
+def short_searches(bench: Bench) -> None:
+    """A search for a single character is refused with 400."""
+    for operation in ("GET /transactions", "GET /beneficiaries"):
+        bench.refuses(400, "invalid_parameter", operation, param="search", query={"search": "a"})
 
 
+@promise("list.equals_get", "List responses; GET by id")
 def rows_as_read(bench: Bench) -> None:
+    """A row of a list is what GET by its id shows."""
     stocked(bench)
     for one in LISTS:
         if one.shown:
@@ -238,53 +262,7 @@ def rows_as_read(bench: Bench) -> None:
                     bench.like(full, full.body, row)
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "sort.order", "Rows come newest first, and in the order that sort_by and sort_order ask for.",
-        order, clause=COMMON,
-    ),
-    Law("errors.sort_by", "An unknown sort_by is refused with 400 invalid_parameter.", UNKNOWN_SORTS, clause=COMMON),
-    Law("filter.holds", "Every row of a filtered list fits the filter.", filter_holds, clause="Extra filters per list"),
-    Law(
-        "filter.complete", "A filtered list has every row of the whole list that fits.",
-        filter_complete, clause="Extra filters per list",
-    ),
-    Law(
-        "filter.amount_bound", "min_amount and max_amount are bounds that belong to what they let through.",
-        amount_bound, assumption="L3", needs=("writes",),
-    ),
-    Law(
-        "errors.filter_value",
-        "A filter value outside its set is refused with 400 invalid_parameter that names the filter.",
-        WRONG_VALUES, clause="Errors: invalid_parameter",
-    ),
-    Law("filter.dates", "start_date and end_date bound created_at.", dates, clause=COMMON),
-    Law(
-        "filter.whole_days",
-        "A date without a time means the start of its day as start_date and the end of it as end_date, in"
-        " UTC.",
-        whole_days, clause=COMMON,
-    ),
-    Law(
-        "filter.utc_days",
-        "The day of a date without a time is that of UTC: it has the rows between its two midnights there.",
-        utc_days, clause=COMMON, needs=("writes", "control"),
-    ),
-    Law(
-        "errors.date_range", "An end_date before the start_date is refused with 400 invalid_date_range.",
-        DATE_RANGES, clause=COMMON,
-    ),
-    Law(
-        "errors.malformed_date", "A malformed date is refused with 400 invalid_parameter that names the parameter.",
-        MALFORMED_DATES, clause=COMMON,
-    ),
-    Law(
-        "search.holds", "search finds what bears the text, without regard to case, and nothing else.",
-        search, clause=COMMON,
-    ),
-    Law("search.too_short", "A search for a single character is refused with 400.", SHORT_SEARCHES, clause=COMMON),
-    Law(
-        "list.equals_get", "A row of a list is what GET by its id shows.",
-        rows_as_read, clause="List responses; GET by id",
-    ),
+LAWS = (
+    order, unknown_sorts, filter_holds, filter_complete, amount_bound, wrong_values, dates, whole_days, utc_days,
+    date_ranges, malformed_dates, search, short_searches, rows_as_read,
 )  # fmt: skip

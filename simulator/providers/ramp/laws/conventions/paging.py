@@ -7,8 +7,7 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Always, Law
-from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.laws import always_promise, promise
 from simulator.conformance.service import Answer
 from simulator.kernel.dataclass import dataclass
 from simulator.providers.ramp.laws import stock
@@ -20,14 +19,18 @@ from simulator.providers.ramp.laws.money.quotes import instant
 COMMON = "Common list parameters"
 
 
+@always_promise("page.total_pages", "Pagination envelope")
 def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """A list tells of as many pages as its total fills, of none when it is empty."""
     if answer.ok and "pagination" in answer.body:
         wanted = -(-int(answer.number("pagination.total")) // int(answer.number("pagination.size")))
         told = answer.at("pagination.total_pages")
         yield "pagination.total_pages", None if told == wanted else f"total_pages is {told}, not {wanted}"
 
 
+@always_promise("page.rows", "Pagination envelope")
 def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """A page has as many rows as its total leaves for it, and its size allows."""
     if answer.ok and "pagination" in answer.body:
         number, size, total = (int(answer.number(f"pagination.{name}")) for name in ("page", "size", "total"))
         due = max(0, min(size, total - (number - 1) * size))
@@ -61,7 +64,9 @@ def _walk(
     bench.holds(held, page, f"pages of {size} give {len(seen)} rows, not the {len(keys)} of the list", "data")
 
 
+@promise("page.partition", COMMON)
 def partition(bench: Bench) -> None:
+    """Pages have the size asked for, and together each row once."""
     stocked(bench)
     for one in LISTS:
         keys = [row[one.key] for row in whole(bench, one)]
@@ -81,7 +86,9 @@ NARROWED: tuple[tuple[str, Mapping[str, str]], ...] = (
 """Lists that are narrowed down by a filter or a search, some of them in an order of their own."""
 
 
+@promise("page.filtered", COMMON)
 def filtered(bench: Bench) -> None:
+    """The pages of a filtered list have together each row that fits once, in the order asked for."""
     stocked(bench)
     lists = {one.operation: one for one in LISTS}
     for operation, query in NARROWED:
@@ -145,7 +152,9 @@ def _times(page: Answer) -> list[datetime]:
     return [instant(str(row.get("created_at") or row.get("attempted_at"))) for row in page.items]
 
 
+@promise("page.sublists", COMMON, "writes")
 def sublists(bench: Bench) -> None:
+    """A list below a resource has pages, an order and bounds of time as every list."""
     for one in SUBLISTS:
         if one.controlled and not bench.controlled:
             continue
@@ -163,14 +172,18 @@ def sublists(bench: Bench) -> None:
             bench.refused(large, 400, "invalid_parameter", param="size")
 
 
+@promise("page.beyond", COMMON)
 def beyond(bench: Bench) -> None:
+    """A page beyond the last has no rows."""
     for one in LISTS:
         page = bench.call(one.operation, query={"page": 9999})
         if bench.accepted(page):
             bench.holds(page.items == [], page, f"page 9999 has {len(page.items)} rows", "data")
 
 
+@promise("page.default_size", COMMON)
 def defaults(bench: Bench) -> None:
+    """Without parameters a list answers page 1 of 20 rows."""
     for one in LISTS:
         page = bench.done(one.operation)
         bench.equal(page, "pagination.page", 1)
@@ -178,10 +191,16 @@ def defaults(bench: Bench) -> None:
         bench.holds(len(page.items) <= 20, page, f"{len(page.items)} rows", "data")
 
 
-TOO_LARGE = refusals(*(Refusal(one.operation, 400, "invalid_parameter", "size", query={"size": 101}) for one in LISTS))
+@promise("page.size_bound", COMMON)
+def too_large(bench: Bench) -> None:
+    """A page of more than 100 rows is refused with 400 invalid_parameter."""
+    for one in LISTS:
+        bench.refuses(400, "invalid_parameter", one.operation, param="size", query={"size": 101})
 
 
+@promise("page.limit", COMMON)
 def limit(bench: Bench) -> None:
+    """limit is another name of size, and size wins."""
     for one in LISTS:
         alone = bench.done(one.operation, query={"limit": 2})
         bench.equal(alone, "pagination.size", 2)
@@ -190,33 +209,7 @@ def limit(bench: Bench) -> None:
         bench.equal(both, "pagination.size", 3)
 
 
-LAWS: tuple[Law, ...] = (
-    Law("page.partition", "Pages have the size asked for, and together each row once.", partition, clause=COMMON),
-    Law(
-        "page.filtered", "The pages of a filtered list have together each row that fits once, in the order asked for.",
-        filtered, clause=COMMON,
-    ),
-    Law(
-        "page.sublists", "A list below a resource has pages, an order and bounds of time as every list.",
-        sublists, clause=COMMON, needs=("writes",),
-    ),
-    Law("page.beyond", "A page beyond the last has no rows.", beyond, clause=COMMON),
-    Law("page.default_size", "Without parameters a list answers page 1 of 20 rows.", defaults, clause=COMMON),
-    Law(
-        "page.size_bound", "A page of more than 100 rows is refused with 400 invalid_parameter.",
-        TOO_LARGE, clause=COMMON,
-    ),
-    Law("page.limit", "limit is another name of size, and size wins.", limit, clause=COMMON),
-)  # fmt: skip
+LAWS = (partition, filtered, sublists, beyond, defaults, too_large, limit)
 
 
-ALWAYS: tuple[Always, ...] = (
-    Always(
-        "page.total_pages", "A list tells of as many pages as its total fills, of none when it is empty.",
-        total_pages, clause="Pagination envelope",
-    ),
-    Always(
-        "page.rows", "A page has as many rows as its total leaves for it, and its size allows.",
-        page_rows, clause="Pagination envelope",
-    ),
-)  # fmt: skip
+ALWAYS = (total_pages, page_rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
+from simulator.conformance.laws import promise
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import stock
@@ -23,7 +23,9 @@ NAMED: tuple[tuple[str, JsonObject, str, str], ...] = (
 """What makes something with a name: the operation, its body, where the name is, and the path it is read at."""
 
 
+@promise("text.kept", "Resources and their fields", "writes")
 def text_kept(bench: Bench) -> None:
+    """A name with letters outside ASCII is shown as it was sent, and found by itself."""
     for operation, body, place, path in NAMED:
         made = bench.done(operation, body)
         read = bench.done(f"GET {path}/{{id}}", id=made.text("id"))
@@ -67,7 +69,9 @@ REFERRED: tuple[tuple[Callable[[Bench, str], Answer], str], ...] = (
 """What takes a reference, and the path of what it makes."""
 
 
+@promise("reference.kept", "Ramp transaction", "writes")
 def reference_kept(bench: Bench) -> None:
+    """A reference is shown as it was sent, capitals and all, though a search for it does not mind them."""
     for make, path in REFERRED:
         text = bench.fresh("Invoice-AbC")
         made = make(bench, text)
@@ -79,14 +83,4 @@ def reference_kept(bench: Bench) -> None:
             bench.holds(told == [text], found, f"references found are {told}, not {[text]}", "data", after=(made,))
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "text.kept", "A name with letters outside ASCII is shown as it was sent, and found by itself.",
-        text_kept, clause="Resources and their fields", needs=("writes",),
-    ),
-    Law(
-        "reference.kept",
-        "A reference is shown as it was sent, capitals and all, though a search for it does not mind them.",
-        reference_kept, clause="Ramp transaction", needs=("writes",),
-    ),
-)  # fmt: skip
+LAWS = (text_kept, reference_kept)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench, Lacking
-from simulator.conformance.laws import Law
-from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.laws import guess, promise
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.providers.ramp.laws import steering, stock
 
@@ -20,7 +19,9 @@ def _internal(bench: Bench, **amount: str) -> JsonObject:
     return {**stock.SEND, **amount, "destination": {"type": "platform_user", "email": user["email"]}}
 
 
+@promise("state.created", "States: Wallet transaction, Recurring payment", "writes")
 def created(bench: Bench) -> None:
+    """A send starts pending or processing, a swap and a withdrawal are under way, a buy is pending."""
     for answer, allowed in (
         (stock.sent(bench), BUSY), (stock.swapped(bench)[1], BUSY), (stock.withdrawn(bench)[1], BUSY),
         (stock.bought(bench)[1], ("pending",)), (stock.recurring(bench), ("draft",)),
@@ -30,13 +31,17 @@ def created(bench: Bench) -> None:
         bench.holds(status in allowed, answer, f"status is {status}, not {' or '.join(allowed)}", "status")
 
 
+@guess("state.created_exactly", "S7", "writes")
 def created_exactly(bench: Bench) -> None:
+    """An on-chain send and a swap are pending, a withdrawal is processing."""
     bench.equal(stock.sent(bench), "status", "pending")
     bench.equal(stock.swapped(bench)[1], "status", "pending")
     bench.equal(stock.withdrawn(bench)[1], "status", "processing")
 
 
+@promise("transaction.kind", "Wallet transaction: type", "writes")
 def kind(bench: Bench) -> None:
+    """A wallet transaction has the type of the operation that made it, and its reference."""
     for word, answer in (
         ("send", stock.sent(bench)), ("swap", stock.swapped(bench)[1]), ("buy", stock.bought(bench)[1]),
         ("withdraw", stock.withdrawn(bench)[1]),
@@ -45,7 +50,9 @@ def kind(bench: Bench) -> None:
         bench.holds(str(answer.body.get("reference")).startswith("Conform-"), answer, "reference is lost", "reference")
 
 
+@promise("send.arithmetic", "Wallet transaction: net_amount, amount after fees", "writes")
 def send_arithmetic(bench: Bench) -> None:
+    """The net amount of a send and of its estimate is the amount less the fee."""
     for answer in (stock.sent(bench), bench.done("POST /wallet/send/estimate", stock.SEND)):
         due = answer.number("amount") - answer.number("fee.total")
         net = answer.number("net_amount")
@@ -53,11 +60,15 @@ def send_arithmetic(bench: Bench) -> None:
         bench.holds(answer.number("amount") == AMOUNT, answer, "another amount than was asked", "amount")
 
 
+@promise("send.estimate", "The fee on a quote or estimate is exact", "writes")
 def send_estimate(bench: Bench) -> None:
+    """A send costs what its estimate said."""
     bench.same(stock.sent(bench), bench.done("POST /wallet/send/estimate", stock.SEND), "fee", "net_amount", "amount")
 
 
+@promise("send.internal_free", "Internal transfers are free, instant and carry no tx_hash", "writes", "control")
 def internal_free(bench: Bench) -> None:
+    """A transfer to another user is free, done at once, and has no tx_hash."""
     answer = bench.done("POST /wallet/send", _internal(bench))
     bench.holds(answer.number("fee.total") == 0, answer, "the fee is not zero", "fee.total")
     bench.equal(answer, "tx_hash", None)
@@ -66,7 +77,9 @@ def internal_free(bench: Bench) -> None:
     bench.equal(later, "tx_hash", None, after=(answer,))
 
 
+@guess("send.destination", "S23", "writes")
 def destination(bench: Bench) -> None:
+    """A platform user is named by exactly one field: none is 400 missing_parameter, two are 400 invalid_parameter."""
     user = {"type": "platform_user"}
     nobody = bench.call("POST /wallet/send", {**stock.SEND, "destination": user})
     bench.refused(nobody, 400, "missing_parameter")
@@ -76,13 +89,16 @@ def destination(bench: Bench) -> None:
     bench.refused(bench.call("POST /wallet/send", {**stock.SEND, "destination": stranger}), 404, "not_found")
 
 
-SEND_ADDRESSES = refusals(*(
-    Refusal(
-        operation, 422, "invalid_wallet_address", body=stock.SEND,
-        changed={"destination.address": stock.ADDRESSES["stellar"]},
-    )
-    for operation in ("POST /wallet/send", "POST /wallet/send/estimate")
-))  # fmt: skip
+@guess("send.address", "S9", "writes")
+def send_addresses(bench: Bench) -> None:
+    """A send to an address that is none of its network is refused with 422 invalid_wallet_address."""
+    for operation in ("POST /wallet/send", "POST /wallet/send/estimate"):
+        bench.refuses(
+            422,
+            "invalid_wallet_address",
+            operation,
+            stock.changed(stock.SEND, "destination.address", stock.ADDRESSES["stellar"]),
+        )
 
 
 def _listing(bench: Bench, symbol: str, network: str) -> Shown:
@@ -93,7 +109,9 @@ def _listing(bench: Bench, symbol: str, network: str) -> Shown:
     return found
 
 
+@promise("send.limits", "Limits: Send amount", "writes")
 def send_limits(bench: Bench) -> None:
+    """A send lies between min_withdraw and max_withdraw of the currency listing."""
     listed = _listing(bench, "USDC", "CELO")
     low, high = Decimal(listed["min_withdraw"]), Decimal(listed["max_withdraw"])
     step = Decimal("0.01")
@@ -104,7 +122,9 @@ def send_limits(bench: Bench) -> None:
         bench.accepted(bench.call("POST /wallet/send/estimate", {**stock.SEND, "amount": str(amount)}), 200)
 
 
+@promise("send.insufficient_balance", "Errors: insufficient_balance", "writes", "control")
 def insufficient(bench: Bench) -> None:
+    """What the account does not have it cannot pay: 422 insufficient_balance, and nothing moves."""
     bench.world.act("set_balance", symbol="USDC", network="CELO", amount="10")
     before = bench.total("GET /transactions")
     refused = bench.call("POST /wallet/send", stock.SEND)
@@ -114,29 +134,36 @@ def insufficient(bench: Bench) -> None:
     bench.holds(bench.total("GET /transactions") == before, refused, "a transaction was made", "data")
 
 
+@promise("withdraw.insufficient_balance", "Errors: insufficient_balance", "writes", "control")
 def withdraw_insufficient(bench: Bench) -> None:
+    """A withdrawal of more than the account has is refused with 422 insufficient_balance."""
     quote = stock.withdraw_quote(bench)
     bench.world.act("set_balance", symbol="USDC", network="CELO", amount="10")
     refused = bench.call("POST /wallet/withdraw", {"quote_id": quote.text("id")})
     bench.refused(refused, 422, "insufficient_balance", after=(quote,))
 
 
-UNSUPPORTED = refusals(
-    *(
-        Refusal(operation, 422, code, body=body, changed=changed)
-        for operation, body in (
-            ("POST /wallet/send", stock.SEND), ("POST /wallet/send/estimate", stock.SEND),
-            ("POST /wallet/buy/quote", stock.BUY_QUOTE),
-        )
+@promise("errors.unsupported_asset", "Errors: unsupported_asset, unsupported_network", "writes")
+def unsupported(bench: Bench) -> None:
+    """Wallet operations refuse an asset that its network does not have, and a network that there is not."""
+    for operation, body in (
+        ("POST /wallet/send", stock.SEND),
+        ("POST /wallet/send/estimate", stock.SEND),
+        ("POST /wallet/buy/quote", stock.BUY_QUOTE),
+    ):
         for code, changed in (
-            ("unsupported_asset", {"symbol": "XLM"}), ("unsupported_network", {"network": "TRON"}),
-        )
-    ),
-    Refusal("POST /wallet/swap/quote", 422, "unsupported_asset", body=stock.SWAP_QUOTE, changed={"to.symbol": "XLM"}),
-)  # fmt: skip
+            ("unsupported_asset", {"symbol": "XLM"}),
+            ("unsupported_network", {"network": "TRON"}),
+        ):
+            bench.refuses(422, code, operation, {**body, **changed})
+    bench.refuses(
+        422, "unsupported_asset", "POST /wallet/swap/quote", stock.changed(stock.SWAP_QUOTE, "to.symbol", "XLM")
+    )
 
 
+@promise("swap.minimum_received", "Swap quote: minimum_received", "writes")
 def minimum_received(bench: Bench) -> None:
+    """A swap promises at worst the received amount less the slippage."""
     for slippage in (Decimal("0.5"), Decimal("2")):
         quote = bench.done("POST /wallet/swap/quote", {**stock.SWAP_QUOTE, "slippage": float(slippage)})
         bench.holds(quote.number("slippage") == slippage, quote, "slippage is not as asked", "slippage")
@@ -146,25 +173,33 @@ def minimum_received(bench: Bench) -> None:
         bench.holds(off <= Decimal("0.01"), quote, words, "minimum_received")
 
 
+@promise("swap.locked", "Swap quote; Wallet transaction", "writes")
 def swap_locked(bench: Bench) -> None:
+    """A swap moves what its quote said, and has no tx_hash before it is completed."""
     quote, made = stock.swapped(bench)
     bench.same(made, quote, "from", "to", "fee")
     bench.equal(made, "tx_hash", None, after=(quote,))
 
 
+@promise("swap.side_to", "POST /wallet/swap/quote: amount_side", "writes")
 def side_to(bench: Bench) -> None:
+    """With amount_side to, the amount is what is received."""
     quote = bench.done("POST /wallet/swap/quote", {**stock.SWAP_QUOTE, "amount_side": "to"})
     bench.holds(quote.number("to.amount") == AMOUNT, quote, "to.amount is not the amount that was asked", "to.amount")
 
 
+@promise("swap.slippage", "Errors: slippage_exceeded", "writes", "control")
 def slippage(bench: Bench) -> None:
+    """A swap whose rate fell by more than its slippage is refused with 422 slippage_exceeded."""
     quote = bench.done("POST /wallet/swap/quote", {**stock.SWAP_QUOTE, "slippage": 0.5})
     with steering.moved_rates(bench.world, -5):
         refused = bench.call("POST /wallet/swap", {"quote_id": quote.text("id")})
     bench.refused(refused, 422, "slippage_exceeded", after=(quote,))
 
 
+@guess("swap.completes", "S8", "writes", "control")
 def swap_completes(bench: Bench) -> None:
+    """A completed swap has credited to.amount and taken from.amount."""
     before = stock.balances(bench)
     _, made = stock.swapped(bench)
     bench.world.act("complete", made.text("id"))
@@ -175,7 +210,9 @@ def swap_completes(bench: Bench) -> None:
     bench.holds(got == made.number("to.amount"), made, f"{got} was credited", "to.amount")
 
 
+@guess("balance.send", "M11", "writes", "control")
 def balance_send(bench: Bench) -> None:
+    """A send takes its amount from what is available when it is made; one that fails gives it back."""
     before = stock.balances(bench)["USDC", "CELO"]
     made = stock.sent(bench)
     left = stock.balances(bench)["USDC", "CELO"]
@@ -185,7 +222,9 @@ def balance_send(bench: Bench) -> None:
     bench.holds(back == before, made, f"{back} is available after the send failed, {before} before it", "amount")
 
 
+@promise("send.way", "Wallet transaction: tx_hash", "writes", "control")
 def send_way(bench: Bench) -> None:
+    """An on-chain send goes over processing with its tx_hash to completed."""
     made = stock.sent(bench)
     bench.equal(made, "tx_hash", None)
     bench.world.act("broadcast", made.text("id"))
@@ -197,86 +236,8 @@ def send_way(bench: Bench) -> None:
     bench.holds(bool(done.body.get("tx_hash")), done, "no tx_hash when completed", "tx_hash", after=(made,))
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "state.created",
-        "A send starts pending or processing, a swap and a withdrawal are under way, a buy is pending.",
-        created, clause="States: Wallet transaction, Recurring payment", needs=("writes",),
-    ),
-    Law(
-        "state.created_exactly", "An on-chain send and a swap are pending, a withdrawal is processing.",
-        created_exactly, assumption="S7", needs=("writes",),
-    ),
-    Law(
-        "transaction.kind", "A wallet transaction has the type of the operation that made it, and its reference.",
-        kind, clause="Wallet transaction: type", needs=("writes",),
-    ),
-    Law(
-        "send.arithmetic", "The net amount of a send and of its estimate is the amount less the fee.",
-        send_arithmetic, clause="Wallet transaction: net_amount, amount after fees", needs=("writes",),
-    ),
-    Law(
-        "send.estimate", "A send costs what its estimate said.",
-        send_estimate, clause="The fee on a quote or estimate is exact", needs=("writes",),
-    ),
-    Law(
-        "send.internal_free", "A transfer to another user is free, done at once, and has no tx_hash.",
-        internal_free, clause="Internal transfers are free, instant and carry no tx_hash", needs=("writes", "control"),
-    ),
-    Law(
-        "send.destination", "A platform user is named by exactly one field: none is 400 missing_parameter, two are 400 "
-        "invalid_parameter.",
-        destination, assumption="S23", needs=("writes",),
-    ),
-    Law(
-        "send.address", "A send to an address that is none of its network is refused with 422 invalid_wallet_address.",
-        SEND_ADDRESSES, assumption="S9", needs=("writes",),
-    ),
-    Law(
-        "send.limits", "A send lies between min_withdraw and max_withdraw of the currency listing.",
-        send_limits, clause="Limits: Send amount", needs=("writes",),
-    ),
-    Law(
-        "send.insufficient_balance",
-        "What the account does not have it cannot pay: 422 insufficient_balance, and nothing moves.",
-        insufficient, clause="Errors: insufficient_balance", needs=("writes", "control"),
-    ),
-    Law(
-        "withdraw.insufficient_balance",
-        "A withdrawal of more than the account has is refused with 422 insufficient_balance.",
-        withdraw_insufficient, clause="Errors: insufficient_balance", needs=("writes", "control"),
-    ),
-    Law(
-        "errors.unsupported_asset",
-        "Wallet operations refuse an asset that its network does not have, and a network that there is not.",
-        UNSUPPORTED, clause="Errors: unsupported_asset, unsupported_network", needs=("writes",),
-    ),
-    Law(
-        "swap.minimum_received", "A swap promises at worst the received amount less the slippage.",
-        minimum_received, clause="Swap quote: minimum_received", needs=("writes",),
-    ),
-    Law(
-        "swap.locked", "A swap moves what its quote said, and has no tx_hash before it is completed.",
-        swap_locked, clause="Swap quote; Wallet transaction", needs=("writes",),
-    ),
-    Law(
-        "swap.side_to", "With amount_side to, the amount is what is received.",
-        side_to, clause="POST /wallet/swap/quote: amount_side", needs=("writes",),
-    ),
-    Law(
-        "swap.slippage", "A swap whose rate fell by more than its slippage is refused with 422 slippage_exceeded.",
-        slippage, clause="Errors: slippage_exceeded", needs=("writes", "control"),
-    ),
-    Law(
-        "swap.completes", "A completed swap has credited to.amount and taken from.amount.",
-        swap_completes, assumption="S8", needs=("writes", "control"),
-    ),
-    Law(
-        "balance.send", "A send takes its amount from what is available when it is made; one that fails gives it back.",
-        balance_send, assumption="M11", needs=("writes", "control"),
-    ),
-    Law(
-        "send.way", "An on-chain send goes over processing with its tx_hash to completed.",
-        send_way, clause="Wallet transaction: tx_hash", needs=("writes", "control"),
-    ),
+LAWS = (
+    created, created_exactly, kind, send_arithmetic, send_estimate, internal_free, destination, send_addresses,
+    send_limits, insufficient, withdraw_insufficient, unsupported, minimum_received, swap_locked, side_to, slippage,
+    swap_completes, balance_send, send_way,
 )  # fmt: skip

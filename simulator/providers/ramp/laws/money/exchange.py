@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
-from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.laws import promise
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import stock
@@ -15,7 +14,9 @@ TRANSACTION = "GET /transactions/{id}"
 AMOUNT = Decimal(stock.PAID)
 
 
+@promise("buy.locked", "Buy quote; Wallet transaction: Buy only", "writes")
 def buy_locked(bench: Bench) -> None:
+    """A buy has the asset, the amount and the fee of its quote, and says how to pay."""
     quote, made = stock.bought(bench)
     bench.same(made, quote, "symbol", "network", "fee")
     bought, quoted = made.number("amount"), quote.number("crypto_amount")
@@ -24,7 +25,9 @@ def buy_locked(bench: Bench) -> None:
     bench.equal(made, "payment_instructions.phone_number", stock.PHONES["KES"], after=(quote,))
 
 
+@promise("buy.echo", "POST /wallet/buy/quote: amount_currency", "writes")
 def buy_echo(bench: Bench) -> None:
+    """The amount of a buy quote stands on the side that the request names."""
     fiat = bench.done("POST /wallet/buy/quote", stock.BUY_QUOTE)
     bench.holds(fiat.number("fiat_amount") == Decimal(stock.FIAT), fiat, "fiat_amount is not as asked", "fiat_amount")
     crypto = bench.done(
@@ -41,7 +44,9 @@ def buy_echo(bench: Bench) -> None:
             bench.equal(quote, name, stock.BUY_QUOTE[name])
 
 
+@promise("buy.credited", "States: Wallet transaction, buy", "writes", "control")
 def credited(bench: Bench) -> None:
+    """A buy stays pending until it is paid; then its amount is in the balance."""
     before = stock.balances(bench)["USDC", "CELO"]
     _, made = stock.bought(bench)
     bench.world.advance("2h")
@@ -56,14 +61,18 @@ def credited(bench: Bench) -> None:
     bench.holds(got == made.number("amount"), paid, f"{got} was credited", "amount", after=(made,))
 
 
+@promise("withdraw.locked", "Withdraw quote; Wallet transaction: Withdraw only", "writes")
 def withdraw_locked(bench: Bench) -> None:
+    """A withdrawal has the amounts, the fee and the beneficiary of its quote."""
     quote, made = stock.withdrawn(bench)
     bench.same(made, quote, "symbol", "network", "fiat_currency", "fee", "destination_amount")
     bench.equal(made, "amount", quote.text("source_amount"), after=(quote,))
     bench.holds(str(made.body.get("beneficiary_id")).startswith("ben_"), made, "no beneficiary", "beneficiary_id")
 
 
+@promise("withdraw.echo", "POST /wallet/withdraw/quote: amount_currency", "writes")
 def withdraw_echo(bench: Bench) -> None:
+    """The amount of a withdraw quote stands on the side that the request names."""
     body = stock.withdraw_quote_body(bench)
     quote = bench.done("POST /wallet/withdraw/quote", body)
     bench.holds(quote.number("source_amount") == AMOUNT, quote, "source_amount is not as asked", "source_amount")
@@ -72,7 +81,9 @@ def withdraw_echo(bench: Bench) -> None:
     bench.holds(abs(got - 2000) < 2, fiat, f"destination_amount is {got}, asked were 2000.77", "destination_amount")
 
 
+@promise("withdraw.way", "transaction.completed: fiat paid out", "writes", "control")
 def withdraw_way(bench: Bench) -> None:
+    """A withdrawal is completed when it is paid out; one that cannot be paid out fails and is refunded."""
     _, done = stock.withdrawn(bench)
     bench.world.act("complete", done.text("id"))
     bench.equal(bench.done(TRANSACTION, id=done.text("id")), "status", "completed", after=(done,))
@@ -96,7 +107,9 @@ def _uses(bench: Bench) -> list[tuple[Answer, str, JsonObject]]:
     ]
 
 
+@promise("wallet_quote.used_refused", "Errors: quote_already_used", "writes")
 def used_refused(bench: Bench) -> None:
+    """A wallet quote can be used once: then 409 quote_already_used, and nothing new is made."""
     for quote, operation, body in _uses(bench):
         first = bench.done(operation, body)
         before = bench.total("GET /transactions")
@@ -105,67 +118,32 @@ def used_refused(bench: Bench) -> None:
         bench.holds(bench.total("GET /transactions") == before, again, "a second transaction was made", "data")
 
 
+@promise("wallet_quote.expired_refused", "Errors: quote_expired", "writes", "control")
 def expired_refused(bench: Bench) -> None:
+    """A wallet quote older than 30 minutes is refused with 422 quote_expired."""
     uses = _uses(bench)
     bench.world.advance("30m1s")
     for quote, operation, body in uses:
         bench.refused(bench.call(operation, body), 422, "quote_expired", after=(quote,))
 
 
+@promise("wallet_quote.usable", "Quotes lock rate and fees for exactly 30 minutes", "writes", "control")
 def usable(bench: Bench) -> None:
+    """A wallet quote can be used until its 30 minutes are over."""
     uses = _uses(bench)
     bench.world.advance("29m58s")
     for quote, operation, body in uses:
         bench.accepted(bench.call(operation, body), after=(quote,))
 
 
-UNKNOWN_QUOTES = refusals(*(
-    Refusal(f"POST /wallet/{operation}", 404, "quote_not_found", body={"quote_id": f"{word}_00000000000000000000"})
-    for operation, word in (("swap", "sq"), ("buy", "bq"), ("withdraw", "wq"))
-))  # fmt: skip
+@promise("wallet_quote.not_found", "Errors: quote_not_found", "writes")
+def unknown_quotes(bench: Bench) -> None:
+    """A wallet quote that does not exist answers 404 quote_not_found."""
+    for operation, word in (("swap", "sq"), ("buy", "bq"), ("withdraw", "wq")):
+        bench.refuses(404, "quote_not_found", f"POST /wallet/{operation}", {"quote_id": f"{word}_00000000000000000000"})
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "buy.locked", "A buy has the asset, the amount and the fee of its quote, and says how to pay.",
-        buy_locked, clause="Buy quote; Wallet transaction: Buy only", needs=("writes",),
-    ),
-    Law(
-        "buy.echo", "The amount of a buy quote stands on the side that the request names.",
-        buy_echo, clause="POST /wallet/buy/quote: amount_currency", needs=("writes",),
-    ),
-    Law(
-        "buy.credited", "A buy stays pending until it is paid; then its amount is in the balance.",
-        credited, clause="States: Wallet transaction, buy", needs=("writes", "control"),
-    ),
-    Law(
-        "withdraw.locked", "A withdrawal has the amounts, the fee and the beneficiary of its quote.",
-        withdraw_locked, clause="Withdraw quote; Wallet transaction: Withdraw only", needs=("writes",),
-    ),
-    Law(
-        "withdraw.echo", "The amount of a withdraw quote stands on the side that the request names.",
-        withdraw_echo, clause="POST /wallet/withdraw/quote: amount_currency", needs=("writes",),
-    ),
-    Law(
-        "withdraw.way",
-        "A withdrawal is completed when it is paid out; one that cannot be paid out fails and is refunded.",
-        withdraw_way, clause="transaction.completed: fiat paid out", needs=("writes", "control"),
-    ),
-    Law(
-        "wallet_quote.used_refused",
-        "A wallet quote can be used once: then 409 quote_already_used, and nothing new is made.",
-        used_refused, clause="Errors: quote_already_used", needs=("writes",),
-    ),
-    Law(
-        "wallet_quote.expired_refused", "A wallet quote older than 30 minutes is refused with 422 quote_expired.",
-        expired_refused, clause="Errors: quote_expired", needs=("writes", "control"),
-    ),
-    Law(
-        "wallet_quote.usable", "A wallet quote can be used until its 30 minutes are over.",
-        usable, clause="Quotes lock rate and fees for exactly 30 minutes", needs=("writes", "control"),
-    ),
-    Law(
-        "wallet_quote.not_found", "A wallet quote that does not exist answers 404 quote_not_found.",
-        UNKNOWN_QUOTES, clause="Errors: quote_not_found", needs=("writes",),
-    ),
+LAWS = (
+    buy_locked, buy_echo, credited, withdraw_locked, withdraw_echo, withdraw_way, used_refused, expired_refused,
+    usable, unknown_quotes,
 )  # fmt: skip

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench, Lacking
-from simulator.conformance.laws import Always, Law
-from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.laws import always_promise, guess, promise
 from simulator.conformance.service import Answer, pages
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.providers.ramp.laws import steering, stock
@@ -37,7 +36,9 @@ def _calculated(bench: Bench) -> list[tuple[Answer, Answer]]:
     return found
 
 
+@promise("fee.formula", "Fee formula", "writes")
 def formula(bench: Bench) -> None:
+    """The processing fee is percentage and fixed part of the amount, not below min_fee and not above max_fee."""
     for answer, product in _calculated(bench):
         amount = answer.number("amount")
         due = amount * product.number("percentage") / 100 + product.number("fixed")
@@ -49,7 +50,9 @@ def formula(bench: Bench) -> None:
         bench.holds(abs(got - due) <= STEP, answer, words, "fee.processing_fee", after=(product,))
 
 
+@promise("fee.breakdown", "POST /fees/calculate: breakdown", "writes")
 def breakdown(bench: Bench) -> None:
+    """The breakdown has the percentage and the fixed part of the product and tells which bound was applied."""
     for answer, product in _calculated(bench):
         for name in ("percentage", "fixed"):
             bench.equal(answer, f"breakdown.{name}", product.body[name], after=(product,))
@@ -60,13 +63,17 @@ def breakdown(bench: Bench) -> None:
         bench.equal(answer, "breakdown.max_fee_applied", high, after=(product,))
 
 
+@guess("fee.net_amount", "M9", "writes")
 def net_amount(bench: Bench) -> None:
+    """The calculator's net amount is the amount less the fee."""
     for answer, _ in _calculated(bench):
         due, got = answer.number("amount") - answer.number("fee.total"), answer.number("net_amount")
         bench.holds(got == due, answer, f"net_amount is {got}, amount less fee is {due}", "net_amount")
 
 
+@guess("fee.calculator", "M9", "writes")
 def calculator(bench: Bench) -> None:
+    """A quote takes the fee that the calculator says for the same amount."""
     onramp = bench.done(CALCULATE, ASKED[0])
     quote = stock.onramp_quote(bench)
     bench.equal(quote, "fee", onramp.body["fee"], after=(onramp,))
@@ -79,7 +86,9 @@ def calculator(bench: Bench) -> None:
         bench.holds(total == said.number("fee.total"), quoted, words, "fee.total", after=(said,))
 
 
+@promise("fee.limits", "Limits: Fee product amount", "writes")
 def limits(bench: Bench) -> None:
+    """An amount outside the product's limits is refused with amount_too_low or amount_too_high."""
     for answer, product in _calculated(bench):
         body = next(one for one in ASKED if one["product"] == answer.body["product"])
         low, high = product.number("limits.min_amount"), product.number("limits.max_amount")
@@ -89,13 +98,16 @@ def limits(bench: Bench) -> None:
         bench.refused(above, 422, "amount_too_high", after=(product,))
 
 
-UNKNOWN_PRODUCTS = refusals(
-    Refusal(CALCULATE, 400, "invalid_parameter", "product", ASKED[0], {"product": "gift"}),
-    Refusal(CALCULATE, 422, "unsupported_pair", body=ASKED[0], changed={"network": "btc"}),
-)
+@promise("fee.unknown_product", "Fee errors", "writes")
+def unknown_products(bench: Bench) -> None:
+    """An unknown product is refused with 400 invalid_parameter, a pair without a product with 422 unsupported_pair."""
+    bench.refuses(400, "invalid_parameter", CALCULATE, {**ASKED[0], "product": "gift"}, param="product")
+    bench.refuses(422, "unsupported_pair", CALCULATE, {**ASKED[0], "network": "btc"})
 
 
+@promise("fee.free", "Fee products by type")
 def free(bench: Bench) -> None:
+    """Internal transfers and deposits cost nothing."""
     for product in ("internal_transfer", "deposit"):
         page = bench.done("GET /fees", query={"product": product})
         for row in page.items:
@@ -108,7 +120,9 @@ def _products(bench: Bench, status: str) -> list[Shown]:
     return [row for page in pages(bench.service, "GET /fees", {"status": status}) for row in page.items]
 
 
+@promise("fee.active_listed", "GET /fees: status, active by default")
 def active_listed(bench: Bench) -> None:
+    """Without a status the list has the active products alone; with all it has the inactive ones too."""
     default = [row for page in pages(bench.service, "GET /fees") for row in page.items]
     page = bench.done("GET /fees")
     bench.holds(all(row["status"] == "active" for row in default), page, "inactive products are listed", "data")
@@ -117,7 +131,9 @@ def active_listed(bench: Bench) -> None:
     bench.holds(both == every, page, f"all has {every}, active and inactive together {both}", "query.status")
 
 
+@promise("fee.inactive_unused", "Fee product: inactive cannot be used for new transactions", "writes", "control")
 def inactive(bench: Bench) -> None:
+    """A product that is inactive is used for nothing new."""
     product = bench.done(CALCULATE, ASKED[0]).text("fee_product_id")
     bench.world.act("set_fee_product", product, status="inactive")
     try:
@@ -129,14 +145,18 @@ def inactive(bench: Bench) -> None:
         bench.refused(answer, 422, "unsupported_pair")
 
 
+@always_promise("rate.inverse", "Rate: inverse_rate")
 def inverse(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """inverse_rate is one divided by rate."""
     if answer.operation == "GET /rates" and answer.ok:
         product = answer.number("rate") * answer.number("inverse_rate")
         held = abs(product - 1) < Decimal("0.000001")
         yield "inverse_rate", None if held else f"rate times inverse_rate is {product}"
 
 
+@promise("rate.echo", "GET /rates")
 def rate_echo(bench: Bench) -> None:
+    """A rate is that of the pair that was asked for."""
     if not bench.total("GET /fees"):
         raise Lacking("the service has no fee products")
     for kind in ("onramp", "offramp"):
@@ -149,7 +169,9 @@ def rate_echo(bench: Bench) -> None:
                         bench.equal(answer, name, value)
 
 
+@guess("rate.current", "M1", "writes", "control")
 def rate_current(bench: Bench) -> None:
+    """A rate that has moved is told at the next reading, and locked by the next quote."""
     for body in (stock.ONRAMP, stock.OFFRAMP):
         asked = {name: body[name] for name in ("type", "network", "asset", "fiat_currency")}
         before = bench.done("GET /rates", query=asked)
@@ -162,13 +184,17 @@ def rate_current(bench: Bench) -> None:
         bench.equal(quote, "rate", after.text("rate"), after=(after,))
 
 
+@promise("rate.unsupported_pair", "GET /rates: 422 unsupported_pair")
 def rate_of_no_pair(bench: Bench) -> None:
+    """A rate of an asset that its network has not is refused with 422 unsupported_pair."""
     asked = {"type": "onramp", "network": "celo", "asset": "CELO", "fiat_currency": "KES"}
     bench.done("GET /rates", query=asked)
     bench.refused(bench.call("GET /rates", query={**asked, "network": "stellar"}), 422, "unsupported_pair")
 
 
+@promise("network.stats", "GET /network/stats")
 def network_stats(bench: Bench) -> None:
+    """Network stats tell of stellar and celo, or of the one that was asked for, with the assets of each."""
     answer = bench.done("GET /network/stats")
     names = sorted(row["network"] for row in answer.body["networks"])
     bench.holds(names == ["celo", "stellar"], answer, f"networks are {names}", "networks")
@@ -179,62 +205,10 @@ def network_stats(bench: Bench) -> None:
         bench.holds(held, one, "another network or other assets are answered", "query.network")
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "fee.formula", "The processing fee is percentage and fixed part of the amount, not below min_fee and not above "
-        "max_fee.",
-        formula, clause="Fee formula", needs=("writes",),
-    ),
-    Law(
-        "fee.breakdown", "The breakdown has the percentage and the fixed part of the product and tells which bound was "
-        "applied.",
-        breakdown, clause="POST /fees/calculate: breakdown", needs=("writes",),
-    ),
-    Law(
-        "fee.net_amount", "The calculator's net amount is the amount less the fee.",
-        net_amount, assumption="M9", needs=("writes",),
-    ),
-    Law(
-        "fee.calculator", "A quote takes the fee that the calculator says for the same amount.",
-        calculator, assumption="M9", needs=("writes",),
-    ),
-    Law(
-        "fee.limits", "An amount outside the product's limits is refused with amount_too_low or amount_too_high.",
-        limits, clause="Limits: Fee product amount", needs=("writes",),
-    ),
-    Law(
-        "fee.unknown_product",
-        "An unknown product is refused with 400 invalid_parameter, a pair without a product with 422 "
-        "unsupported_pair.",
-        UNKNOWN_PRODUCTS, clause="Fee errors", needs=("writes",),
-    ),
-    Law("fee.free", "Internal transfers and deposits cost nothing.", free, clause="Fee products by type"),
-    Law(
-        "fee.active_listed",
-        "Without a status the list has the active products alone; with all it has the inactive ones too.",
-        active_listed, clause="GET /fees: status, active by default",
-    ),
-    Law(
-        "fee.inactive_unused", "A product that is inactive is used for nothing new.",
-        inactive, clause="Fee product: inactive cannot be used for new transactions", needs=("writes", "control"),
-    ),
-    Law("rate.echo", "A rate is that of the pair that was asked for.", rate_echo, clause="GET /rates"),
-    Law(
-        "rate.current", "A rate that has moved is told at the next reading, and locked by the next quote.",
-        rate_current, assumption="M1", needs=("writes", "control"),
-    ),
-    Law(
-        "rate.unsupported_pair", "A rate of an asset that its network has not is refused with 422 unsupported_pair.",
-        rate_of_no_pair, clause="GET /rates: 422 unsupported_pair",
-    ),
-    Law(
-        "network.stats",
-        "Network stats tell of stellar and celo, or of the one that was asked for, with the assets of each.",
-        network_stats, clause="GET /network/stats",
-    ),
+LAWS = (
+    formula, breakdown, net_amount, calculator, limits, unknown_products, free, active_listed, inactive, rate_echo,
+    rate_current, rate_of_no_pair, network_stats,
 )  # fmt: skip
 
 
-ALWAYS: tuple[Always, ...] = (
-    Always("rate.inverse", "inverse_rate is one divided by rate.", inverse, clause="Rate: inverse_rate"),
-)  # fmt: skip
+ALWAYS = (inverse,)

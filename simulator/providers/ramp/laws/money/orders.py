@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Always, Law
+from simulator.conformance.laws import always_promise, guess, promise
 from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 
 ORDER = "GET /orders/{order_id}"
 
 
+@always_promise("order.total_fees", "Order: total_fees")
 def total_fees(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """The fees of an order are its network fee and its exchange fee."""
     if answer.operation == ORDER and answer.ok and answer.body.get("total_fees") is not None:
         parts = sum(Decimal(answer.body[name] or 0) for name in ("network_fee", "exchange_fee"))
         total = answer.number("total_fees")
@@ -31,7 +33,9 @@ def _transactions(bench: Bench) -> list[Answer]:
     ]  # fmt: skip
 
 
+@promise("order.exists", "The id returned by a wallet operation is used to poll order details", "writes")
 def exists(bench: Bench) -> None:
+    """Each transaction has an order, found by the transaction's id and by the order's own number."""
     for made in _transactions(bench):
         by_id = bench.call(ORDER, order_id=made.text("id"))
         if bench.accepted(by_id, 200, after=(made,)):
@@ -39,7 +43,9 @@ def exists(bench: Bench) -> None:
             bench.same(by_number, by_id, "order_id", "id", "order_type", "status")
 
 
+@promise("order.transaction", "Order", "writes")
 def as_transaction(bench: Bench) -> None:
+    """An order has the type, the fee and the assets of its transaction."""
     for made in _transactions(bench):
         order = bench.done(ORDER, order_id=made.text("id"))
         bench.equal(order, "order_type", made.text("type"), after=(made,))
@@ -55,7 +61,9 @@ def as_transaction(bench: Bench) -> None:
             bench.equal(order, "asset", asset, after=(made,))
 
 
+@guess("order.amounts", "S18", "writes")
 def amounts(bench: Bench) -> None:
+    """An order's total is what the account or the payer is debited, its receive_amount what is delivered."""
     onramp, offramp, send, swap, buy, withdraw = _transactions(bench)
     for made, paid, got in (
         (onramp, "source_amount", "destination_amount"), (offramp, "source_amount", "destination_amount"),
@@ -69,7 +77,9 @@ def amounts(bench: Bench) -> None:
                 bench.holds(told == due, order, f"{name} is {told}, {place} is {due}", name, after=(made,))
 
 
+@guess("order.status", "S18", "writes")
 def status(bench: Bench) -> None:
+    """An order is pending while its transaction waits and successful when that is completed."""
     made = stock.onramp(bench)
     bench.equal(bench.done(ORDER, order_id=made.text("id")), "status", "pending", after=(made,))
     if bench.controlled:
@@ -78,7 +88,9 @@ def status(bench: Bench) -> None:
         bench.equal(bench.done(ORDER, order_id=made.text("id")), "status", "successful", after=(made,))
 
 
+@promise("order.listed", "GET /orders", "writes")
 def order_listed(bench: Bench) -> None:
+    """The newest order stands first in the list and has the members of the order."""
     made = stock.onramp(bench)
     order = bench.done(ORDER, order_id=made.text("id"))
     page = bench.done("GET /orders", query={"size": 1})
@@ -87,7 +99,9 @@ def order_listed(bench: Bench) -> None:
     bench.like(page, first, {name: value for name, value in order.body.items() if name != "transactions"})
 
 
+@promise("order.legs", "Order leg fields", "writes")
 def legs(bench: Bench) -> None:
+    """The legs of an order name the order and its transaction."""
     for made in _transactions(bench):
         order = bench.done(ORDER, order_id=made.text("id"))
         legs_shown = order.body["transactions"]
@@ -97,38 +111,7 @@ def legs(bench: Bench) -> None:
             bench.holds(held, order, "a leg of another order", "transactions.order_id", after=(made,))
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "order.exists", "Each transaction has an order, found by the transaction's id and by the order's own number.",
-        exists, clause="The id returned by a wallet operation is used to poll order details", needs=("writes",),
-    ),
-    Law(
-        "order.transaction", "An order has the type, the fee and the assets of its transaction.",
-        as_transaction, clause="Order", needs=("writes",),
-    ),
-    Law(
-        "order.amounts", "An order's total is what the account or the payer is debited, its receive_amount what is "
-        "delivered.",
-        amounts, assumption="S18", needs=("writes",),
-    ),
-    Law(
-        "order.status", "An order is pending while its transaction waits and successful when that is completed.",
-        status, assumption="S18", needs=("writes",),
-    ),
-    Law(
-        "order.listed", "The newest order stands first in the list and has the members of the order.",
-        order_listed, clause="GET /orders", needs=("writes",),
-    ),
-    Law(
-        "order.legs", "The legs of an order name the order and its transaction.",
-        legs, clause="Order leg fields", needs=("writes",),
-    ),
-)  # fmt: skip
+LAWS = (exists, as_transaction, amounts, status, order_listed, legs)
 
 
-ALWAYS: tuple[Always, ...] = (
-    Always(
-        "order.total_fees", "The fees of an order are its network fee and its exchange fee.",
-        total_fees, clause="Order: total_fees",
-    ),
-)  # fmt: skip
+ALWAYS = (total_fees,)

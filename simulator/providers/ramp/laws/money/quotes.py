@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Always, Law
-from simulator.conformance.refusals import Refusal, refusals
+from simulator.conformance.laws import always_guess, always_promise, guess, promise
 from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 
@@ -25,13 +24,17 @@ def instant(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
+@always_promise("quote.validity", "Quotes lock rate and fees for exactly 30 minutes")
 def lifetime(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """A quote of any kind expires 30 minutes after it was made."""
     if answer.operation in QUOTING and answer.ok:
         lives = instant(answer.text("expires_at")) - instant(answer.text("created_at"))
         yield "expires_at", None if lives == LIFETIME else f"expires_at lies {lives} after created_at, not 0:30:00"
 
 
+@always_promise("fee.total", "Fee object; Fee formula")
 def fee_total(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """The total of a fee is its processing or app fee and its network fee."""
     fee = answer.body.get("fee")
     if answer.ok and isinstance(fee, dict) and "total" in fee:
         parts = [Decimal(fee[name]) for name in ("processing_fee", "app_fee", "network_fee") if fee.get(name)]
@@ -50,7 +53,9 @@ def _sides(answer: Answer) -> tuple[Decimal, Decimal, Decimal]:
     return answer.number("source_amount") - answer.number("fee.total"), gives, answer.number("destination_amount")
 
 
+@always_promise("quote.arithmetic", "Ramp quote, Swap quote, Buy quote, Withdraw quote: amounts, rate and fee")
 def arithmetic(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """What is received is what is paid less the fee at the locked rate, to the last printed place but its rounding."""
     if answer.operation in QUOTING and answer.ok:
         left, factor, out = _sides(answer)
         wanted = left * factor
@@ -61,7 +66,9 @@ def arithmetic(answer: Answer) -> Iterator[tuple[str, str | None]]:
         yield place, None if held else f"{place} is {out}; paid less fee at the rate makes {wanted:.8f}"
 
 
+@always_guess("quote.rounding", "M3")
 def rounding(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """What is received is never more than paid less fee at the rate, so it is rounded down, by less than one step."""
     if answer.operation in QUOTING and answer.ok:
         left, factor, out = _sides(answer)
         wanted = left * factor
@@ -76,13 +83,17 @@ def _received(answer: Answer) -> str:
     )
 
 
+@promise("quote.active", "Ramp quote", "writes")
 def born_active(bench: Bench) -> None:
+    """A ramp quote is active from its creation, and so GET shows it."""
     for quote in (stock.onramp_quote(bench), stock.offramp_quote(bench)):
         bench.equal(quote, "status", "active")
         bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "active", after=(quote,))
 
 
+@promise("quote.echo", "Ramp quote", "writes")
 def echo(bench: Bench) -> None:
+    """A ramp quote has what was asked for, and the amount on the side that the request names."""
     for body in (
         stock.ONRAMP, stock.OFFRAMP, {**stock.ONRAMP, "amount": stock.CRYPTO, "amount_currency": "USDC"},
         {**stock.OFFRAMP, "amount": stock.FIAT, "amount_currency": "KES"},
@@ -98,7 +109,9 @@ def echo(bench: Bench) -> None:
         bench.holds(got == Decimal(str(body["amount"])), quote, f"{side} is {got}, asked was {body['amount']}", side)
 
 
+@promise("quote.expires", "States: Ramp quote", "writes", "control")
 def expires(bench: Bench) -> None:
+    """A quote is active just before its 30 minutes are over and expired after them."""
     quote = stock.onramp_quote(bench)
     bench.world.advance("29m58s")
     bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "active")
@@ -106,36 +119,44 @@ def expires(bench: Bench) -> None:
     bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "expired")
 
 
+@guess("quote.expiry_instant", "S1", "writes", "control")
 def expiry_instant(bench: Bench) -> None:
+    """At the very instant of expires_at a quote is expired."""
     quote = stock.onramp_quote(bench)
     bench.world.control.post("/clock/advance", {"to": quote.text("expires_at")})
     bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "expired")
 
 
-UNSUPPORTED_PAIRS = refusals(
-    Refusal(
-        "POST /quotes", 422, "unsupported_pair", body=stock.ONRAMP, changed={"network": "stellar", "asset": "CUSD"}
-    ),
-    Refusal("POST /quotes", 422, "unsupported_pair", body=stock.ONRAMP, changed={"network": "celo", "asset": "XLM"}),
-)
+@promise("errors.unsupported_pair", "Errors: unsupported_pair", "writes")
+def unsupported_pairs(bench: Bench) -> None:
+    """An asset that the network does not have is refused with 422 unsupported_pair."""
+    bench.refuses(422, "unsupported_pair", "POST /quotes", {**stock.ONRAMP, "network": "stellar", "asset": "CUSD"})
+    bench.refuses(422, "unsupported_pair", "POST /quotes", {**stock.ONRAMP, "network": "celo", "asset": "XLM"})
 
 
-TOO_LOW = refusals(*(
-    Refusal("POST /quotes", 422, "amount_too_low", body=body, changed={"amount": "0.01"})
-    for body in (stock.ONRAMP, stock.OFFRAMP)
-))  # fmt: skip
+@promise("errors.amount_too_low", "Errors: amount_too_low", "writes")
+def too_low(bench: Bench) -> None:
+    """An amount below the minimum is refused with 422 amount_too_low."""
+    for body in (stock.ONRAMP, stock.OFFRAMP):
+        bench.refuses(422, "amount_too_low", "POST /quotes", {**body, "amount": "0.01"})
 
 
-TOO_HIGH = refusals(*(
-    Refusal("POST /quotes", 422, "amount_too_high", body=body, changed={"amount": "900000000000"})
-    for body in (stock.ONRAMP, stock.OFFRAMP)
-))  # fmt: skip
+@promise("errors.amount_too_high", "Errors: amount_too_high", "writes")
+def too_high(bench: Bench) -> None:
+    """An amount above every limit is refused with 422 amount_too_high."""
+    for body in (stock.ONRAMP, stock.OFFRAMP):
+        bench.refuses(422, "amount_too_high", "POST /quotes", {**body, "amount": "900000000000"})
 
 
-UNKNOWN = refusals(Refusal("GET /quotes/{id}", 404, "quote_not_found", ids={"id": "qt_0000000000000000"}))
+@promise("quote.not_found", "GET /quotes/{id}")
+def unknown(bench: Bench) -> None:
+    """A quote that does not exist answers 404 quote_not_found."""
+    bench.refuses(404, "quote_not_found", "GET /quotes/{id}", path={"id": "qt_0000000000000000"})
 
 
+@guess("rate.quote", "M1", "writes")
 def locks_the_rate(bench: Bench) -> None:
+    """A quote locks the rate that GET /rates tells at that instant."""
     if not bench.controlled:
         return
     for body in (stock.ONRAMP, stock.OFFRAMP):
@@ -145,65 +166,7 @@ def locks_the_rate(bench: Bench) -> None:
         bench.equal(quote, "rate", told.text("rate"), after=(told,))
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "quote.active", "A ramp quote is active from its creation, and so GET shows it.",
-        born_active, clause="Ramp quote", needs=("writes",),
-    ),
-    Law(
-        "quote.echo", "A ramp quote has what was asked for, and the amount on the side that the request names.",
-        echo, clause="Ramp quote", needs=("writes",),
-    ),
-    Law(
-        "quote.expires", "A quote is active just before its 30 minutes are over and expired after them.",
-        expires, clause="States: Ramp quote", needs=("writes", "control"),
-    ),
-    Law(
-        "quote.expiry_instant", "At the very instant of expires_at a quote is expired.",
-        expiry_instant, assumption="S1", needs=("writes", "control"),
-    ),
-    Law(
-        "errors.unsupported_pair", "An asset that the network does not have is refused with 422 unsupported_pair.",
-        UNSUPPORTED_PAIRS, clause="Errors: unsupported_pair", needs=("writes",),
-    ),
-    Law(
-        "errors.amount_too_low", "An amount below the minimum is refused with 422 amount_too_low.",
-        TOO_LOW, clause="Errors: amount_too_low", needs=("writes",),
-    ),
-    Law(
-        "errors.amount_too_high", "An amount above every limit is refused with 422 amount_too_high.",
-        TOO_HIGH, clause="Errors: amount_too_high", needs=("writes",),
-    ),
-    Law(
-        "quote.not_found", "A quote that does not exist answers 404 quote_not_found.",
-        UNKNOWN, clause="GET /quotes/{id}",
-    ),
-    Law(
-        "rate.quote", "A quote locks the rate that GET /rates tells at that instant.",
-        locks_the_rate, assumption="M1", needs=("writes",),
-    ),
-)  # fmt: skip
+LAWS = (born_active, echo, expires, expiry_instant, unsupported_pairs, too_low, too_high, unknown, locks_the_rate)
 
 
-ALWAYS: tuple[Always, ...] = (
-    Always(
-        "quote.validity", "A quote of any kind expires 30 minutes after it was made.",
-        lifetime, clause="Quotes lock rate and fees for exactly 30 minutes",
-    ),
-    Always(
-        "fee.total", "The total of a fee is its processing or app fee and its network fee.",
-        fee_total, clause="Fee object; Fee formula",
-    ),
-    Always(
-        "quote.arithmetic",
-        "What is received is what is paid less the fee at the locked rate, to the last printed place but "
-        "its rounding.",
-        arithmetic, clause="Ramp quote, Swap quote, Buy quote, Withdraw quote: amounts, rate and fee",
-    ),
-    Always(
-        "quote.rounding",
-        "What is received is never more than paid less fee at the rate, so it is rounded down, by less "
-        "than one step.",
-        rounding, assumption="M3",
-    ),
-)  # fmt: skip
+ALWAYS = (lifetime, fee_total, arithmetic, rounding)

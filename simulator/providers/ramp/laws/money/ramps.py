@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
+from simulator.conformance.laws import promise
 from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 
@@ -22,13 +22,17 @@ def _confirmed(bench: Bench) -> list[tuple[Answer, Answer]]:
     ]
 
 
+@promise("ramp.created", "States: Ramp transaction", "writes")
 def first_state(bench: Bench) -> None:
+    """A confirmed onramp awaits its payment, a confirmed offramp its deposit."""
     for quote, made in _confirmed(bench):
         onramp = quote.text("type") == "onramp"
         bench.equal(made, "status", "awaiting_payment" if onramp else "awaiting_deposit", after=(quote,))
 
 
+@promise("ramp.variant", "Ramp transaction: Onramp only, Offramp only", "writes")
 def what_only_one_has(bench: Bench) -> None:
+    """payment_instructions and wallet_address are an onramp's, deposit and beneficiary_id an offramp's."""
     for quote, made in _confirmed(bench):
         mine, others = ["payment_instructions", "wallet_address"], ["deposit", "beneficiary_id"]
         if quote.text("type") == "offramp":
@@ -39,7 +43,9 @@ def what_only_one_has(bench: Bench) -> None:
             bench.holds(name not in made.body, made, f"{name} belongs to the other type", name, after=(quote,))
 
 
+@promise("quote.locked", "Ramp transaction: As on the quote", "writes")
 def copies_the_quote(bench: Bench) -> None:
+    """A transaction has the rate, the amounts and the fee of its quote."""
     for quote, made in _confirmed(bench):
         bench.equal(made, "quote_id", quote.text("id"), after=(quote,))
         bench.same(
@@ -48,7 +54,9 @@ def copies_the_quote(bench: Bench) -> None:
         )  # fmt: skip
 
 
+@promise("ramp.request_kept", "Ramp transaction", "writes")
 def copies_the_request(bench: Bench) -> None:
+    """A transaction has the reference, the address and the beneficiary of the request."""
     for quote, body in (
         (stock.onramp_quote(bench), stock.onramp_details()),
         (stock.offramp_quote(bench), stock.offramp_details(bench)),
@@ -59,7 +67,9 @@ def copies_the_request(bench: Bench) -> None:
                 bench.equal(made, name, body[name], after=(quote,))
 
 
+@promise("offramp.deposit", "Ramp transaction: deposit", "writes")
 def deposit(bench: Bench) -> None:
+    """The deposit asked for is the quote's source amount by its expires_at, with a memo on stellar alone."""
     for quote, made in _confirmed(bench)[1:]:
         bench.equal(made, "deposit.deposit_by", quote.text("expires_at"), after=(quote,))
         bench.equal(made, "deposit.asset", quote.text("asset"), after=(quote,))
@@ -70,13 +80,17 @@ def deposit(bench: Bench) -> None:
         bench.holds(there is stellar, made, "memo is for stellar, and only there", "deposit.memo", after=(quote,))
 
 
+@promise("quote.confirmed", "States: Ramp quote", "writes")
 def uses_the_quote(bench: Bench) -> None:
+    """A confirmed quote shows that it is confirmed."""
     for quote, made in _confirmed(bench):
         answer = bench.call("GET /quotes/{id}", id=quote.text("id"))
         bench.equal(answer, "status", "confirmed", after=(quote, made))
 
 
+@promise("quote.used_refused", "States: Ramp quote", "writes")
 def once(bench: Bench) -> None:
+    """Confirming a confirmed quote answers 409 quote_already_used and makes nothing."""
     for quote, made in _confirmed(bench):
         before = bench.total("GET /transactions")
         body = stock.onramp_details() if quote.text("type") == "onramp" else stock.offramp_details(bench)
@@ -85,7 +99,9 @@ def once(bench: Bench) -> None:
         bench.holds(bench.total("GET /transactions") == before, again, "a second transaction was made", "data")
 
 
+@promise("quote.expired_refused", "States: Ramp quote", "writes", "control")
 def expired(bench: Bench) -> None:
+    """Confirming an expired quote answers 422 quote_expired and makes nothing."""
     quotes = [(stock.onramp_quote(bench), stock.onramp_details()),
               (stock.offramp_quote(bench), stock.offramp_details(bench))]  # fmt: skip
     bench.world.advance("31m")
@@ -97,7 +113,9 @@ def expired(bench: Bench) -> None:
         bench.holds(bench.total("GET /transactions") == before, refused, "a transaction was made", "data")
 
 
+@promise("quote.usable", "Quotes lock rate and fees for exactly 30 minutes", "writes", "control")
 def last_second(bench: Bench) -> None:
+    """A quote can be confirmed until its 30 minutes are over, at the rate it had."""
     quote = stock.onramp_quote(bench)
     bench.world.advance("29m59s")
     made = bench.call(CONFIRM, stock.onramp_details(), id=quote.text("id"))
@@ -105,12 +123,16 @@ def last_second(bench: Bench) -> None:
         bench.equal(made, "rate", quote.text("rate"), after=(quote,))
 
 
+@promise("confirm.not_found", "Confirm errors", "writes")
 def unknown(bench: Bench) -> None:
+    """Confirming a quote that does not exist answers 404 quote_not_found."""
     answer = bench.call(CONFIRM, stock.onramp_details(), id="qt_0000000000000000")
     bench.refused(answer, 404, "quote_not_found")
 
 
+@promise("errors.invalid_wallet_address", "Confirm errors", "writes")
 def address(bench: Bench) -> None:
+    """An address that is none of the network is refused with 422 invalid_wallet_address and leaves the quote active."""
     on, off = stock.onramp_quote(bench), stock.offramp_quote(bench)
     wrong_on = {**stock.onramp_details(), "wallet_address": stock.ADDRESSES["stellar"]}
     wrong_off = {**stock.offramp_details(bench), "refund_address": stock.ADDRESSES["celo"]}
@@ -120,14 +142,18 @@ def address(bench: Bench) -> None:
         bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "active", after=(quote, refused))
 
 
+@promise("errors.beneficiary_mismatch", "Confirm errors", "writes")
 def beneficiary(bench: Bench) -> None:
+    """A beneficiary of another currency or method is refused with 422 beneficiary_mismatch."""
     payee = stock.beneficiary(bench, stock.BANK_BENEFICIARY).text("id")
     quote = stock.offramp_quote(bench)
     body = {**stock.offramp_details(bench), "beneficiary_id": payee}
     bench.refused(bench.call(CONFIRM, body, id=quote.text("id")), 422, "beneficiary_mismatch", after=(quote,))
 
 
+@promise("confirm.missing", "Onramp confirm body, Offramp confirm body", "writes")
 def required(bench: Bench) -> None:
+    """A field that confirming needs is named by missing_parameter when it is absent."""
     for quote, body, names in (
         (stock.onramp_quote(bench), stock.onramp_details(), ("wallet_address", "payer")),
         (stock.offramp_quote(bench), stock.offramp_details(bench), ("beneficiary_id", "refund_address")),
@@ -144,7 +170,9 @@ def _shows(bench: Bench, name: str, status: str) -> Answer:
     return answer
 
 
+@promise("ramp.expires", "States: Ramp transaction", "writes", "control")
 def ramp_expires(bench: Bench) -> None:
+    """A ramp that got no funds in its window is expired."""
     for make in (stock.onramp, stock.offramp):
         made = make(bench)
         name = made.text("id")
@@ -154,7 +182,9 @@ def ramp_expires(bench: Bench) -> None:
         _shows(bench, name, "expired")
 
 
+@promise("onramp.way", "States: Ramp transaction", "writes", "control")
 def onramp_way(bench: Bench) -> None:
+    """A paid onramp is processing, then completed with its tx_hash."""
     name = stock.onramp(bench).text("id")
     bench.world.act("payment_arrives", name)
     _shows(bench, name, "processing")
@@ -163,7 +193,9 @@ def onramp_way(bench: Bench) -> None:
     bench.holds(bool(done.body.get("tx_hash")), done, "a completed onramp has no tx_hash", "tx_hash")
 
 
+@promise("offramp.way", "States: Ramp transaction", "writes", "control")
 def offramp_way(bench: Bench) -> None:
+    """An offramp whose deposit arrived is processing, then completed."""
     for network in ("stellar", "celo"):
         name = stock.offramp(bench, network).text("id")
         bench.world.act("deposit_arrives", name)
@@ -172,7 +204,9 @@ def offramp_way(bench: Bench) -> None:
         _shows(bench, name, "completed")
 
 
+@promise("ramp.refund", "States: Ramp transaction", "writes", "control")
 def refund(bench: Bench) -> None:
+    """A payout that cannot finish makes a ramp failed, a refund makes it refunded."""
     name = stock.offramp(bench).text("id")
     bench.world.act("deposit_arrives", name)
     bench.world.act("fail", name, failure_code="payout_failed")
@@ -181,7 +215,9 @@ def refund(bench: Bench) -> None:
     _shows(bench, name, "refunded")
 
 
+@promise("ramp.forward", "Statuses only move forward", "writes", "control")
 def forward(bench: Bench) -> None:
+    """What is completed stays so when its window lapses, and what is under way does not expire."""
     done, under_way = stock.onramp(bench).text("id"), stock.onramp(bench).text("id")
     for name in (done, under_way):
         bench.world.act("payment_arrives", name)
@@ -191,83 +227,7 @@ def forward(bench: Bench) -> None:
     _shows(bench, under_way, "processing")
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "ramp.created", "A confirmed onramp awaits its payment, a confirmed offramp its deposit.",
-        first_state, clause="States: Ramp transaction", needs=("writes",),
-    ),
-    Law(
-        "ramp.variant",
-        "payment_instructions and wallet_address are an onramp's, deposit and beneficiary_id an offramp's.",
-        what_only_one_has, clause="Ramp transaction: Onramp only, Offramp only", needs=("writes",),
-    ),
-    Law(
-        "quote.locked", "A transaction has the rate, the amounts and the fee of its quote.",
-        copies_the_quote, clause="Ramp transaction: As on the quote", needs=("writes",),
-    ),
-    Law(
-        "ramp.request_kept", "A transaction has the reference, the address and the beneficiary of the request.",
-        copies_the_request, clause="Ramp transaction", needs=("writes",),
-    ),
-    Law(
-        "offramp.deposit",
-        "The deposit asked for is the quote's source amount by its expires_at, with a memo on stellar "
-        "alone.",
-        deposit, clause="Ramp transaction: deposit", needs=("writes",),
-    ),
-    Law(
-        "quote.confirmed", "A confirmed quote shows that it is confirmed.",
-        uses_the_quote, clause="States: Ramp quote", needs=("writes",),
-    ),
-    Law(
-        "quote.used_refused", "Confirming a confirmed quote answers 409 quote_already_used and makes nothing.",
-        once, clause="States: Ramp quote", needs=("writes",),
-    ),
-    Law(
-        "quote.expired_refused", "Confirming an expired quote answers 422 quote_expired and makes nothing.",
-        expired, clause="States: Ramp quote", needs=("writes", "control"),
-    ),
-    Law(
-        "quote.usable", "A quote can be confirmed until its 30 minutes are over, at the rate it had.",
-        last_second, clause="Quotes lock rate and fees for exactly 30 minutes", needs=("writes", "control"),
-    ),
-    Law(
-        "confirm.not_found", "Confirming a quote that does not exist answers 404 quote_not_found.",
-        unknown, clause="Confirm errors", needs=("writes",),
-    ),
-    Law(
-        "errors.invalid_wallet_address",
-        "An address that is none of the network is refused with 422 invalid_wallet_address and leaves the"
-        " quote active.",
-        address, clause="Confirm errors", needs=("writes",),
-    ),
-    Law(
-        "errors.beneficiary_mismatch",
-        "A beneficiary of another currency or method is refused with 422 beneficiary_mismatch.",
-        beneficiary, clause="Confirm errors", needs=("writes",),
-    ),
-    Law(
-        "confirm.missing", "A field that confirming needs is named by missing_parameter when it is absent.",
-        required, clause="Onramp confirm body, Offramp confirm body", needs=("writes",),
-    ),
-    Law(
-        "ramp.expires", "A ramp that got no funds in its window is expired.",
-        ramp_expires, clause="States: Ramp transaction", needs=("writes", "control"),
-    ),
-    Law(
-        "onramp.way", "A paid onramp is processing, then completed with its tx_hash.",
-        onramp_way, clause="States: Ramp transaction", needs=("writes", "control"),
-    ),
-    Law(
-        "offramp.way", "An offramp whose deposit arrived is processing, then completed.",
-        offramp_way, clause="States: Ramp transaction", needs=("writes", "control"),
-    ),
-    Law(
-        "ramp.refund", "A payout that cannot finish makes a ramp failed, a refund makes it refunded.",
-        refund, clause="States: Ramp transaction", needs=("writes", "control"),
-    ),
-    Law(
-        "ramp.forward", "What is completed stays so when its window lapses, and what is under way does not expire.",
-        forward, clause="Statuses only move forward", needs=("writes", "control"),
-    ),
+LAWS = (
+    first_state, what_only_one_has, copies_the_quote, copies_the_request, deposit, uses_the_quote, once, expired,
+    last_second, unknown, address, beneficiary, required, ramp_expires, onramp_way, offramp_way, refund, forward,
 )  # fmt: skip

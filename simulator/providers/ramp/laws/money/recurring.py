@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
+from simulator.conformance.laws import guess, promise
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import stock
@@ -43,7 +43,9 @@ def active(bench: Bench, days: int = 1, **more: object) -> str:
     return name
 
 
+@promise("recurring.draft", "States: Recurring payment", "writes")
 def draft(bench: Bench) -> None:
+    """A recurring payment is a draft without schedule or next run, with what was asked for."""
     body = stock.recurring_body(bench)
     made = bench.done("POST /recurring-payments", body)
     bench.equal(made, "status", "draft")
@@ -54,7 +56,9 @@ def draft(bench: Bench) -> None:
         bench.equal(made, name, body[name])
 
 
+@promise("recurring.scheduled", "PUT /recurring-payments/{id}/schedule: status stays draft", "writes")
 def scheduled(bench: Bench) -> None:
+    """A schedule is kept, and the payment stays a draft without a next run."""
     name = stock.recurring(bench).text("id")
     answer = bench.done(SCHEDULE, _daily(bench), id=name)
     bench.equal(answer, "status", "draft")
@@ -63,7 +67,9 @@ def scheduled(bench: Bench) -> None:
     bench.holds(kept, answer, "the payment has no schedule after it was set", "schedule")
 
 
+@guess("recurring.schedule_shown", "schedule-fields", "writes")
 def schedule_shown(bench: Bench) -> None:
+    """A schedule is shown with the fields that were asked for."""
     name = stock.recurring(bench).text("id")
     asked = _daily(bench, end={"type": "after_occurrences", "occurrences": 4})
     answer = bench.done(SCHEDULE, asked, id=name)
@@ -71,7 +77,9 @@ def schedule_shown(bench: Bench) -> None:
         bench.equal(answer, f"schedule.{member}", value)
 
 
+@promise("recurring.schedule_fields", "PUT /recurring-payments/{id}/schedule", "writes")
 def schedule_fields(bench: Bench) -> None:
+    """A schedule says what its frequency needs: day_of_week, day_of_month; and how it ends."""
     name = stock.recurring(bench).text("id")
     daily = _daily(bench)
     for body, param in (
@@ -85,7 +93,9 @@ def schedule_fields(bench: Bench) -> None:
     bench.refused(past, 400, "invalid_parameter", param="start_date")
 
 
+@promise("recurring.activate", "States: Recurring payment, activate", "writes")
 def activate(bench: Bench) -> None:
+    """A reviewed payment is activated and tells its next run."""
     name = _scheduled(bench)
     bench.done(f"GET {PATH}/review", id=name)
     answer = bench.done(f"POST {PATH}/activate", {}, id=name)
@@ -96,7 +106,9 @@ def activate(bench: Bench) -> None:
         bench.holds(bool(shown.body.get("next_run_at")), shown, "no next run", "next_run_at")
 
 
+@promise("recurring.next_run", "Recurring payment: schedule, next_run_at", "writes")
 def next_run(bench: Bench) -> None:
+    """The next run is at the time of the schedule in its time zone, on start_date."""
     name, plan = stock.recurring(bench).text("id"), _daily(bench)
     bench.done(SCHEDULE, plan, id=name)
     bench.done(f"GET {PATH}/review", id=name)
@@ -113,7 +125,9 @@ MONTHLY = (
 """The day of a monthly schedule that starts with a year, and its first three runs; February has its last day."""
 
 
+@promise("recurring.short_months", f"PUT {PATH}/schedule", "writes")
 def short_months(bench: Bench) -> None:
+    """A monthly payment runs on the last day of a month that has not got its day."""
     name = stock.recurring(bench).text("id")
     plan = _daily(bench, frequency="monthly")
     year = int(str(plan["start_date"])[:4]) + 1
@@ -132,7 +146,9 @@ def short_months(bench: Bench) -> None:
     bench.holds(answer.text("next_run_at")[:10] == due_on, answer, f"the next run is not on {due_on}", "next_run_at")
 
 
+@guess("recurring.on_date", "S19", "writes")
 def on_date(bench: Bench) -> None:
+    """A schedule that ends on a date has its last run on that very day."""
     plan = _daily(bench)
     last = (date.fromisoformat(str(plan["start_date"])) + DAY).isoformat()
     name = active(bench, end={"type": "on_date", "date": last})
@@ -144,7 +160,9 @@ def on_date(bench: Bench) -> None:
         bench.equal(shown, "runs_completed", 2)
 
 
+@promise("recurring.review", "Review object", "writes")
 def review(bench: Bench) -> None:
+    """A review tells the figures of a run, whether the balance covers it, the next three runs, and a masked account."""
     name = _scheduled(bench)
     answer = bench.done(f"GET {PATH}/review", id=name)
     runs = [instant(text) for text in answer.body["next_runs"]]
@@ -159,7 +177,9 @@ def review(bench: Bench) -> None:
     bench.holds(held, answer, f"account is {account}, which is not masked", "recipient.account")
 
 
+@promise("recurring.review_warns", "Review object: warnings", "writes", "control")
 def review_warns(bench: Bench) -> None:
+    """A review warns when the balance does not cover the next run."""
     name = _scheduled(bench)
     bench.world.act("set_balance", symbol="USDC", network="CELO", amount="1")
     answer = bench.done(f"GET {PATH}/review", id=name)
@@ -168,7 +188,9 @@ def review_warns(bench: Bench) -> None:
     bench.equal(answer, "balance_check.covers_next_run", False)
 
 
+@promise("recurring.paused", "States: Recurring payment, pause", "writes")
 def paused(bench: Bench) -> None:
+    """A paused payment has no next run and keeps the reason."""
     name = active(bench)
     answer = bench.done(f"POST {PATH}/pause", {"reason": "holiday"}, id=name)
     bench.equal(answer, "pause_reason", "holiday")
@@ -177,7 +199,9 @@ def paused(bench: Bench) -> None:
         bench.equal(shown, "next_run_at", None)
 
 
+@promise("recurring.restarted", "States: Recurring payment, restart", "writes")
 def restarted(bench: Bench) -> None:
+    """A restarted payment is active and has a next run again."""
     name = active(bench)
     bench.done(f"POST {PATH}/pause", {}, id=name)
     bench.done(f"POST {PATH}/restart", {}, id=name)
@@ -199,7 +223,9 @@ def _illegal(bench: Bench) -> list[tuple[str, str, JsonObject, str]]:
     ]  # fmt: skip
 
 
+@promise("recurring.illegal_move", "States: Recurring payment", "writes")
 def illegal_move(bench: Bench) -> None:
+    """A move that the status does not allow is refused and changes nothing."""
     for name, operation, body, status in _illegal(bench):
         answer = bench.call(operation, body, id=name)
         held = 400 <= answer.status < 500
@@ -207,12 +233,16 @@ def illegal_move(bench: Bench) -> None:
         bench.equal(bench.done(RECURRING, id=name), "status", status, after=(answer,))
 
 
+@guess("recurring.illegal_code", "S20", "writes")
 def illegal_code(bench: Bench) -> None:
+    """A move that the status does not allow answers 409 invalid_state."""
     for name, operation, body, _ in _illegal(bench):
         bench.refused(bench.call(operation, body, id=name), 409, "invalid_state")
 
 
+@promise("recurring.unreviewed", "States: Recurring payment, reviewed draft", "writes")
 def unreviewed(bench: Bench) -> None:
+    """A payment that was not reviewed since its schedule was set cannot be activated."""
     name = _scheduled(bench)
     answer = bench.call(f"POST {PATH}/activate", {}, id=name)
     bench.holds(400 <= answer.status < 500, answer, f"answers {answer.short}", "status")
@@ -229,7 +259,9 @@ def _runs(bench: Bench, name: str) -> Answer:
     return bench.done(f"GET {PATH}/transactions", id=name)
 
 
+@promise("recurring.run", "Recurring payment: Run behaviour", "writes", "control")
 def run(bench: Bench) -> None:
+    """At its time a run makes a transaction that the payment lists, with the run's number in its reference."""
     name = active(bench)
     before = bench.done(RECURRING, id=name)
     bench.world.control.post("/clock/advance", {"to": before.text("next_run_at")})
@@ -249,7 +281,9 @@ def run(bench: Bench) -> None:
     bench.equal(filtered, "pagination.total", 1)
 
 
+@promise("recurring.no_early_run", "Recurring payment: Run behaviour", "writes", "control")
 def no_early_run(bench: Bench) -> None:
+    """Before its time, and while the payment is paused, nothing runs; missed runs are not paid later."""
     name = active(bench)
     bench.done(f"POST {PATH}/pause", {}, id=name)
     # Not a whole number of days: the clock may stand at the very time of the runs.
@@ -260,7 +294,9 @@ def no_early_run(bench: Bench) -> None:
     bench.equal(_runs(bench, name), "pagination.total", 0)
 
 
+@promise("recurring.auto_pause", "Limits: Recurring run auto-pause", "writes", "control")
 def auto_pause(bench: Bench) -> None:
+    """Three failed runs in a row pause a payment, two do not."""
     name = active(bench)
     bench.world.act("set_balance", symbol="USDC", network="CELO", amount="0")
     past(bench, name, 2)
@@ -272,7 +308,9 @@ def auto_pause(bench: Bench) -> None:
     bench.equal(_runs(bench, name), "pagination.total", 0)
 
 
+@promise("recurring.completes", "States: Recurring payment, last scheduled run finishes", "writes", "control")
 def completes(bench: Bench) -> None:
+    """After its last run a payment is completed and runs no more."""
     name = active(bench, end={"type": "after_occurrences", "occurrences": 2})
     bench.equal(bench.done(RECURRING, id=name), "total_runs", 2)
     past(bench, name, 2)
@@ -283,7 +321,9 @@ def completes(bench: Bench) -> None:
     bench.equal(_runs(bench, name), "pagination.total", 2)
 
 
+@promise("recurring.deleted", "States: Recurring payment, delete", "writes", "control")
 def deleted(bench: Bench) -> None:
+    """A deleted payment runs no more, and its past transactions are kept."""
     name = active(bench)
     past(bench, name, 1)
     made = str(_runs(bench, name).items[0]["id"])
@@ -295,90 +335,8 @@ def deleted(bench: Bench) -> None:
     bench.accepted(bench.call("GET /transactions/{id}", id=made), 200)
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "recurring.draft", "A recurring payment is a draft without schedule or next run, with what was asked for.",
-        draft, clause="States: Recurring payment", needs=("writes",),
-    ),
-    Law(
-        "recurring.scheduled", "A schedule is kept, and the payment stays a draft without a next run.",
-        scheduled, clause="PUT /recurring-payments/{id}/schedule: status stays draft", needs=("writes",),
-    ),
-    Law(
-        "recurring.schedule_shown", "A schedule is shown with the fields that were asked for.",
-        schedule_shown, assumption="schedule-fields", needs=("writes",),
-    ),
-    Law(
-        "recurring.schedule_fields",
-        "A schedule says what its frequency needs: day_of_week, day_of_month; and how it ends.",
-        schedule_fields, clause="PUT /recurring-payments/{id}/schedule", needs=("writes",),
-    ),
-    Law(
-        "recurring.activate", "A reviewed payment is activated and tells its next run.",
-        activate, clause="States: Recurring payment, activate", needs=("writes",),
-    ),
-    Law(
-        "recurring.next_run", "The next run is at the time of the schedule in its time zone, on start_date.",
-        next_run, clause="Recurring payment: schedule, next_run_at", needs=("writes",),
-    ),
-    Law(
-        "recurring.short_months", "A monthly payment runs on the last day of a month that has not got its day.",
-        short_months, clause=f"PUT {PATH}/schedule", needs=("writes",),
-    ),
-    Law(
-        "recurring.on_date", "A schedule that ends on a date has its last run on that very day.",
-        on_date, assumption="S19", needs=("writes",),
-    ),
-    Law(
-        "recurring.review",
-        "A review tells the figures of a run, whether the balance covers it, the next three runs, and a "
-        "masked account.",
-        review, clause="Review object", needs=("writes",),
-    ),
-    Law(
-        "recurring.review_warns", "A review warns when the balance does not cover the next run.",
-        review_warns, clause="Review object: warnings", needs=("writes", "control"),
-    ),
-    Law(
-        "recurring.paused", "A paused payment has no next run and keeps the reason.",
-        paused, clause="States: Recurring payment, pause", needs=("writes",),
-    ),
-    Law(
-        "recurring.restarted", "A restarted payment is active and has a next run again.",
-        restarted, clause="States: Recurring payment, restart", needs=("writes",),
-    ),
-    Law(
-        "recurring.illegal_move", "A move that the status does not allow is refused and changes nothing.",
-        illegal_move, clause="States: Recurring payment", needs=("writes",),
-    ),
-    Law(
-        "recurring.illegal_code", "A move that the status does not allow answers 409 invalid_state.",
-        illegal_code, assumption="S20", needs=("writes",),
-    ),
-    Law(
-        "recurring.unreviewed", "A payment that was not reviewed since its schedule was set cannot be activated.",
-        unreviewed, clause="States: Recurring payment, reviewed draft", needs=("writes",),
-    ),
-    Law(
-        "recurring.run", "At its time a run makes a transaction that the payment lists, with the run's number in its "
-        "reference.",
-        run, clause="Recurring payment: Run behaviour", needs=("writes", "control"),
-    ),
-    Law(
-        "recurring.no_early_run",
-        "Before its time, and while the payment is paused, nothing runs; missed runs are not paid later.",
-        no_early_run, clause="Recurring payment: Run behaviour", needs=("writes", "control"),
-    ),
-    Law(
-        "recurring.auto_pause", "Three failed runs in a row pause a payment, two do not.",
-        auto_pause, clause="Limits: Recurring run auto-pause", needs=("writes", "control"),
-    ),
-    Law(
-        "recurring.completes", "After its last run a payment is completed and runs no more.",
-        completes, clause="States: Recurring payment, last scheduled run finishes", needs=("writes", "control"),
-    ),
-    Law(
-        "recurring.deleted", "A deleted payment runs no more, and its past transactions are kept.",
-        deleted, clause="States: Recurring payment, delete", needs=("writes", "control"),
-    ),
+LAWS = (
+    draft, scheduled, schedule_shown, schedule_fields, activate, next_run, short_months, on_date, review,
+    review_warns, paused, restarted, illegal_move, illegal_code, unreviewed, run, no_early_run, auto_pause,
+    completes, deleted,
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Law
+from simulator.conformance.laws import guess, promise
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
@@ -73,7 +73,9 @@ def _amounts(row: Priced) -> list[Decimal]:
     return [first + number * step for number in range(200)]
 
 
+@guess("fee.rounded_up", "H9", "writes")
 def fee_rounded_up(bench: Bench) -> None:
+    """A fee is rounded up to the last place of its currency, by the calculator and on the quote."""
     for row in _priced(bench):
         step = last_place(str(row.asked["currency"]), row.network)
         terms = bench.done(CALCULATE, {**row.asked, "amount": row.first})
@@ -112,7 +114,9 @@ TRIES = 12
 """So many amounts in a row hardly all leave less than half a step."""
 
 
+@guess("quote.rounded_down", "H9", "writes")
 def rounded_down(bench: Bench) -> None:
+    """What is received is rounded down to the last place of its currency, however near the next step is."""
     for row in _priced(bench):
         for amount in _amounts(row)[:TRIES]:
             quote = bench.done(row.operation, {**row.body, "amount": f"{amount:f}"})
@@ -155,13 +159,17 @@ def _judge(bench: Bench, made: list[Answer], due: Mapping[tuple[str, str], Decim
         bench.holds(got == wanted, answer, words, f"available.{symbol}.{network}")
 
 
+@guess("balance.exact", "M11", "writes", "control")
 def balance_exact(bench: Bench) -> None:
+    """A send takes its amount from what is available, down to the last place of the asset, on every network."""
     before = stock.balances(bench)
     made = _sent(bench)
     _judge(bench, made, {(symbol, network): before[symbol, network] - Decimal(paid) for symbol, network, paid in SPENT})
 
 
+@promise("balance.failed_send", "A failed send leaves funds in the balance", "writes", "control")
 def failed_send(bench: Bench) -> None:
+    """A send that failed shows it, and what is available is what it was before, down to the last place."""
     before = stock.balances(bench)
     made = _sent(bench)
     for answer in made:
@@ -171,25 +179,4 @@ def failed_send(bench: Bench) -> None:
     _judge(bench, made, before)
 
 
-LAWS: tuple[Law, ...] = (
-    Law(
-        "fee.rounded_up", "A fee is rounded up to the last place of its currency, by the calculator and on the quote.",
-        fee_rounded_up, assumption="H9", needs=("writes",),
-    ),
-    Law(
-        "quote.rounded_down",
-        "What is received is rounded down to the last place of its currency, however near the next step is.",
-        rounded_down, assumption="H9", needs=("writes",),
-    ),
-    Law(
-        "balance.exact",
-        "A send takes its amount from what is available, down to the last place of the asset, on every "
-        "network.",
-        balance_exact, assumption="M11", needs=("writes", "control"),
-    ),
-    Law(
-        "balance.failed_send",
-        "A send that failed shows it, and what is available is what it was before, down to the last place.",
-        failed_send, clause="A failed send leaves funds in the balance", needs=("writes", "control"),
-    ),
-)  # fmt: skip
+LAWS = (fee_rounded_up, rounded_down, balance_exact, failed_send)
