@@ -8,9 +8,9 @@ from simulator.engine.records.records import create, move, new_fields
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import ApiError, ErrorCode
 from simulator.engine.rows.event import EventType
-from simulator.engine.rows.handlers import by_id, shown
+from simulator.engine.rows.handlers import by_id
 from simulator.engine.rows.kind import Kind, Record
-from simulator.engine.rows.operation import Call, Operation
+from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.rows.room import Room
 from simulator.engine.text.fields import Body, Name, Nothing, Text
 from simulator.kernel.dataclass import dataclass
@@ -76,12 +76,17 @@ def _show_loan(world: World, loan: Loan) -> LoanShape:
     return {"id": loan.id, "status": loan.status, "book_id": loan.book_id}
 
 
-def _add(call: Call[NewBook, None, None]) -> BookShape:
+_books, _loans = OperationDecorator("Books"), OperationDecorator("Loans")
+
+
+@_books("POST /books", "Add a book", status=201)
+def add_book(call: Call[NewBook, None, None]) -> BookShape:
     fields = new_fields(call.world, call.environment, "book-", "ids.book")
     return _show_book(call.world, create(call.world, Book(**fields, title=call.body.title), "add"))
 
 
-def _borrow(call: Call[NewLoan, None, None]) -> LoanShape:
+@_loans("POST /loans", "Borrow a book", status=201, errors=("not_found", TAKEN.code))
+def borrow(call: Call[NewLoan, None, None]) -> LoanShape:
     world, book_id = call.world, call.body.book_id
     if book_id not in world.store[BOOK_TABLE.of(call.environment)]:
         raise ApiError("not_found", f"There is no book {book_id!r}.", "book_id")
@@ -92,31 +97,20 @@ def _borrow(call: Call[NewLoan, None, None]) -> LoanShape:
     return _show_loan(world, create(world, loan, "borrow"))
 
 
+@_books("GET /books/{id}", "One book", load=by_id(BOOK_TABLE, "book"))
+def get_book(call: Call[None, None, Book]) -> BookShape:
+    return _show_book(call.world, call.resource)
+
+
+@_loans("GET /loans/{id}", "One loan", load=by_id(LOAN_TABLE, "loan"))
+def get_loan(call: Call[None, None, Loan]) -> LoanShape:
+    return _show_loan(call.world, call.resource)
+
+
 def _bring_back(call: ActionCall[Loan, Nothing]) -> Loan:
     return move(call.world, call.target, "bring_back")
 
 
-_ADD = Operation("POST", "/books", "add_book", "Books", "Add a book", _add, lambda: BookShape, 201, lambda: NewBook)
-_BOOK = by_id(BOOK_TABLE, "book")
-_GET_BOOK = Operation(
-    "GET", "/books/{id}", "get_book", "Books", "One book", shown(_show_book), lambda: BookShape, load=_BOOK
-)
-_BORROW = Operation(
-    "POST",
-    "/loans",
-    "borrow",
-    "Loans",
-    "Borrow a book",
-    _borrow,
-    lambda: LoanShape,
-    201,
-    lambda: NewLoan,
-    errors=("not_found", TAKEN.code),
-)
-_LOAN = by_id(LOAN_TABLE, "loan")
-_GET_LOAN = Operation(
-    "GET", "/loans/{id}", "get_loan", "Loans", "One loan", shown(_show_loan), lambda: LoanShape, load=_LOAN
-)
 _BOOK_EXAMPLE = {"id": "book-1", "title": "Middlemarch"}
 _LOAN_EXAMPLE = {"id": "loan-1", "status": "out", "book_id": "book-1"}
 _BOOKS = Kind("book", BOOK_TABLE, _show_book, BOOK, lambda: BookShape, lambda: _BOOK_EXAMPLE, prefix="book-")
@@ -124,10 +118,10 @@ _LOANS = Kind(
     "loan", LOAN_TABLE, _show_loan, LOAN, lambda: LoanShape, lambda: _LOAN_EXAMPLE, prefix="loan-", refers=("book_id",)
 )
 
-BOOKS = Room("books", operations=(_ADD, _GET_BOOK), kinds=(_BOOKS,))
+BOOKS = Room("books", operations=(add_book, get_book), kinds=(_BOOKS,))
 LOANS = Room(
     "loans",
-    operations=(_BORROW, _GET_LOAN),
+    operations=(borrow, get_loan),
     actions=(Action("bring_back", "the reader brings the book back", _bring_back, ("loan",)),),
     kinds=(_LOANS,),
     events=(RETURNED,),

@@ -1,4 +1,4 @@
-"""What operations of every room do alike: finding a record by its id, showing it, listing, picking a body's model."""
+"""What operations of every room do alike: finding a record by its id, and answering a page of a table."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from simulator.engine.records.listing import ListRequest, page_of
 from simulator.engine.records.records import require
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.operation import Call
-from simulator.engine.text.fields import Body
 from simulator.engine.text.shapes import Page
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
 RecordT = TypeVar("RecordT", bound=Record)
 ShownT = TypeVar("ShownT", bound=Mapping[str, object])
-ModelT = TypeVar("ModelT", bound=Body)
 
 
 def by_id(key: TableKey[RecordT], what: str) -> Callable[[Call], RecordT]:
@@ -24,34 +22,8 @@ def by_id(key: TableKey[RecordT], what: str) -> Callable[[Call], RecordT]:
     return lambda call: require(call.world.store[key.of(call.environment)], call.path["id"], what)
 
 
-def shown(render: Callable[[World, RecordT], ShownT]) -> Callable[[Call[None, None, RecordT]], ShownT]:
-    """Shows the resource that the path names."""
-    return lambda call: render(call.world, call.resource)
-
-
-def listed(
-    key: TableKey[RecordT], render: Callable[[World, RecordT], ShownT]
-) -> Callable[[Call[None, ListRequest, None]], Page[ShownT]]:
-    """Lists the account's own records of a table; what is deleted is in it no more (decision L6)."""
-    return lambda call: page_of(
-        call.query, call.world.store[key.of(call.environment)], lambda row: render(call.world, row)
-    )
-
-
-def body_by(
-    member: str, models: Callable[[], Mapping[str, type[ModelT]]], otherwise: Callable[[], type[ModelT]]
-) -> Callable[[Call], type[ModelT]]:
-    """Picks the model of a body by a member of it as sent (`destination.type`: a member of a member).
-
-    `otherwise` where the member is missing or none of these, so that it is what is refused.
-    """
-    names = member.split(".")
-
-    def pick(call: Call) -> type[ModelT]:
-        value: object = call.raw
-        for name in names:
-            value = value.get(name) if isinstance(value, Mapping) else None
-        found = models().get(value) if isinstance(value, str) else None
-        return otherwise() if found is None else found
-
-    return pick
+def page(
+    call: Call[None, ListRequest, None], key: TableKey[RecordT], render: Callable[[World, RecordT], ShownT]
+) -> Page[ShownT]:
+    """A page of the account's own records of a table; deleted ones are not in it (decision L6)."""
+    return page_of(call.query, call.world.store[key.of(call.environment)], lambda row: render(call.world, row))

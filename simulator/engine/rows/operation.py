@@ -1,10 +1,23 @@
-"""The operation table: one row per operation of the interface, from which router, endpoint and contract are made."""
+"""The operation table: one row per operation of the interface, from which router, endpoint and contract are made.
+
+A room declares an operation at the function that carries it out:
+
+    operation = OperationDecorator("Deposit wallets", group="wallets")
+
+    @operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=by_id(WALLETS, "wallet"))
+    def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
+        \"""Changes what is sent: the label, or whether deposits are credited.\"""
+
+Name, description, body, query and answer are those of the function. Its annotations are evaluated at the first use.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any, Generic, Protocol, TypeAlias
+from functools import cache
+from inspect import cleandoc
+from typing import Any, Generic, Protocol, TypeAlias, get_args, get_type_hints
 
 from typing_extensions import TypeVar
 
@@ -84,6 +97,7 @@ def _nothing() -> type[Nothing]:
 class Operation(Generic[BodyT, QueryT, ResourceT]):
     """One row: what is called, what it takes, who may call it, what it answers and which errors it declares.
 
+    Rooms make rows with an `OperationDecorator`.
     Models and shapes are named by functions, so that they are made when somebody asks for them (`engine/late.py`).
     `body_for` picks among `bodies` where the fields depend on the resource or on the request; `check` refuses further
     malformed values (400) that no single field shows. `claim` finds the quote that is used and refuses one that is used
@@ -132,3 +146,132 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     @property
     def takes_body(self) -> bool:
         return self.method in ("POST", "PUT", "PATCH")
+
+    def __call__(self, call: Call[BodyT, QueryT, ResourceT]) -> Answer:
+        return self.action(call)
+
+
+@cache
+def _annotations(action: Callable[..., Answer]) -> dict[str, Any]:
+    """The types of an action's call (`body`, `query`, `resource`) and of its answer; None becomes `NoneType`."""
+    hints = get_type_hints(action, include_extras=True)
+    answer = hints.pop("return")
+    (call,) = hints.values()
+    return {**dict(zip(("body", "query", "resource"), get_args(call), strict=True)), "answer": answer}
+
+
+def _has(action: Callable[..., Answer], part: int) -> bool:
+    """Whether an argument of the annotation `Call[body, query, resource]` is not None; does not evaluate it."""
+    (call,) = (written for name, written in action.__annotations__.items() if name != "return")
+    if isinstance(call, str):
+        return call.partition("[")[2].rstrip("]").split(", ")[part] != "None"
+    return get_args(call)[part] is not type(None)
+
+
+@dataclass(frozen=True)
+class Variants(Generic[BodyT]):
+    """The models of a body by a member of it (`destination.type`: a member of a member).
+
+    The model of the function's annotation stands in where the member is missing or none of these, so that it is
+    what is refused.
+    """
+
+    member: str
+    models: Callable[[], Mapping[str, type[BodyT]]]
+
+    def all(self) -> tuple[type[BodyT], ...]:
+        return tuple(dict.fromkeys(self.models().values()))
+
+    def of(self, raw: JsonObject) -> type[BodyT] | None:
+        value: object = raw
+        for name in self.member.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return self.models().get(value) if isinstance(value, str) else None
+
+
+@dataclass(frozen=True)
+class OperationDecorator:
+    """Makes the operations of one chapter: they share the tag in the contract and the permission group."""
+
+    tag: str
+    group: str = ""
+
+    def __call__(
+        self,
+        route: str,
+        summary: str,
+        *,
+        status: int = 0,
+        answer: Callable[[], object] | None = None,
+        variants: Variants[BodyT] | None = None,
+        bodies: Callable[[], tuple[type[BodyT], ...]] = tuple,
+        body_for: Callable[[Call], type[BodyT]] | None = None,
+        query: Listing | None = None,
+        check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None,
+        claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None,
+        load: Callable[[Call], ResourceT] | None = None,
+        uses: str = "",
+        reads: bool | None = None,
+        money: bool = False,
+        token: bool = True,
+        profile_gate: bool = True,
+        idempotent: bool = True,
+        refuses_with: str = "",
+        errors: tuple[str, ...] = (),
+        guessed: Mapping[str, str] | None = None,
+        basis: str = "specified",
+        statuses: tuple[str, ...] = (),
+    ) -> Callable[[Callable[[Call[BodyT, QueryT, ResourceT]], Answer]], Operation[BodyT, QueryT, ResourceT]]:
+        """Declare the decorated function as the operation `route`, such as `GET /wallets/{id}`.
+
+        `status` is 200, or 204 where the function returns None, unless it is given. An operation with the method GET
+        only reads. The other parameters are the fields of `Operation`.
+        """
+        method, path = route.split(" ")
+
+        def declare(
+            action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer],
+        ) -> Operation[BodyT, QueryT, ResourceT]:
+            silent = action.__annotations__["return"] in ("None", None)
+            in_query = query is None and _has(action, 1)
+
+            def body() -> type[BodyT]:
+                found: type[BodyT] = _annotations(action)["body"]
+                return found
+
+            def pick(call: Call) -> type[BodyT]:
+                assert variants is not None
+                return variants.of(call.raw) or body()
+
+            return Operation(
+                method,
+                path,
+                action.__name__,
+                self.tag,
+                summary,
+                action,
+                answer or (None if silent else lambda: _annotations(action)["answer"]),
+                status or (204 if silent else 200),
+                body if _has(action, 0) and body_for is None else _nothing,  # type: ignore[arg-type]  # nobody reads it
+                variants.all if variants is not None and bodies is tuple else bodies,
+                body_for if variants is None else pick,
+                (lambda: _annotations(action)["query"]) if in_query else query,
+                check,
+                claim,
+                load,
+                uses,
+                self.group,
+                method == "GET" if reads is None else reads,
+                money,
+                token,
+                profile_gate,
+                idempotent,
+                refuses_with,
+                errors,
+                guessed or {},
+                basis,
+                " ".join(cleandoc(action.__doc__ or "").split()),
+                statuses,
+            )
+
+        return declare

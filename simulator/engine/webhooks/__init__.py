@@ -10,7 +10,7 @@ from simulator.engine.rows.action import Action
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
-from simulator.engine.webhooks import actions, bodies, shapes
+from simulator.engine.webhooks import bodies, operations, shapes
 from simulator.engine.webhooks.delivery import queue
 from simulator.engine.webhooks.delivery.attempts import in_flight, may_take, put_back, take
 from simulator.engine.webhooks.delivery.deliveries import all_deliveries, deliveries_about, delivery_of, endpoint_of
@@ -46,16 +46,23 @@ from simulator.engine.webhooks.records import (
     Delivery,
     Outcome,
 )
-from simulator.engine.webhooks.routes import OPERATIONS
 from simulator.engine.webhooks.states import WEBHOOK
 from simulator.engine.webhooks.urls import check_address, check_url, is_on_this_machine
 from simulator.kernel.world import TimerRow
 
 ROOM = Room(
     "webhooks",
-    operations=OPERATIONS,
+    operations=(
+        operations.create_webhook,
+        operations.list_webhooks,
+        operations.get_webhook,
+        operations.update_webhook,
+        operations.delete_webhook,
+        operations.test_webhook,
+        operations.list_webhook_deliveries,
+    ),
     actions=(
-        Action("rotate_webhook_key", "replaces the webhook key of the environment", actions.rotate),
+        Action("rotate_webhook_key", "replaces the webhook key of the environment", operations.rotate),
         Action(
             "emit",
             "sends any catalogued event with a realistic object",

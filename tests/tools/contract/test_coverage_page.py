@@ -22,7 +22,7 @@ from simulator.engine.scenario.files.shipped import shipped_directory
 from simulator.engine.text.fields import Body
 from simulator.kernel.machine import Machine
 from simulator.providers import ramp as resources
-from simulator.providers.ramp.fees.routes import OPERATIONS as FEE_OPERATIONS
+from simulator.providers.ramp.fees.operations import calculate_fee
 from simulator.providers.ramp.provider import ROOMS
 from tests.shipped import shown
 
@@ -122,10 +122,9 @@ def test_how_resources_stand_from_the_start_is_shown_by_every_world(coverage: Co
 
 def test_no_fee_can_be_calculated_by_an_id() -> None:
     """The specification lists not_found for the whole chapter; the calculator names no id that could be unknown."""
-    (calculate,) = [row for row in FEE_OPERATIONS if row.name == "calculate_fee"]
-    assert isinstance(calculate, Operation)
-    assert "{" not in calculate.path
-    body = calculate.body()
+    assert isinstance(calculate_fee, Operation)
+    assert "{" not in calculate_fee.path
+    body = calculate_fee.body()
     assert issubclass(body, Body)
     assert not [field for field in body.model_fields if field.endswith("id")]
 

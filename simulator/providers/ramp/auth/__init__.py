@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
-from simulator.providers.ramp.auth.actions import (
+from simulator.providers.ramp.auth import operations
+from simulator.providers.ramp.auth.errors import ERRORS
+from simulator.providers.ramp.auth.gates import check_gates
+from simulator.providers.ramp.auth.operations import (
     all_keys,
     all_tokens,
     credentials,
@@ -15,17 +18,14 @@ from simulator.providers.ramp.auth.actions import (
     token_holder,
     verify,
 )
-from simulator.providers.ramp.auth.errors import ERRORS
-from simulator.providers.ramp.auth.gates import check_gates
 from simulator.providers.ramp.auth.records import KEY_PAIRS, TOKENS
-from simulator.providers.ramp.auth.routes import ACTIONS, OPERATIONS
 from simulator.providers.ramp.auth.shapes import CLAUSES, render_key_pair
 from simulator.providers.ramp.auth.states import KEY_PAIR
 
 ROOM = Room(
     "auth",
-    operations=OPERATIONS,
-    actions=ACTIONS,
+    operations=(operations.create_token,),
+    actions=operations.ACTIONS,
     tables=(TOKENS,),
     kinds=(Kind("api_key", KEY_PAIRS, render_key_pair, KEY_PAIR, listed=False),),
     setup=set_up,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.worlds.settings import assumes
-from simulator.providers.ramp.auth.actions import permits, require_access
+from simulator.providers.ramp.auth.operations import permits, require_access
 from simulator.providers.ramp.profile import require_active, require_kyc
 
 

@@ -15,8 +15,9 @@ from simulator.providers.ramp.balance.destinations import (
     resolve_destination,
 )
 from simulator.providers.ramp.balance.errors import ERRORS
+from simulator.providers.ramp.balance.movements import buy, send, swap, withdraw
 from simulator.providers.ramp.balance.movements.send import create_send, price_send_to
-from simulator.providers.ramp.balance.movements.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
+from simulator.providers.ramp.balance.movements.withdraw import estimate_withdraw, execute_withdraw, make_withdraw_quote
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset
 from simulator.providers.ramp.balance.records import QUOTE_TABLES
 from simulator.providers.ramp.balance.rendering import (
@@ -28,13 +29,22 @@ from simulator.providers.ramp.balance.rendering import (
     render_withdraw,
     render_withdraw_quote,
 )
-from simulator.providers.ramp.balance.routes import OPERATIONS
 from simulator.providers.ramp.balance.states import BUY, SEND, SWAP, WITHDRAW
 from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
 ROOM = Room(
     "balance",
-    operations=OPERATIONS,
+    operations=(
+        send.estimate_send,
+        send.send,
+        swap.quote_swap,
+        swap.swap,
+        buy.quote_buy,
+        buy.buy,
+        withdraw.quote_withdraw,
+        withdraw.withdraw,
+        assets.list_assets,
+    ),
     actions=(*settlement.ACTIONS, *assets.ACTIONS),
     kinds=(
         quote_kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, lambda: shapes.SwapQuoteShape, "sq_"),
@@ -68,10 +78,10 @@ __all__ = [
     "estimate_withdraw",
     "execute_withdraw",
     "find_user",
+    "make_withdraw_quote",
     "named_asset",
     "parse_destination",
     "price_send_to",
-    "quote_withdraw",
     "require_asset",
     "resolve_destination",
     "shapes",

@@ -9,7 +9,7 @@ from functools import lru_cache
 from simulator.engine.records.listing import DATES, Listing, ListRequest, page_of
 from simulator.engine.records.records import present
 from simulator.engine.rows.action import Action, ActionCall
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
@@ -85,8 +85,14 @@ def balance_of(world: World, environment: str, currency: Currency, sequence: int
     )
 
 
+@OperationDecorator("Reference data", group="wallet")(
+    "GET /wallet/assets", "The balance of every asset", answer=lambda: shapes.AssetBalanceList, query=ASSET_LIST
+)
 def list_assets(call: Call[None, ListRequest, None]) -> Page[shapes.AssetBalanceShape]:
-    """GET /wallet/assets: every asset on every network, those without balance too."""
+    """Lists what the account has of every asset on every network, those of which it has nothing too: in all, what can
+    be spent, and what is held for operations that have not ended. Each record names the address (and memo) that
+    deposits go to.
+    """
     balances = [
         balance_of(call.world, call.environment, currency, number) for number, currency in enumerate(ASSETS.values())
     ]

@@ -9,6 +9,11 @@ INSUFFICIENT_BALANCE = ErrorCode(
 )
 SLIPPAGE_EXCEEDED = ErrorCode("slippage_exceeded", 422, "the swap rate moved beyond the slippage tolerance")
 
+NO_ASSET = ("unsupported_network", "unsupported_asset")
+NO_AMOUNT = ("amount_too_low", "amount_too_high")
+NO_QUOTE = ("quote_not_found", "quote_already_used", "quote_expired", "unsupported_pair", "network_unavailable")
+"""What quotes and estimates refuse, and what using a quote refuses."""
+
 ERRORS = (
     INSUFFICIENT_BALANCE,
     SLIPPAGE_EXCEEDED,

@@ -5,16 +5,20 @@ from __future__ import annotations
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
-from simulator.providers.ramp.beneficiaries import shapes
+from simulator.providers.ramp.beneficiaries import operations, shapes
 from simulator.providers.ramp.beneficiaries.errors import BENEFICIARY_MISMATCH, ERRORS
 from simulator.providers.ramp.beneficiaries.events import EVENTS
 from simulator.providers.ramp.beneficiaries.records import BENEFICIARIES, Beneficiary, beneficiary
-from simulator.providers.ramp.beneficiaries.routes import OPERATIONS
 from simulator.providers.ramp.beneficiaries.states import BENEFICIARY
 
 ROOM = Room(
     "beneficiaries",
-    operations=OPERATIONS,
+    operations=(
+        operations.create_beneficiary,
+        operations.list_beneficiaries,
+        operations.get_beneficiary,
+        operations.delete_beneficiary,
+    ),
     kinds=(
         Kind(
             "beneficiary",

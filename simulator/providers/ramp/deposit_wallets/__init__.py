@@ -13,12 +13,12 @@ from simulator.engine.rows.subjects import example_of
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
-from simulator.providers.ramp.deposit_wallets import actions, lightning, shapes
-from simulator.providers.ramp.deposit_wallets.actions import default_wallet
+from simulator.providers.ramp.deposit_wallets import lightning, operations, shapes
 from simulator.providers.ramp.deposit_wallets.errors import ERRORS, INVOICE_EXPIRED, WALLET_DISABLED
 from simulator.providers.ramp.deposit_wallets.events import EVENTS
 from simulator.providers.ramp.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
 from simulator.providers.ramp.deposit_wallets.lightning import has_disabled_wallet, payment_failed, takes_payments
+from simulator.providers.ramp.deposit_wallets.operations import default_wallet
 from simulator.providers.ramp.deposit_wallets.records import (
     ADDRESSES_BY_USERNAME,
     ADDRESSES_BY_WALLET,
@@ -36,7 +36,6 @@ from simulator.providers.ramp.deposit_wallets.rendering import (
     render_entry,
     render_wallet,
 )
-from simulator.providers.ramp.deposit_wallets.routes import ACTIONS, OPERATIONS
 from simulator.providers.ramp.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
 
 
@@ -61,8 +60,17 @@ def _entry_kind(
 
 ROOM = Room(
     "deposit_wallets",
-    operations=OPERATIONS,
-    actions=ACTIONS,
+    operations=(
+        operations.create_wallet,
+        operations.list_wallets,
+        operations.get_wallet,
+        operations.update_wallet,
+        operations.list_wallet_deposits,
+        lightning.create_lightning_entry,
+        operations.list_lightning_entries,
+        lightning.disable_lightning_entry,
+    ),
+    actions=operations.ACTIONS,
     timers=(TimerRow(lightning.EXPIRY, lightning.expire_invoice, "the invoice expires unpaid", ("expire",)),),
     tables=(
         ADDRESSES_BY_WALLET,
@@ -77,7 +85,7 @@ ROOM = Room(
             lambda: shapes.WalletShape,
             example_of(__package__, "wallet"),
             prefix="wal_",
-            receives=actions.receive,
+            receives=operations.receive,
         ),
         _entry_kind("lightning_address", LIGHTNING_ADDRESS, lambda: shapes.LightningAddressObject),
         _entry_kind("invoice", INVOICE, lambda: shapes.InvoiceObject, example_of(__package__, "invoice")),

@@ -11,8 +11,9 @@ from hashlib import sha256
 from simulator.engine.records.records import create, existing, kind_of, move, new_fields
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError, invalid, not_found
+from simulator.engine.rows.handlers import by_id
 from simulator.engine.rows.kind import Arrival
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants
 from simulator.engine.text.fields import Nothing
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
@@ -23,6 +24,7 @@ from simulator.providers.ramp.deposit_wallets.invoices import encode_invoice, en
 from simulator.providers.ramp.deposit_wallets.records import (
     ADDRESSES_BY_USERNAME,
     ADDRESSES_BY_WALLET,
+    WALLETS,
     Deposit,
     Invoice,
     LightningAddress,
@@ -35,6 +37,11 @@ from simulator.providers.ramp.deposit_wallets.rendering import render_entry
 from simulator.providers.ramp.incoming_transfers import LIGHTNING, expect, receiver_at
 from simulator.providers.ramp.reference import ASSETS, UNSUPPORTED_NETWORK
 from simulator.providers.ramp.transactions import IN_FLIGHT, Transaction, credit_deposit, payment_of
+
+operation = OperationDecorator("Deposit wallets", group="wallets")
+
+find_wallet = by_id(WALLETS, "wallet")
+
 
 EXPIRY = "invoice.expiry"
 DOMAINS = {"sandbox": "sandbox.pay.simulator.test", "production": "pay.simulator.test"}
@@ -50,8 +57,21 @@ def load_entry(call: Call) -> LightningEntry:
     return entry
 
 
-def add_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes.LightningEntryShape:
-    """POST /wallets/{id}/lightning."""
+@operation(
+    "POST /wallets/{id}/lightning",
+    "Add a Lightning address or an invoice to a bitcoin wallet",
+    status=201,
+    variants=Variants("type", lambda: bodies.ENTRIES),
+    load=find_wallet,
+    errors=("not_found", "unsupported_network", "wallet_disabled"),
+    guessed={"unsupported_network": "S13"},
+    statuses=("active", "pending"),
+)
+def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes.LightningEntryShape:
+    """Lets a bitcoin wallet receive over Lightning: by a reusable Lightning address, or by an invoice for one payment
+    of an exact amount, which expires. Sends the event wallet.created for an address. Refused for wallets on other
+    networks, for a disabled wallet, and when the username is taken.
+    """
     world, body, wallet = call.world, call.body, call.resource
     if wallet.network != "bitcoin":
         raise UNSUPPORTED_NETWORK.error(f"Lightning is not available on {wallet.network} wallets.")
@@ -117,10 +137,16 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
     return invoice
 
 
-def remove_entry(call: Call[None, None, LightningEntry]) -> None:
-    """DELETE /wallets/{id}/lightning/{lightning_id}: disable an entry.
-
-    Raise `ApiError` 409 for an invoice that has ended, or that has a payment in flight (decision S13).
+@operation(
+    "DELETE /wallets/{id}/lightning/{lightning_id}",
+    "Disable a Lightning address or an unpaid invoice",
+    load=load_entry,
+    errors=("not_found", "invalid_state"),
+)
+def disable_lightning_entry(call: Call[None, None, LightningEntry]) -> None:
+    """Disables a Lightning address or a pending invoice: nothing can be paid to it any more. An invoice that was paid,
+    has expired or has a payment in flight is refused with invalid_state. An entry that is disabled already is not
+    found.
     """
     world, entry = call.world, call.resource
     if not kind_of(world, entry).machine.permits(entry.status, "delete"):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
+from simulator.providers.ramp.fees import operations
 from simulator.providers.ramp.fees.catalogue import find_product
-from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, LIST_CURRENCIES
+from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, list_currencies
 from simulator.providers.ramp.fees.errors import AMOUNT_TOO_LOW, ERRORS
 from simulator.providers.ramp.fees.pricing import check_limits, formula, match, received, require_in_force, solve_source
 from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, FEES, Fee, FeeProduct, no_fee
-from simulator.providers.ramp.fees.routes import ACTIONS, OPERATIONS
 from simulator.providers.ramp.fees.shapes import (
     CLAUSES,
     AppFee,
@@ -25,8 +25,8 @@ from simulator.providers.ramp.fees.states import FEE_PRODUCT
 
 ROOM = Room(
     "fees",
-    operations=(LIST_CURRENCIES, *OPERATIONS),
-    actions=ACTIONS,
+    operations=(list_currencies, operations.list_fees, operations.get_fee, operations.calculate_fee),
+    actions=operations.ACTIONS,
     kinds=(Kind("fee_product", CHANGED_PRODUCTS, render_product, FEE_PRODUCT, standing=find_product),),
     clauses=lambda: {**CLAUSES, **CURRENCY_CLAUSES},
     errors=ERRORS,

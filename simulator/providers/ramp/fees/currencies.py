@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from simulator.engine.records.conditions import only
 from simulator.engine.records.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.engine.rows.error import ApiError
-from simulator.engine.rows.operation import Call, Operation
+from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Count, Number, OneOf, Pagination
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency, format_decimal
@@ -155,22 +155,6 @@ def _shown(figure: Decimal | None) -> str | None:
     return None if figure is None else format_decimal(figure)
 
 
-def list_currencies(call: Call[None, ListRequest, None]) -> CurrencyList:
-    """{data, pagination} of the currency listing, by default in the order of the data file."""
-    world, environment = call.world, call.environment
-    return page_of(call.query, _rows(world, environment), lambda row: render_currency(world, environment, row))
-
-
-def _rows(world: World, environment: str) -> list[CurrencyRow]:
-    """One row for each asset. Lists show the newest first, so they begin at the end of the data file."""
-    found, start_ms = [], world.started_at_ms
-    for sequence, (code, network) in enumerate(reversed(ASSETS)):
-        status = "inactive" if network_status(world, environment, network) == "down" else "active"
-        asset, row = ASSETS[code, network], listing(code, network)
-        found.append(CurrencyRow(asset, row, code, upper(network), status, sequence, start_ms, start_ms))
-    return found
-
-
 CURRENCIES = Listing[CurrencyRow](
     filters=(
         by_field("symbol", ASSET_CODES, description="Only this asset, on all its networks."),
@@ -188,23 +172,29 @@ CURRENCIES = Listing[CurrencyRow](
     basis="R7",
 )
 
+
+@OperationDecorator("Reference data")(
+    "GET /currencies", "The currency listing: assets by network with their limits and fees", query=CURRENCIES
+)
+def list_currencies(call: Call[None, ListRequest, None]) -> CurrencyList:
+    """Lists every asset on every network: whether wallet operations can use it now, how much may be sent, and what
+    moving it costs. The figures are those of the fee products in force; the status follows the network's.
+    """
+    world, environment = call.world, call.environment
+    return page_of(call.query, _rows(world, environment), lambda row: render_currency(world, environment, row))
+
+
+def _rows(world: World, environment: str) -> list[CurrencyRow]:
+    """One row for each asset. Lists show the newest first, so they begin at the end of the data file."""
+    found, start_ms = [], world.started_at_ms
+    for sequence, (code, network) in enumerate(reversed(ASSETS)):
+        status = "inactive" if network_status(world, environment, network) == "down" else "active"
+        asset, row = ASSETS[code, network], listing(code, network)
+        found.append(CurrencyRow(asset, row, code, upper(network), status, sequence, start_ms, start_ms))
+    return found
+
+
 CURRENCY_CLAUSES: Clauses = {
     Assumed("R7"): (CurrencyRecord, Price),
     Assumed("L6"): (CurrencyList,),
 }
-
-LIST_CURRENCIES = Operation(
-    "GET",
-    "/currencies",
-    "list_currencies",
-    "Reference data",
-    "The currency listing: assets by network with their limits and fees",
-    list_currencies,
-    lambda: CurrencyList,
-    query=CURRENCIES,
-    description=(
-        "Lists every asset on every network: whether wallet operations can use it now, how much may be sent, "
-        "and what moving it costs. The figures are those of the fee products in force; the status follows "
-        "the network's."
-    ),
-)

@@ -6,13 +6,17 @@ Chapters "Orders and transactions" and "Order" of the specification, decisions L
 from __future__ import annotations
 
 from simulator.engine.rows.room import Room
-from simulator.providers.ramp.history import shapes
+from simulator.providers.ramp.history import operations, shapes
 from simulator.providers.ramp.history.errors import ERRORS
-from simulator.providers.ramp.history.routes import OPERATIONS
 
 ROOM = Room(
     "history",
-    operations=OPERATIONS,
+    operations=(
+        operations.list_orders,
+        operations.get_order,
+        operations.list_transactions,
+        operations.get_transaction,
+    ),
     clauses=lambda: shapes.CLAUSES,
     errors=ERRORS,
 )

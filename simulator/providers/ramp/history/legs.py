@@ -180,3 +180,8 @@ def _leg_id(order: Transaction, direction: str) -> str:
     """A UUID that is always the same for the same leg."""
     digits = derive("order leg", order.order_uuid, direction).hex()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
+
+
+def order_amount(order: Transaction) -> Decimal:
+    """The order's amount in its source asset (of a buy, the fiat)."""
+    return order.paid.amount if order.type == "buy" else order.amount

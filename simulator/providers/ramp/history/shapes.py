@@ -17,8 +17,7 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.providers.ramp import balance, transactions
-from simulator.providers.ramp.history.actions import order_amount
-from simulator.providers.ramp.history.legs import OrderLeg, OrderType, number, order_rate, render_leg
+from simulator.providers.ramp.history.legs import OrderLeg, OrderType, number, order_amount, order_rate, render_leg
 from simulator.providers.ramp.history.states import ORDER_STATUS_MEANINGS, ORDER_STATUSES
 from simulator.providers.ramp.profile import profile_of
 from simulator.providers.ramp.ramps import OfframpTransaction, OnrampTransaction

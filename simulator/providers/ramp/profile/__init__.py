@@ -8,8 +8,7 @@ from __future__ import annotations
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
-from simulator.providers.ramp.profile import shapes
-from simulator.providers.ramp.profile.actions import set_up
+from simulator.providers.ramp.profile import operations, shapes
 from simulator.providers.ramp.profile.errors import AMOUNT_TOO_HIGH, ERRORS
 from simulator.providers.ramp.profile.events import EVENTS
 from simulator.providers.ramp.profile.gates import require_active, require_kyc, require_production_access
@@ -23,6 +22,7 @@ from simulator.providers.ramp.profile.limits import (
     verify,
     would_exceed_monthly,
 )
+from simulator.providers.ramp.profile.operations import set_up
 from simulator.providers.ramp.profile.records import (
     PLATFORM_USERS,
     PROFILES,
@@ -36,13 +36,17 @@ from simulator.providers.ramp.profile.records import (
     put_kyc,
     put_status,
 )
-from simulator.providers.ramp.profile.routes import ACTIONS, OPERATIONS
 from simulator.providers.ramp.profile.states import KYC, PROFILE
 
 ROOM = Room(
     "profile",
-    operations=OPERATIONS,
-    actions=ACTIONS,
+    operations=(
+        operations.get_profile,
+        operations.update_profile,
+        operations.get_kyc,
+        operations.get_limits,
+    ),
+    actions=operations.ACTIONS,
     kinds=(
         Kind(
             "kyc",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.kernel.world import TimerRow
-from simulator.providers.ramp.ramps.actions import DEADLINE
+from simulator.providers.ramp.ramps import operations
 from simulator.providers.ramp.ramps.bodies import FailureParameters, PaymentParameters, TxHashParameters
+from simulator.providers.ramp.ramps.operations import DEADLINE
 from simulator.providers.ramp.ramps.payers import bank_instructions, check_payer, require_payers_bank
 from simulator.providers.ramp.ramps.records import QUOTES
-from simulator.providers.ramp.ramps.routes import OPERATIONS
 from simulator.providers.ramp.ramps.settlement import (
     ACTIONS,
     check_hash,
@@ -37,7 +37,11 @@ from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
 ROOM = Room(
     "ramps",
-    operations=OPERATIONS,
+    operations=(
+        operations.create_quote,
+        operations.get_quote,
+        operations.confirm_quote,
+    ),
     actions=ACTIONS,
     timers=(TimerRow(DEADLINE, lapse, "the time to pay or deposit lapses", ("expire",)),),
     kinds=(

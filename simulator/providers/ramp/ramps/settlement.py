@@ -22,7 +22,7 @@ from simulator.kernel.world import World
 from simulator.providers.ramp.fees import FEES
 from simulator.providers.ramp.incoming_transfers import deliver
 from simulator.providers.ramp.ramps import bodies
-from simulator.providers.ramp.ramps.actions import DEADLINE
+from simulator.providers.ramp.ramps.operations import DEADLINE
 from simulator.providers.ramp.reference import FIATS, check_tx_hash, new_tx_hash, require_tx_hash
 from simulator.providers.ramp.transactions import Transaction, given_amount, given_tx_hash, move_released
 

@@ -9,11 +9,10 @@ from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.kernel.world import TimerRow
-from simulator.providers.ramp.recurring import shapes
+from simulator.providers.ramp.recurring import creating, operations, shapes
 from simulator.providers.ramp.recurring.events import EVENTS
 from simulator.providers.ramp.recurring.records import PAYMENTS, RecurringPayment
 from simulator.providers.ramp.recurring.rendering import render_recurring
-from simulator.providers.ramp.recurring.routes import OPERATIONS
 from simulator.providers.ramp.recurring.runs import NOTICE, RUN, announce_run, run
 from simulator.providers.ramp.recurring.states import RECURRING_PAYMENT
 
@@ -21,7 +20,18 @@ _RUN_EVENTS = ("run_upcoming", "run_succeeded", "run_failed")
 
 ROOM = Room(
     "recurring",
-    operations=OPERATIONS,
+    operations=(
+        creating.create_recurring_payment,
+        operations.list_recurring_payments,
+        operations.get_recurring_payment,
+        operations.delete_recurring_payment,
+        operations.set_recurring_schedule,
+        operations.review_recurring_payment,
+        operations.activate_recurring_payment,
+        operations.pause_recurring_payment,
+        operations.restart_recurring_payment,
+        operations.list_recurring_transactions,
+    ),
     timers=(
         TimerRow(RUN, run, "a run is due", ("run_succeeds", "run_fails", "fail_repeatedly", "finish")),
         TimerRow(NOTICE, announce_run, "the notice of a run is due", ("announce_run",)),

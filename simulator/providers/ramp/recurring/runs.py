@@ -22,9 +22,9 @@ from simulator.providers.ramp.balance import (
     create_send,
     estimate_withdraw,
     execute_withdraw,
+    make_withdraw_quote,
     parse_destination,
     price_send_to,
-    quote_withdraw,
 )
 from simulator.providers.ramp.beneficiaries import Beneficiary, beneficiary
 from simulator.providers.ramp.profile import require_active, require_kyc
@@ -159,7 +159,7 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
         return create_send(
             world, environment, asset=payment.source, amount=payment.amount, destination=destination, **tags
         )
-    quote = quote_withdraw(world, environment, **_withdrawal(world, payment))
+    quote = make_withdraw_quote(world, environment, **_withdrawal(world, payment))
     return execute_withdraw(world, quote, **tags)
 
 

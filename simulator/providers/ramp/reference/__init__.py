@@ -8,7 +8,7 @@ from __future__ import annotations
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
-from simulator.providers.ramp.reference import shapes
+from simulator.providers.ramp.reference import operations, shapes
 from simulator.providers.ramp.reference.addresses import (
     check_tx_hash,
     checksummed,
@@ -73,13 +73,12 @@ from simulator.providers.ramp.reference.records import (
     listing,
     provider,
 )
-from simulator.providers.ramp.reference.routes import ACTIONS, OPERATIONS
 from simulator.providers.ramp.reference.states import NETWORK
 
 ROOM = Room(
     "reference",
-    OPERATIONS,
-    ACTIONS,
+    (operations.get_network_stats, operations.get_rate),
+    operations.ACTIONS,
     tables=(RATES, CHANGES, BEFORE),
     kinds=(
         Kind(

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.providers.ramp.balance import bodies, shapes
+from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET, NO_QUOTE
 from simulator.providers.ramp.balance.named import named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import price_buy
-from simulator.providers.ramp.balance.quotes import new_price_fields, quoted_fields, require_up
+from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up
 from simulator.providers.ramp.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.providers.ramp.balance.rendering import render_buy, render_buy_quote
 from simulator.providers.ramp.fees import require_in_force
@@ -21,6 +22,15 @@ from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.ramps import bank_instructions, check_payer, require_payers_bank
 from simulator.providers.ramp.reference import COUNTRY_OF, INVALID_PHONE_NUMBER, fiat, is_phone
 from simulator.providers.ramp.transactions import PaymentInstructions, Transaction, begin, open_quote, use_quote
+
+operation = OperationDecorator("Buy", group="wallet")
+
+
+def _buy_body(call: Call) -> type[bodies.UseQuote]:
+    quote = buy_quote(call)
+    if quote is None:
+        return bodies.BuyAnyhow
+    return bodies.BuyByMobileMoney if quote.method == "mobile_money" else bodies.BuyByBankTransfer
 
 
 def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
@@ -30,8 +40,20 @@ def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
     check_decimals(body.amount, fiat(body.fiat_currency) if fiat_side else named_asset(body.symbol, body.network))
 
 
+@operation(
+    "POST /wallet/buy/quote",
+    "Lock the rate and fees of a purchase for 30 minutes",
+    status=201,
+    check=check_buy_quote,
+    money=True,
+    errors=(*NO_ASSET, "unsupported_pair", *NO_AMOUNT, "network_unavailable"),
+    guessed={"unsupported_pair": "H5"},
+)
 def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteShape:
-    """POST /wallet/buy/quote (decision M5)."""
+    """Locks the rate and the fee of a purchase for 30 minutes: fiat that is paid in becomes crypto in the balance. The
+    amount is the fiat to pay or the crypto to get, as `amount_currency` says. Refused when the currency does not take
+    the method, the amount is outside the limits of the fee product or of the account, or the network is down.
+    """
     world, environment, body = call.world, call.environment, call.body
     crypto = require_asset(body.symbol, body.network)
     money = require_fiat(body.fiat_currency, body.method)
@@ -65,8 +87,39 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
         check_payer(body.payer, quote.paid.code)
 
 
+@operation(
+    "POST /wallet/buy",
+    "Buy: fiat into the balance",
+    status=201,
+    bodies=lambda: (bodies.BuyByMobileMoney, bodies.BuyByBankTransfer),
+    body_for=_buy_body,
+    check=check_buy,
+    claim=claim("buy"),
+    money=True,
+    errors=(
+        *NO_QUOTE,
+        "invalid_phone_number",
+        "invalid_bank_account",
+        "amount_too_high",
+        "insufficient_balance",
+        "payment_failed",
+    ),
+    guessed={
+        "quote_not_found": "S2",
+        "quote_already_used": "S2",
+        "unsupported_pair": "M15",
+        "invalid_phone_number": "R4",
+        "invalid_bank_account": "R5",
+        "payment_failed": "S3",
+    },
+    statuses=("pending",),
+)
 def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:
-    """POST /wallet/buy: waits for the payer, however long that takes (decision S7)."""
+    """Executes an active buy quote and tells how to pay. By mobile money the payer's phone gets a prompt; by bank
+    transfer the payer sends the fiat to the account in `payment_instructions` with its reference. The balance is
+    credited once the payment has arrived; until then the purchase stays `pending`. It counts towards the limits of the
+    account.
+    """
     world, environment, body, quote = call.world, call.environment, call.body, call.resource
     country = COUNTRY_OF[quote.paid.code]
     phone_number, account_number = None, None

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from simulator.engine.records.records import move, present
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.ledger import available
@@ -24,6 +24,7 @@ from simulator.providers.ramp.balance.destinations import (
     require_payable,
     resolve_destination,
 )
+from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import SendPricing, price_send, require_balance
 from simulator.providers.ramp.balance.quotes import require_up, side
@@ -40,6 +41,31 @@ from simulator.providers.ramp.transactions import (
     new_order_fields,
     pay_over_lightning,
 )
+
+operation = OperationDecorator("Send", group="wallet")
+
+_ESTIMATE = (
+    "not_found",
+    *NO_ASSET,
+    "unsupported_pair",
+    "invalid_wallet_address",
+    "invalid_phone_number",
+    "invoice_expired",
+    *NO_AMOUNT,
+)
+
+_TO_SEND = {
+    "not_found": "S23",
+    "unsupported_network": "H5",
+    "unsupported_asset": "H5",
+    "unsupported_pair": "M15",
+    "invalid_wallet_address": "S9",
+    "invalid_phone_number": "recipient-phone",
+    "invoice_expired": "S14",
+    "amount_too_low": "M13",
+    "amount_too_high": "M13",
+}
+"""The specification does not show what a send is refused with."""
 
 EstimateT = TypeVar("EstimateT", bound="bodies.EstimateBody")
 
@@ -59,8 +85,20 @@ def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, 
     return require_asset(body.symbol, body.network), Decimal(body.amount)
 
 
+@operation(
+    "POST /wallet/send/estimate",
+    "The exact fee of a send",
+    variants=Variants("destination.type", lambda: bodies.ESTIMATES),
+    check=check_send,
+    reads=True,
+    errors=_ESTIMATE,
+    guessed=_TO_SEND,
+)
 def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEstimate:
-    """POST /wallet/send/estimate: the exact fee of a send made now; looks at no balance (decision M12)."""
+    """Tells the exact fee of a send and what the recipient would get, without moving or locking anything. Asset,
+    network, destination and the asset's limits are checked as for the send itself; the balance is not, and the network
+    need not be up. A send to another user of the service costs nothing.
+    """
     world, environment, body = call.world, call.environment, call.body
     currency, amount = _amount_to_send(world, body)
     _, pricing = price_send_to(world, environment, currency, amount, body.destination)
@@ -83,8 +121,30 @@ def price_send_to(
     return recipient, price_send(world, environment, asset, amount, recipient)
 
 
+@operation(
+    "POST /wallet/send",
+    "Send to an address, over Lightning, or to another user",
+    status=201,
+    variants=Variants("destination.type", lambda: bodies.SENDS),
+    check=check_send,
+    money=True,
+    errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable", "invalid_state", "wallet_disabled"),
+    guessed={
+        **_TO_SEND,
+        "insufficient_balance": "M12",
+        "network_unavailable": "S22",
+        "wallet_disabled": "S13",
+    },
+    statuses=("pending", "processing"),
+)
 def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
-    """POST /wallet/send."""
+    """Takes `amount` out of the balance and sends it to an address, over Lightning, or to another user of the service.
+    To an address or over Lightning the amount is held until the send ends: `pending` until it is broadcast, then
+    `processing`, then `completed`; it cannot be undone. To another user it is free, needs no network and completes at
+    once. Paying an invoice, `amount` must be the invoice's and the fee comes on top. Refused when the balance is too
+    low, the amount is outside the asset's limits, the destination is not valid for the network, the network is down, or
+    the wallet behind an invoice or a Lightning address of this service is disabled.
+    """
     body = call.body
     currency, amount = _amount_to_send(call.world, body)
     transaction = create_send(

@@ -9,22 +9,24 @@ from decimal import Decimal
 
 from simulator.engine.records.records import present
 from simulator.engine.rows.error import invalid
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.kernel.money import plain, subtract
 from simulator.providers.ramp.balance import bodies, shapes
-from simulator.providers.ramp.balance.errors import SLIPPAGE_EXCEEDED
+from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET, NO_QUOTE, SLIPPAGE_EXCEEDED
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import minimum_received, price_swap, require_balance, swapped
-from simulator.providers.ramp.balance.quotes import new_price_fields, quoted_fields, require_up, side
+from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up, side
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_swap, render_swap_quote
 from simulator.providers.ramp.balance.settlement import settle_swap
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.reference import listing, swap_rate
 from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote
+
+operation = OperationDecorator("Swap", group="wallet")
 
 
 def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
@@ -37,8 +39,21 @@ def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
     check_decimals(body.amount, named_asset(side.symbol, side.network))
 
 
+@operation(
+    "POST /wallet/swap/quote",
+    "Lock the rate and fees of a swap for 30 minutes",
+    status=201,
+    check=check_swap_quote,
+    money=True,
+    errors=(*NO_ASSET, "unsupported_pair", *NO_AMOUNT, "insufficient_balance", "network_unavailable"),
+    guessed={"unsupported_pair": "M15"},
+)
 def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuoteShape:
-    """POST /wallet/swap/quote (decision M8)."""
+    """Locks the rate and the fees of a swap of one asset of the balance into another for 30 minutes. The amount is on
+    the side that `amount_side` names; the other side is worked out. Refused when the balance does not cover what is
+    given, the amount is outside the limits of the fee product, or a network is down. Nothing is held until the quote is
+    executed.
+    """
     world, environment, body = call.world, call.environment, call.body
     source = require_asset(body.from_.symbol, body.from_.network, "from.")
     target = require_asset(body.to.symbol, body.to.network, "to.")
@@ -56,8 +71,21 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
     return render_swap_quote(world, open_quote(world, quote))
 
 
+@operation(
+    "POST /wallet/swap",
+    "Execute a swap quote",
+    status=201,
+    claim=claim("swap"),
+    money=True,
+    errors=(*NO_QUOTE, "insufficient_balance", "slippage_exceeded"),
+    guessed={"quote_not_found": "S2", "quote_already_used": "S2", "unsupported_pair": "M15"},
+    statuses=("pending",),
+)
 def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransaction:
-    """POST /wallet/swap: the quote's amounts, unless the rate has moved beyond its slippage (decision M8)."""
+    """Executes an active swap quote: `from.amount` is held at once and `to.amount` is credited when the swap completes.
+    A quote is good for one execution within its 30 minutes. Refused with slippage_exceeded when the rate has since
+    moved beyond the quote's tolerance; then a fresh quote is needed.
+    """
     world, environment, quote = call.world, call.environment, call.resource
     source, target = quote.paid.currency, quote.received.currency
     require_in_force(world, environment, quote.product_id, "quote_id")

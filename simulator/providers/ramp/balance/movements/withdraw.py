@@ -1,7 +1,7 @@
 """Withdraw: an asset of the balance into the fiat of a beneficiary.
 
 Chapter "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals run through
-`quote_withdraw` and `execute_withdraw`.
+`make_withdraw_quote` and `execute_withdraw`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from decimal import Decimal
 
 from simulator.engine.records.records import existing, present
 from simulator.engine.rows.error import invalid
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance import bodies, shapes
+from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET, NO_QUOTE
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import Pricing, price_withdraw, require_balance
-from simulator.providers.ramp.balance.quotes import new_price_fields, quoted_fields, require_up
+from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_withdraw, render_withdraw_quote
 from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, Beneficiary, beneficiary
@@ -26,6 +27,8 @@ from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.reference import COUNTRY_OF, UNSUPPORTED_ASSET, fiat
 from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote
+
+operation = OperationDecorator("Withdraw", group="wallet")
 
 
 def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> None:
@@ -43,13 +46,34 @@ def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> No
     check_decimals(body.amount, crypto if crypto_side else fiat(body.fiat_currency))
 
 
-def post_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.WithdrawQuoteShape:
-    """POST /wallet/withdraw/quote (decision M6)."""
+@operation(
+    "POST /wallet/withdraw/quote",
+    "Lock the rate and fees of a payout for 30 minutes",
+    status=201,
+    check=check_withdraw_quote,
+    money=True,
+    errors=("not_found", *NO_ASSET, "unsupported_pair", "beneficiary_mismatch", *NO_AMOUNT, "network_unavailable"),
+    guessed={
+        "not_found": "S23",
+        "unsupported_network": "H5",
+        "unsupported_asset": "M6",
+        "unsupported_pair": "H5",
+        "amount_too_low": "M13",
+        "amount_too_high": "M13",
+        "network_unavailable": "S22",
+    },
+)
+def quote_withdraw(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.WithdrawQuoteShape:
+    """Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat at a saved
+    beneficiary. The amount is what is debited or what the beneficiary receives, as `amount_currency` says. Refused when
+    the beneficiary is not paid in that currency, the amount is outside the limits of the fee product or of the account,
+    or the network is down. The balance is looked at when the quote is executed.
+    """
     world, environment, body = call.world, call.environment, call.body
     recipient = beneficiary(world, environment, body.beneficiary_id)
     crypto = require_asset(body.symbol, body.network)
     money = require_fiat(body.fiat_currency)
-    quote = quote_withdraw(
+    quote = make_withdraw_quote(
         world,
         environment,
         crypto,
@@ -61,7 +85,7 @@ def post_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> sha
     return render_withdraw_quote(world, quote)
 
 
-def quote_withdraw(
+def make_withdraw_quote(
     world: World,
     environment: str,
     asset: Currency,
@@ -93,7 +117,7 @@ def estimate_withdraw(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> Pricing:
-    """What a withdrawal would cost and deliver now, without a quote; errors as `quote_withdraw` but the last two."""
+    """What a withdrawal would cost and deliver now, without a quote; errors as for the quote but the last two."""
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
         raise UNSUPPORTED_ASSET.error(f"Only {names} can be withdrawn.", "symbol")
@@ -103,8 +127,29 @@ def estimate_withdraw(
     return price_withdraw(world, environment, asset, money, amount, solve=in_fiat, method=recipient.method)
 
 
+@operation(
+    "POST /wallet/withdraw",
+    "Withdraw: balance to a beneficiary's fiat",
+    status=201,
+    claim=claim("withdraw"),
+    money=True,
+    errors=(*NO_QUOTE, "not_found", "insufficient_balance", "amount_too_high"),
+    guessed={
+        "quote_not_found": "S2",
+        "quote_already_used": "S2",
+        "unsupported_pair": "M15",
+        "network_unavailable": "S22",
+        "not_found": "gone-beneficiary",
+        "amount_too_high": "M14",
+    },
+    statuses=("processing",),
+)
 def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawTransaction:
-    """POST /wallet/withdraw."""
+    """Executes an active withdraw quote: `source_amount` is held and the payout begins. The answer only says that it
+    was accepted; the event transaction.completed says that the beneficiary has the fiat, and a payout that fails is
+    held until it is refunded. It counts towards the limits of GET /profile/limits. The reference is for the caller
+    alone. Refused when the balance is too low or a limit is reached.
+    """
     transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
     return render_withdraw(call.world, transaction)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import invalid
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import Wrong, absent, wrong
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.money import Currency, rate_of
@@ -27,18 +27,32 @@ from simulator.providers.ramp.reference.records import (
 )
 from simulator.providers.ramp.spelling import upper
 
+operation = OperationDecorator("Reference data")
+
 SIGNIFICANT_DIGITS = 10
 
 
-def show_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shapes.NetworkStats:
-    """{networks}: the ramp networks, or the one asked for."""
+@operation("GET /network/stats", "Status and figures of the ramp networks", errors=("invalid_parameter",))
+def get_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shapes.NetworkStats:
+    """Tells how stellar and celo do: their status, latest block, time to confirm and fee. A degraded network is slower
+    or fails now and then; while one is down, create no quotes or transactions on it.
+    """
     names = RAMP_NETWORKS if call.query.network is None else (call.query.network,)
     records = [networks.network(call.world, call.environment, name) for name in names]
     return {"networks": [shapes.render_network(call.world, record) for record in records]}
 
 
-def show_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
-    """The indicative rate, which a quote made now would lock (decision M1); ApiError unsupported_pair."""
+@operation(
+    "GET /rates",
+    "The indicative rate of a pair",
+    refuses_with="invalid_request",
+    errors=("invalid_request", "unsupported_pair"),
+)
+def get_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
+    """Tells what one unit of an asset is worth in a fiat currency, for the direction asked about. The rate is
+    indicative: only a quote locks one. Refused with invalid_request when a parameter is missing or malformed, and with
+    unsupported_pair when the asset is not on the network or the currency is not offered.
+    """
     wanted = call.query
     if wanted.asset not in NETWORK_ASSETS[wanted.network]:
         raise UNSUPPORTED_PAIR.error(f"{wanted.asset!r} is not an asset of {wanted.network}.", "asset")
@@ -130,3 +144,27 @@ def move_rates(call: ActionCall[None, bodies.RateMove]) -> JsonObject:
     except ValueError as error:
         raise invalid("percent", str(error)) from None
     return {"percent": call.parameters.percent}
+
+
+ACTIONS = (
+    Action(
+        "set_network",
+        "a network becomes operational, degraded or down",
+        set_network,
+        parameters=lambda: bodies.NetworkStatus,
+    ),
+    Action(
+        "set_rate",
+        "pins the rate of a pair, or of one swap direction",
+        set_rate,
+        parameters=lambda: bodies.PinnedRate,
+        check=check_rate,
+    ),
+    Action(
+        "move_rates",
+        "multiplies every rate by 1 + percent/100",
+        move_rates,
+        parameters=lambda: bodies.RateMove,
+        check=check_move,
+    ),
+)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simulator.engine.records.conditions import the
-from simulator.engine.records.listing import ListRequest, page_of
+from simulator.engine.records.listing import Listing, ListRequest, page_of
 from simulator.engine.records.records import create, move, new_fields, remove, require, save
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.event import make, publish
-from simulator.engine.rows.operation import Call, Probe, ProbeOutcome
+from simulator.engine.rows.handlers import by_id, page
+from simulator.engine.rows.operation import Call, OperationDecorator, Probe, ProbeOutcome
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import loads
@@ -23,18 +24,35 @@ from simulator.engine.webhooks.delivery.attempts import cancel_planned, discard_
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoints
 from simulator.engine.webhooks.errors import INVALID_WEBHOOK_URL, UNSUPPORTED_EVENT
 from simulator.engine.webhooks.keys import rotate_key, url_policy, webhook_key
-from simulator.engine.webhooks.records import ALL_EVENTS, TESTED, Webhook
-from simulator.engine.webhooks.states import WEBHOOK
+from simulator.engine.webhooks.records import ALL_EVENTS, DELIVERY_MEANINGS, ENDPOINTS, TESTED, Webhook
+from simulator.engine.webhooks.states import MEANINGS, WEBHOOK
 from simulator.engine.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.kernel.world import World
 
+operation = OperationDecorator("Webhooks", group="webhooks")
+
+_FIND = by_id(ENDPOINTS, "webhook endpoint")
+
+
 TEST_EVENT = "webhook.test"
 
 
-def register(call: Call[bodies.NewWebhook, None, None]) -> Probe:
-    """POST /webhooks: checks, then a test request; the endpoint exists once that was answered 200 (decision W4)."""
+@operation(
+    "POST /webhooks",
+    "Register an endpoint; it must answer a signed test request with exactly 200",
+    answer=lambda: shapes.WebhookEndpoint,
+    status=201,
+    errors=("invalid_webhook_url", "unsupported_event"),
+    statuses=("enabled",),
+)
+def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
+    """Registers a URL for events. It is tested first: a signed webhook.test event is sent, and only when the URL
+    answers exactly 200 within 10 seconds is the endpoint stored. A redirect, 201 or 204, a timeout or a refused
+    connection is refused with invalid_webhook_url, and so is a URL that is not a public HTTPS one. The signing key is
+    not part of the answer: the dashboard shows it.
+    """
     world, body = call.world, call.body
     _require_url(world, body.url)
     _require_events(call.world, body.events)
@@ -59,8 +77,17 @@ def register(call: Call[bodies.NewWebhook, None, None]) -> Probe:
     return _probe(world, draft, store)
 
 
-def change(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
-    """PATCH /webhooks/{id}: only sent fields change; a new url is tested first, enabling is not (decision W4)."""
+@operation(
+    "PATCH /webhooks/{id}",
+    "Change an endpoint, disable it, or enable it again",
+    answer=lambda: shapes.WebhookEndpoint,
+    load=_FIND,
+    errors=("not_found", "invalid_webhook_url", "unsupported_event"),
+)
+def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
+    """Changes what is sent of an endpoint. A new URL is tested as at registration. Disabled, it gets nothing, not even
+    retries that were planned; enabled again, it gets the events from then on.
+    """
     world, body, endpoint = call.world, call.body, call.resource
     sent = body.model_fields_set
     draft = _changed(endpoint, body)
@@ -100,22 +127,23 @@ def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
     return move(world, endpoint, "disable")
 
 
-def delete(call: Call[None, None, Webhook]) -> None:
-    """DELETE /webhooks/{id}: what happens from now on is not sent there, and nothing is tried again."""
+@operation("DELETE /webhooks/{id}", "Remove an endpoint", load=_FIND, errors=("not_found",))
+def delete_webhook(call: Call[None, None, Webhook]) -> None:
+    """Removes an endpoint: what happens from now on is not sent there and nothing is tried again."""
     cancel_planned(call.world, call.resource.id)
     remove(call.world, call.resource, "delete")
 
 
-def list_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shapes.WebhookDelivery]:
-    """GET /webhooks/{id}/deliveries: every attempt, newest first unless asked otherwise."""
-    made = deliveries_of(call.world, call.resource.id)
-    return page_of(
-        call.query.ordered(the("sequence")), made, lambda delivery: shapes.render_delivery(call.world, delivery)
-    )
-
-
-def send_test(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer:
-    """POST /webhooks/{id}/test: a webhook.test event to this endpoint alone; returns its envelope (decision W10)."""
+@operation(
+    "POST /webhooks/{id}/test",
+    "Send a webhook.test event to this endpoint",
+    load=_FIND,
+    errors=("not_found", "invalid_state"),
+)
+def test_webhook(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer:
+    """Sends a webhook.test event to this endpoint alone, whatever it subscribes to, and answers the envelope that is
+    sent; what the receiver said is in its deliveries. Refused with invalid_state when the endpoint is disabled.
+    """
     world, endpoint = call.world, call.resource
     if endpoint.status != "enabled":
         raise ApiError("invalid_state", "The webhook endpoint is disabled; enable it before testing it.")
@@ -162,3 +190,48 @@ def _what_came_back(url: str, outcome: ProbeOutcome) -> str:
     if is_on_this_machine(url) and DOCKER_HOST not in url:
         hint = f" When the simulator runs in a container and the receiver outside of it, use {DOCKER_HOST} in the URL."
     return f"The URL must answer the test request with exactly 200; there was no answer: {outcome.error}.{hint}"
+
+
+WEBHOOKS = Listing(
+    search=lambda endpoint: (endpoint.url, endpoint.description),
+    searched="url and description",
+    statuses=MEANINGS,
+)
+
+
+DELIVERIES = Listing(
+    search=lambda delivery: (delivery.id, delivery.event_id, delivery.event_type, delivery.error),
+    searched="id, event, type of event and error",
+    statuses=DELIVERY_MEANINGS,
+    assumed_statuses="W12",
+)
+
+
+@operation(
+    "GET /webhooks/{id}/deliveries",
+    "Recent delivery attempts with status codes",
+    answer=lambda: shapes.DeliveryPage,
+    query=DELIVERIES,
+    load=_FIND,
+    errors=("not_found",),
+)
+def list_webhook_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shapes.WebhookDelivery]:
+    """Lists the attempts to deliver events to one endpoint, newest first, with what the receiver answered and when it
+    is tried again.
+    """
+    made = deliveries_of(call.world, call.resource.id)
+    return page_of(
+        call.query.ordered(the("sequence")), made, lambda delivery: shapes.render_delivery(call.world, delivery)
+    )
+
+
+@operation("GET /webhooks", "The registered endpoints", answer=lambda: shapes.WebhookPage, query=WEBHOOKS)
+def list_webhooks(call: Call[None, ListRequest, None]) -> Page[shapes.WebhookEndpoint]:
+    """Lists the registered endpoints, newest first, disabled ones too."""
+    return page(call, ENDPOINTS, lambda world, record: shapes.render_webhook(world, record))
+
+
+@operation("GET /webhooks/{id}", "One endpoint", load=_FIND, errors=("not_found",))
+def get_webhook(call: Call[None, None, Webhook]) -> shapes.WebhookEndpoint:
+    """Shows one registered endpoint. The signing key is not part of it."""
+    return shapes.render_webhook(call.world, call.resource)

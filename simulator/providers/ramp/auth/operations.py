@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from simulator.engine.records.codec import StateError
 from simulator.engine.records.records import create, forget_record, move
-from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.rows.operation import Call, Caller
+from simulator.engine.rows.operation import Call, Caller, OperationDecorator
 from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.directory import directory_of
@@ -35,13 +35,32 @@ from simulator.providers.ramp.auth.states import KEY_PAIR
 from simulator.providers.ramp.key_forms import MODES, prefix
 from simulator.providers.ramp.profile import require_production_access
 
+operation = OperationDecorator("Authentication")
+
 _FIRST_LABEL = "Default"
+
+
 _NEXT_LABEL = "API key"
+
+
 _SWEPT = "tokens.hour"
 
 
-def exchange(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
-    """POST /auth/token: 401 invalid_credentials or environment_mismatch, 403 production_access_required."""
+@operation(
+    "POST /auth/token",
+    "Exchange a key pair for a Bearer token",
+    token=False,
+    profile_gate=False,
+    idempotent=False,
+    refuses_with="invalid_request",
+    errors=("invalid_request", "invalid_credentials", "environment_mismatch", "production_access_required"),
+)
+def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
+    """Exchanges a key pair for a token that is good for `expires_in` seconds in the environment of the pair. Every
+    other operation needs one, as `Authorization: Bearer <access_token>`. There is no refresh: exchange the pair again
+    once a call answers 401. Refused with invalid_credentials for a wrong or revoked pair, and with environment_mismatch
+    for a pair of the other environment.
+    """
     world, environment = call.world, call.environment
     public_key, secret_key = call.body.public_key, call.body.secret_key
     named = {_environment_of(public_key, "pk"), _environment_of(secret_key, "sk")}
@@ -211,3 +230,15 @@ def rekey(world: World) -> None:
             tokens(world, environment).delete(text)
         world.set_sequence(f"keys.{environment}", 0)
     set_up(world)
+
+
+ACTIONS = (
+    Action(
+        "create_key",
+        "a further key pair is made in the dashboard",
+        create_key,
+        parameters=lambda: bodies.NewKey,
+        check=check_key,
+    ),
+    Action("revoke_key", "a key pair stops working at once", revoke_key, parameters=lambda: bodies.RevokedKey),
+)

@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from simulator.engine.records.listing import ListRequest, page_of
+from simulator.engine.records.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.engine.records.records import move
-from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import invalid, not_found
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants
 from simulator.engine.text.fields import Wrong, wrong
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.providers.ramp import reference
-from simulator.providers.ramp.fees import bodies
+from simulator.providers.ramp.fees import bodies, shapes
 from simulator.providers.ramp.fees.catalogue import product_of, products
 from simulator.providers.ramp.fees.pricing import breakdown, check_limits, formula, match
 from simulator.providers.ramp.fees.records import (
     IN_FIAT,
+    METHODS,
+    PRODUCTS,
     WITH_FIAT,
     FeeProduct,
     Limits,
@@ -31,8 +33,12 @@ from simulator.providers.ramp.fees.records import (
     network_fee_currency,
 )
 from simulator.providers.ramp.fees.shapes import FeeCalculation, FeeProductList, render_product, show_calculation
+from simulator.providers.ramp.fees.states import STATUSES
 from simulator.providers.ramp.reference import UNSUPPORTED_PAIR
+from simulator.providers.ramp.shapes import ASSET_CODES, FIAT_CODES, SHORT_NETWORKS
 from simulator.providers.ramp.spelling import SHORT
+
+operation = OperationDecorator("Fees")
 
 
 def lookup(call: Call) -> FeeProduct:
@@ -43,13 +49,34 @@ def lookup(call: Call) -> FeeProduct:
     return product
 
 
-def list_products(call: Call[None, ListRequest, None]) -> FeeProductList:
-    listed = list(products(call.world, call.environment).values())
-    return page_of(call.query, listed, lambda row: render_product(call.world, row))
-
-
-def calculate(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation:
-    """The exact fee of an amount now: first whether the pair is supported, then the limits."""
+@operation(
+    "POST /fees/calculate",
+    "The exact fee of an amount at this instant",
+    answer=lambda: shapes.FeeCalculation,
+    bodies=lambda: (
+        bodies.CalculateFee,
+        bodies.CalculateRampFee,
+        bodies.CalculatePayoutFee,
+        bodies.CalculateSwapFee,
+        bodies.CalculateSendFee,
+    ),
+    variants=Variants("product", lambda: bodies.CALCULATIONS),
+    reads=True,
+    errors=(
+        "missing_parameter",
+        "invalid_parameter",
+        "unsupported_pair",
+        "amount_too_low",
+        "amount_too_high",
+        "not_found",
+    ),
+)
+def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation:
+    """Finds the active fee product for an operation and works out the exact fee of an amount: the share and the flat
+    fee, kept between the product's least and most, and the network fee. A quote made at this instant would have the
+    same fee. Nothing is locked or stored. Refused with unsupported_pair when no active product matches, and with
+    amount_too_low or amount_too_high outside the product's limits.
+    """
     body = call.body
     network = None if body.network is None else SHORT[body.network]
     currency = _amount_currency(body.currency, network)
@@ -189,3 +216,65 @@ def check_amounts(product: FeeProduct, currency: Currency) -> None:
         raise invalid("max_fee", "it lies below min_fee")
     if product.limits.max_amount < product.limits.min_amount:
         raise invalid("limits.max_amount", "it lies below limits.min_amount")
+
+
+def _networks(record: FeeProduct) -> tuple[str, ...]:
+    return tuple(short for short in SHORT_NETWORKS if record.network in (None, SHORT[short]))
+
+
+def _statuses(record: FeeProduct) -> tuple[str, ...]:
+    return record.status, "all"
+
+
+LISTING = Listing[FeeProduct](
+    filters=(
+        by_field("product", PRODUCTS, many=True, description="Only the products of these operations."),
+        Filter("network", _networks, SHORT_NETWORKS, description="Only products for this network, or for all."),
+        by_field("asset", ASSET_CODES, description="Only products for this asset."),
+        by_field("fiat_currency", FIAT_CODES, description="Only products for this fiat currency."),
+        by_field("payment_method", METHODS, description="Only products for this payment method."),
+        Filter(
+            "status",
+            _statuses,
+            {**STATUSES, "all": "Active and inactive ones."},
+            many=True,
+            description="Which products to list; the active ones when absent.",
+        ),
+    ),
+    common=False,
+    newest_first=False,
+    defaults={"status": "active"},
+)
+
+
+@operation(
+    "GET /fees",
+    "The fee products, in the order of the table",
+    answer=lambda: shapes.FeeProductList,
+    query=LISTING,
+    errors=("invalid_parameter",),
+)
+def list_fees(call: Call[None, ListRequest, None]) -> FeeProductList:
+    """Lists the fee products: how each operation is priced, by network, asset, currency and payment method. Only active
+    products unless `status` says otherwise. The figures are indicative; the fee on a quote or an estimate is exact.
+    """
+    listed = list(products(call.world, call.environment).values())
+    return page_of(call.query, listed, lambda row: render_product(call.world, row))
+
+
+@operation("GET /fees/{id}", "One fee product", load=lookup, errors=("not_found",))
+def get_fee(call: Call[None, None, FeeProduct]) -> shapes.FeeProduct:
+    """Shows one fee product, active or not."""
+    return render_product(call.world, call.resource)
+
+
+ACTIONS = (
+    Action(
+        "set_fee_product",
+        "changes fields of a fee product",
+        set_fee_product,
+        kinds=("fee_product",),
+        parameters=lambda: bodies.SetFeeProduct,
+        check=check_new_fields,
+    ),
+)

@@ -7,17 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simulator.engine.records.listing import CREATION_DATES, Filter, Listing, ListRequest, by_field
 from simulator.engine.records.records import create, new_fields, remove
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.handlers import by_id, page
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants
+from simulator.engine.text.shapes import Page
 from simulator.providers.ramp.beneficiaries import bodies, shapes
 from simulator.providers.ramp.beneficiaries.errors import UNSUPPORTED_PROVIDER
 from simulator.providers.ramp.beneficiaries.records import (
+    BENEFICIARIES,
+    TYPE_MEANINGS,
     BankAccountDetails,
     Beneficiary,
     Details,
     PhoneNumberDetails,
     WalletAddressDetails,
 )
+from simulator.providers.ramp.beneficiaries.states import MEANINGS
 from simulator.providers.ramp.reference import (
     COUNTRIES,
     INVALID_PHONE_NUMBER,
@@ -32,8 +38,13 @@ from simulator.providers.ramp.reference import (
     require_account_number,
     require_bank,
 )
-from simulator.providers.ramp.shapes import FiatCode
+from simulator.providers.ramp.shapes import COUNTRY_CODES, FIAT_CODES, SHORT_NETWORKS, FiatCode
 from simulator.providers.ramp.spelling import SHORT
+
+operation = OperationDecorator("Beneficiaries", group="beneficiaries")
+
+_FIND = by_id(BENEFICIARIES, "beneficiary")
+
 
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}
 """Beneficiaries know the Celo dollar by both names (decision H5)."""
@@ -46,8 +57,28 @@ def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
         require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
 
 
-def save_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.BeneficiaryShape:
-    """POST /beneficiaries."""
+@operation(
+    "POST /beneficiaries",
+    "Save a payout recipient or a wallet address",
+    status=201,
+    variants=Variants("type", lambda: bodies.BY_TYPE),
+    check=check_account_number,
+    errors=(
+        "unsupported_pair",
+        "invalid_bank_account",
+        "invalid_phone_number",
+        "unsupported_provider",
+        "unsupported_asset",
+        "invalid_wallet_address",
+    ),
+    guessed={"invalid_bank_account": "R3", "unsupported_provider": "R2"},
+)
+def create_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.BeneficiaryShape:
+    """Saves who can be paid later: a bank account or mobile money number for fiat, or a crypto address. The details
+    stand in the member named after the type. Everything is checked when it is saved: currency and provider against the
+    country, bank code and account number, the phone number, the asset and the address against the network. Sends the
+    event beneficiary.created. The same recipient may be saved more than once.
+    """
     body = call.body
     fiat = body if isinstance(body, bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) else None
     record = Beneficiary(
@@ -121,8 +152,16 @@ def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddr
     }
 
 
+@operation(
+    "DELETE /beneficiaries/{id}",
+    "Remove a beneficiary; past transactions are unaffected",
+    load=_FIND,
+    errors=("not_found",),
+)
 def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
-    """DELETE /beneficiaries/{id}: past transactions keep it."""
+    """Removes a beneficiary: it can be paid no more. Past transactions keep it, and runs of recurring payments that
+    would pay it fail. Sends the event beneficiary.deleted.
+    """
     remove(call.world, call.resource, "delete")
 
 
@@ -136,3 +175,46 @@ def searched(record: Beneficiary) -> Iterator[str]:
         yield details["phone_number"]
     else:
         yield details["wallet_address"]
+
+
+def _by_name(record: Beneficiary) -> str:
+    return record.name.casefold()
+
+
+def _on_network(record: Beneficiary) -> tuple[str | None]:
+    network = record.details.get("network")
+    return (network if isinstance(network, str) else None,)
+
+
+LISTING = Listing[Beneficiary](
+    filters=(
+        by_field("type", TYPE_MEANINGS, many=True, description="Only those of this type."),
+        by_field("country", COUNTRY_CODES, description="Only accounts and numbers in this country."),
+        by_field("fiat_currency", FIAT_CODES, description="Only those that are paid in this currency."),
+        Filter(
+            "network",
+            _on_network,
+            SHORT_NETWORKS,
+            description="Only wallet addresses on this network.",
+        ),
+    ),
+    search=searched,
+    searched="name, phone number, account number, bank name and wallet address",
+    sorts={**CREATION_DATES, "name": _by_name},
+    statuses=MEANINGS,
+    assumed_statuses="L2",
+)
+
+
+@operation(
+    "GET /beneficiaries", "The saved beneficiaries, newest first", answer=lambda: shapes.BeneficiaryPage, query=LISTING
+)
+def list_beneficiaries(call: Call[None, ListRequest, None]) -> Page[shapes.BeneficiaryShape]:
+    """Lists the saved beneficiaries, newest first unless sorted otherwise; deleted ones are not shown."""
+    return page(call, BENEFICIARIES, lambda world, record: shapes.render_beneficiary(world, record))
+
+
+@operation("GET /beneficiaries/{id}", "One beneficiary", load=_FIND, errors=("not_found",))
+def get_beneficiary(call: Call[None, None, Beneficiary]) -> shapes.BeneficiaryShape:
+    """Shows one saved beneficiary. A deleted one is not found."""
+    return shapes.render_beneficiary(call.world, call.resource)

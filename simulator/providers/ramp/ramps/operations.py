@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.engine.rows.error import ApiError, invalid
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import check_decimals
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
@@ -67,6 +67,20 @@ from simulator.providers.ramp.transactions import (
     use_quote,
 )
 
+operation = OperationDecorator("Ramp quotes and ramps", group="ramps")
+
+
+def _confirm_body(call: Call) -> type[bodies.Confirmation]:
+    if call.resource.type == "offramp":
+        return bodies.ConfirmOfframp
+    return (
+        bodies.ConfirmOnrampMobileMoney if call.resource.method == "mobile_money" else bodies.ConfirmOnrampBankTransfer
+    )
+
+
+_PRICING = ("unsupported_pair", "amount_too_low", "amount_too_high", "network_unavailable")
+
+
 DEADLINE = "ramp.deadline"
 
 
@@ -108,8 +122,23 @@ def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
     return crypto, money
 
 
-def quote_ramp(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
-    """POST /quotes."""
+@operation(
+    "POST /quotes",
+    "Lock a rate and fees for 30 minutes",
+    status=201,
+    check=check_quote,
+    money=True,
+    errors=_PRICING,
+    guessed={"network_unavailable": "S22"},
+    statuses=("active",),
+)
+def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
+    """Locks the rate and the fees of an onramp or offramp for exactly 30 minutes. The amount is on the side that
+    `amount_currency` names; the other side is worked out. Nothing is booked or reserved before the quote is confirmed.
+    Refused with unsupported_pair when network, asset, currency and method do not go together, with amount_too_low or
+    amount_too_high outside the limits of the fee product or of the account, and with network_unavailable while the
+    network is down.
+    """
     world, environment, body = call.world, call.environment, call.body
     crypto, money = _pair(body)
     rate = ramp_rate(world, environment, body.type, crypto.code, money.code)
@@ -174,8 +203,50 @@ def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
         check_payer(call.body.payer, call.resource.fiat_currency)
 
 
-def confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> RampTransaction:
-    """POST /quotes/{id}/confirm."""
+@operation(
+    "POST /quotes/{id}/confirm",
+    "Use a quote: start an onramp or an offramp",
+    status=201,
+    bodies=lambda: (bodies.ConfirmOnrampMobileMoney, bodies.ConfirmOnrampBankTransfer, bodies.ConfirmOfframp),
+    body_for=_confirm_body,
+    check=check_confirm,
+    claim=claim_quote,
+    uses="quote",
+    load=load_quote,
+    money=True,
+    errors=(
+        "quote_not_found",
+        "quote_expired",
+        "quote_already_used",
+        "not_found",
+        "beneficiary_mismatch",
+        "invalid_wallet_address",
+        "invalid_phone_number",
+        "invalid_bank_account",
+        "amount_too_high",
+        "unsupported_pair",
+        "payment_failed",
+        "network_unavailable",
+    ),
+    guessed={
+        "not_found": "S23",
+        "invalid_phone_number": "R4",
+        "invalid_bank_account": "R5",
+        "amount_too_high": "M14",
+        "unsupported_pair": "M15",
+        "payment_failed": "S3",
+        "network_unavailable": "S22",
+    },
+    statuses=("awaiting_payment", "awaiting_deposit"),
+)
+def confirm_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> RampTransaction:
+    """Uses an active quote and starts the transaction; what the body needs depends on the type of the quote and, for an
+    onramp, on its method. An onramp then waits for the payer's fiat (`awaiting_payment`, with `payment_instructions`),
+    an offramp for the caller's crypto (`awaiting_deposit`, with `deposit`): send exactly `deposit.amount` of
+    `deposit.asset` to `deposit.address` before `deposit_by`, on stellar with `deposit.memo`. A quote can be confirmed
+    once, within its 30 minutes. It counts towards the limits of the account, and is refused when the address is not one
+    of the quote's network, the beneficiary does not match the quote, or the network is down.
+    """
     world, quote, body = call.world, call.resource, call.body
     ramp = _offramp(world, quote, body) if isinstance(body, bodies.ConfirmOfframp) else _onramp(world, quote, body)
     ramp = begin(world, ramp, "confirm")
@@ -268,3 +339,11 @@ def _use(world: World, quote: RampQuote) -> Transaction:
         expires_at_ms=quote.expires_at_ms,
         limit_charge=limit_charge,
     )
+
+
+@operation("GET /quotes/{id}", "A ramp quote with its current status", load=load_quote, errors=("quote_not_found",))
+def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
+    """Shows a ramp quote as it is now: whether it can still be confirmed, and until when. Rate, amounts and fee never
+    change once the quote is made.
+    """
+    return render_quote(call.world, call.resource)

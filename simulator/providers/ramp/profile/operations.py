@@ -9,9 +9,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 from simulator.engine.records.records import create, move
-from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import ControlError, invalid
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.settings import assumes
@@ -31,10 +31,14 @@ from simulator.providers.ramp.profile.records import (
 )
 from simulator.providers.ramp.reference import INVALID_PHONE_NUMBER
 
+operation = OperationDecorator("Profile", group="profile")
+
 _OTHER_USERS = (
     ("amina@example.test", "+254712000111", "Amina", "Njeri"),
     ("chidi@example.test", "+2348031000222", "Chidi", "Eze"),
 )
+
+
 _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid identity document.")
 
 
@@ -68,15 +72,21 @@ def set_up(world: World) -> None:
         users.put(user.user_id, user)
 
 
-def show_profile(call: Call[None, None, None]) -> shapes.Profile:
-    """GET /profile."""
+@operation("GET /profile", "The profile of the account", profile_gate=False)
+def get_profile(call: Call[None, None, None]) -> shapes.Profile:
+    """Shows the account behind the key: who it belongs to, whether it may move money, and its default currency."""
     return shapes.show_profile(profile_of(call.world), call.environment)
 
 
-def patch(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
-    """PATCH /profile: what the owner may change; a new phone number waits for its verification (decision S24).
-
-    ApiError invalid_phone_number when the number is not a valid international one.
+@operation(
+    "PATCH /profile",
+    "Change names, phone number or default currency; a new phone number must be verified first",
+    errors=("invalid_parameter", "invalid_phone_number"),
+)
+def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
+    """Changes the fields that are sent and leaves the others. A new phone number must be verified before it takes
+    effect: until then the answer shows the old one. E-mail, country, account type and business details cannot be
+    changed through the interface.
     """
     world, wanted = call.world, call.body
     for name in wanted.model_extra or ():
@@ -100,13 +110,19 @@ def patch(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
     return shapes.show_profile(write(world, profile), call.environment)
 
 
-def show_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
-    """GET /profile/kyc."""
+@operation("GET /profile/kyc", "The state of KYC", profile_gate=False)
+def get_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
+    """Shows how far the check of the account's identity has come, the tier it has reached, and what compliance still
+    needs.
+    """
     return shapes.show_kyc(profile_of(call.world))
 
 
-def show_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
-    """GET /profile/limits."""
+@operation("GET /profile/limits", "The account's limits and what is used of them", profile_gate=False)
+def get_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
+    """Shows how much the account may move in one transaction, in a day and in a month, how much of it is used, and when
+    the counts begin anew. Ramps, purchases and withdrawals count, in fiat; a higher KYC level has higher limits.
+    """
     return shapes.show_limits(call.world, call.environment)
 
 
@@ -177,3 +193,22 @@ def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
         raise ControlError(409, "invalid_transition", message, allowed=allowed)
     profile = write(call.world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))
     return shapes.show_profile(profile, call.environment)
+
+
+ACTIONS = (
+    Action("set_kyc", "sets the KYC status, and with a level its limits", set_kyc, parameters=lambda: bodies.SetKyc),
+    Action(
+        "set_profile",
+        "makes the profile active, suspended or closed",
+        set_profile,
+        parameters=lambda: bodies.SetProfile,
+    ),
+    Action("set_limits", "sets account limits of the environment", set_limits, parameters=lambda: bodies.SetLimits),
+    Action(
+        "set_production_access",
+        "grants or withdraws production access",
+        set_production_access,
+        parameters=lambda: bodies.SetProductionAccess,
+    ),
+    Action("verify_phone", "lets a changed phone number take effect", verify_phone),
+)

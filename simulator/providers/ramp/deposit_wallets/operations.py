@@ -5,45 +5,71 @@ Chapter "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from simulator.engine.records.conditions import having, oldest_of, only
-from simulator.engine.records.listing import ListRequest, page_of
+from simulator.engine.records.conditions import having, oldest_of, only, the
+from simulator.engine.records.listing import CREATION_DATES, Listing, ListRequest, by_field, page_of
 from simulator.engine.records.records import announce, create, existing, move, new_fields, save
-from simulator.engine.rows.action import ActionCall
+from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import invalid
+from simulator.engine.rows.handlers import page
 from simulator.engine.rows.kind import Arrival
 from simulator.engine.rows.operation import Call
-from simulator.engine.text.fields import Nothing, check_decimals
+from simulator.engine.text.fields import Nothing, Wrong, check_decimals, wrong
 from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.kernel.world import World
-from simulator.providers.ramp.deposit_wallets import bodies, shapes
-from simulator.providers.ramp.deposit_wallets.lightning import open_address
-from simulator.providers.ramp.deposit_wallets.records import DEPOSITS, Deposit, Wallet, entries, wallets
+from simulator.providers.ramp.deposit_wallets import bodies, lightning, shapes
+from simulator.providers.ramp.deposit_wallets.lightning import find_wallet, open_address, operation
+from simulator.providers.ramp.deposit_wallets.records import (
+    DEPOSITS,
+    WALLETS,
+    Deposit,
+    Invoice,
+    LightningEntry,
+    Wallet,
+    entries,
+    wallets,
+)
 from simulator.providers.ramp.deposit_wallets.rendering import (
     render_deposit,
     render_entry,
     render_wallet,
     required_confirmations,
 )
+from simulator.providers.ramp.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
 from simulator.providers.ramp.incoming_transfers import expect
 from simulator.providers.ramp.reference import (
     ASSETS,
     UNSUPPORTED_NETWORK,
     asset,
+    check_tx_hash,
     new_address,
     new_tx_hash,
     require_network,
     require_tx_hash,
 )
+from simulator.providers.ramp.shapes import CANONICAL_NETWORKS
 from simulator.providers.ramp.spelling import DEPOSIT
 from simulator.providers.ramp.transactions import credit_deposit, fresh_memo
 
 
+@operation(
+    "POST /wallets",
+    "Create a receiving address on a network",
+    status=201,
+    errors=("unsupported_network", "network_unavailable"),
+    guessed={"network_unavailable": "S22"},
+    statuses=("active",),
+)
 def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletShape:
-    """POST /wallets: an address of its own (stellar: a memo), on bitcoin with a Lightning address if asked."""
+    """Makes a receiving address. On stellar the address is shared and the memo tells whose deposit it is; on celo and
+    bitcoin the address is the wallet's own. With `lightning` a bitcoin wallet also gets a Lightning address. Sends the
+    event wallet.created, one for each of the two. Refused for another network than stellar, celo and bitcoin, and while
+    the network is down.
+    """
     world, environment, body = call.world, call.environment, call.body
     network = DEPOSIT.get(body.network)
     if network is None:
@@ -71,24 +97,17 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
     return render_wallet(world, wallet)
 
 
+@operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=find_wallet, errors=("not_found",))
 def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
-    """PATCH /wallets/{id}: what is sent changes; the present status again changes nothing."""
+    """Changes what is sent: the label, or whether deposits are credited. A disabled wallet receives nothing until it is
+    enabled again; deposits that were detected before are still credited. No event is sent.
+    """
     world, body, wallet = call.world, call.body, call.resource
     if "label" in body.model_fields_set:
         wallet = save(world, replace(wallet, label=body.label))
     if "status" in body.model_fields_set and body.status != wallet.status:
         wallet = move(world, wallet, "disable" if body.status == "disabled" else "enable")
     return render_wallet(world, wallet)
-
-
-def list_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.DepositShape]:
-    made = call.world.store[DEPOSITS.of(call.environment)]
-    return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
-
-
-def list_lightning(call: Call[None, ListRequest, Wallet]) -> Page[shapes.LightningEntryShape]:
-    made = entries(call.world, call.environment)
-    return page_of(_of_wallet(call), made, lambda row: render_entry(call.world, row))
 
 
 def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
@@ -189,3 +208,137 @@ def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: 
         memo=wallet.memo,
     )
     return move(world, replace(deposit, confirmations=confirmations), on, when)
+
+
+def _check_deposit(values: bodies.DepositParameters) -> Iterator[Wrong]:
+    """Zero, and what is no hash; which assets and amounts a wallet credits is for the outcome."""
+    if not Decimal(values.amount):
+        yield wrong("amount", "it must be more than zero")
+    yield from check_tx_hash(values.tx_hash)
+
+
+def _own_network(record: Wallet | Deposit) -> tuple[str]:
+    return (record.network,)
+
+
+def _bitcoin(entry: LightningEntry) -> tuple[str]:
+    return ("bitcoin",)
+
+
+_WALLETS = Listing[Wallet](
+    filters=(by_field("network", CANONICAL_NETWORKS, description="Only the wallets on this network."),),
+    search=lambda wallet: (wallet.label, wallet.reference, wallet.address),
+    searched="label, reference and address",
+    sorts=CREATION_DATES,
+    statuses=WALLET_MEANINGS,
+)
+
+
+_DEPOSITS = Listing[Deposit](
+    search=lambda deposit: (deposit.id, deposit.tx_hash, deposit.reference),
+    searched="id, tx_hash and reference",
+    sorts={**CREATION_DATES, "amount": the("amount")},
+    statuses=DEPOSIT_MEANINGS,
+    assumed_statuses="S12",
+)
+
+
+_LIGHTNING = Listing[LightningEntry](
+    search=lambda entry: (
+        entry.id,
+        *((entry.payment_request, entry.description) if isinstance(entry, Invoice) else (entry.address,)),
+    ),
+    searched="id, address, payment request and description",
+    sorts=CREATION_DATES,
+    statuses=LIGHTNING_MEANINGS,
+)
+
+
+@operation(
+    "GET /wallets/{id}/deposits",
+    "What was deposited to a wallet",
+    answer=lambda: shapes.DepositList,
+    query=_DEPOSITS,
+    load=find_wallet,
+    errors=("not_found",),
+)
+def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.DepositShape]:
+    """Lists what came to one wallet, on the chain and over Lightning, newest first; failed ones too."""
+    made = call.world.store[DEPOSITS.of(call.environment)]
+    return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
+
+
+@operation(
+    "GET /wallets/{id}/lightning",
+    "The Lightning addresses and invoices of a wallet",
+    answer=lambda: shapes.LightningList,
+    query=_LIGHTNING,
+    load=find_wallet,
+    errors=("not_found",),
+)
+def list_lightning_entries(call: Call[None, ListRequest, Wallet]) -> Page[shapes.LightningEntryShape]:
+    """Lists the Lightning addresses and invoices of one wallet, newest first."""
+    made = entries(call.world, call.environment)
+    return page_of(_of_wallet(call), made, lambda row: render_entry(call.world, row))
+
+
+@operation("GET /wallets", "The deposit wallets", answer=lambda: shapes.WalletList, query=_WALLETS)
+def list_wallets(call: Call[None, ListRequest, None]) -> Page[shapes.WalletShape]:
+    """Lists the deposit wallets, newest first, disabled ones too."""
+    return page(call, WALLETS, render_wallet)
+
+
+@operation(
+    "GET /wallets/{id}", "A deposit wallet with its Lightning addresses", load=find_wallet, errors=("not_found",)
+)
+def get_wallet(call: Call[None, None, Wallet]) -> shapes.WalletShape:
+    """Shows one deposit wallet, a bitcoin one with its Lightning addresses."""
+    return render_wallet(call.world, call.resource)
+
+
+ACTIONS = (
+    Action(
+        "deposit_arrives",
+        "an incoming deposit is seen",
+        deposit_arrives,
+        ("wallet",),
+        lambda: bodies.DepositParameters,
+        makes="deposit",
+        check=_check_deposit,
+        networks=_own_network,
+    ),
+    Action(
+        "deposit_confirms",
+        "required confirmations reached, balance credited",
+        deposit_confirms,
+        ("deposit",),
+        networks=_own_network,
+    ),
+    Action(
+        "confirmation_arrives",
+        "the chain confirms; at the required number as deposit_confirms",
+        confirmation_arrives,
+        ("deposit",),
+        lambda: bodies.ConfirmationParameters,
+        guard=climbs,
+        networks=_own_network,
+    ),
+    Action("deposit_fails", "it cannot be credited", deposit_fails, ("deposit",), lambda: bodies.ReasonParameters),
+    Action(
+        "invoice_paid",
+        "paid and credited",
+        lightning.invoice_paid,
+        ("invoice",),
+        guard=lightning.unpayable,
+        networks=_bitcoin,
+    ),
+    Action(
+        "lightning_payment_arrives",
+        "paid and credited",
+        lightning.payment_arrives,
+        ("lightning_address",),
+        lambda: bodies.LightningPaymentParameters,
+        guard=lightning.unpayable,
+        networks=_bitcoin,
+    ),
+)

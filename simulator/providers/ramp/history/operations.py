@@ -1,0 +1,172 @@
+"""Orders and transactions: lists and details of everything that moved the account's money.
+
+Chapter "Orders and transactions" of the specification; decisions L1 to L4, S18. Other platform users' transactions
+lie in tables of their own and are never seen here.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.records.conditions import only, the
+from simulator.engine.records.listing import DATES, Bound, Filter, Listing, ListRequest, by_field
+from simulator.engine.records.records import render
+from simulator.engine.rows.handlers import by_id, page
+from simulator.engine.rows.operation import Call, OperationDecorator
+from simulator.engine.text.json import Shown
+from simulator.engine.text.shapes import Page
+from simulator.providers.ramp.history import shapes
+from simulator.providers.ramp.history.errors import ORDER_NOT_FOUND
+from simulator.providers.ramp.history.legs import order_amount
+from simulator.providers.ramp.history.states import ORDER_STATUS_MEANINGS, ORDER_STATUSES
+from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODES, FIAT_CODES
+from simulator.providers.ramp.transactions import (
+    SEARCHED,
+    STATUSES,
+    TRANSACTIONS,
+    TYPES,
+    Transaction,
+    by_order_id,
+    transactions,
+)
+
+operation = OperationDecorator("Orders and transactions", group="read")
+
+_NETWORK = Filter(
+    "network",
+    Transaction.networks,
+    CANONICAL_NETWORKS,
+    description="Only what moves on this network, on either side.",
+    assumed="L3",
+)
+
+
+_FIND = by_id(TRANSACTIONS, "transaction")
+
+
+def load_order(call: Call) -> Transaction:
+    """The order with a public order number, or that of a transaction id; 404 order_not_found."""
+    order_id = call.path["order_id"]
+    found = by_order_id(call.world, call.environment, order_id)
+    found = found or transactions(call.world, call.environment).get(order_id)
+    if found is None:
+        raise ORDER_NOT_FOUND.error(f"There is no order {order_id!r}.")
+    return found
+
+
+TRANSACTION_LIST = Listing[Transaction](
+    filters=(
+        by_field("type", TYPES, many=True, description="Only transactions of these types."),
+        Filter(
+            "recurring_payment_id",
+            Transaction.made_by,
+            description="Only what the runs of this recurring payment have made.",
+        ),
+        _NETWORK,
+        Filter(
+            "currency",
+            Transaction.currencies,
+            CURRENCY_CODES,
+            description="Only what moves this asset or fiat currency.",
+        ),
+        Bound(
+            "min_amount",
+            the("amount"),
+            "least",
+            description="Only amounts from this one on; a ramp counts by `source_amount`, a swap by `from.amount`.",
+        ),
+        Bound(
+            "max_amount",
+            the("amount"),
+            "most",
+            description="Only amounts up to this one; a ramp counts by `source_amount`, a swap by `from.amount`.",
+        ),
+    ),
+    search=Transaction.searched,
+    searched=SEARCHED,
+    sorts={**DATES, "amount": the("amount")},
+    statuses=STATUSES,
+    assumed_statuses="L3",
+)
+
+
+ORDER_LIST = Listing[Transaction](
+    filters=(
+        Filter(
+            "status",
+            lambda order: (ORDER_STATUSES[order.status],),
+            ORDER_STATUS_MEANINGS,
+            many=True,
+            description="Only orders that have come this far.",
+            assumed="S18",
+        ),
+        Filter(
+            "order_type",
+            only("type"),
+            TYPES,
+            many=True,
+            description="Only orders of these operations.",
+            assumed="S18",
+        ),
+        Filter("asset", Transaction.currencies, ASSET_CODES, description="Only orders that pay or deliver this asset."),
+        _NETWORK,
+        Filter(
+            "fiat_currency",
+            Transaction.currencies,
+            FIAT_CODES,
+            description="Only orders that pay or deliver this currency.",
+        ),
+        Filter(
+            "recurring_payment",
+            Transaction.made_by,
+            description="Only what the runs of this recurring payment have made.",
+        ),
+    ),
+    search=lambda order: (order.order_id, order.id, order.reference),
+    searched="order number, transaction id and reference",
+    sorts={**DATES, "amount": order_amount},
+)
+
+
+@operation("GET /orders", "Orders of every kind", answer=lambda: shapes.OrderList, query=ORDER_LIST)
+def list_orders(call: Call[None, ListRequest, None]) -> Page[shapes.OrderItem]:
+    """Lists the orders of the account, newest first. Every ramp, wallet operation and deposit has made one. The orders
+    come without their legs; read one by its number to see these.
+    """
+    return page(call, TRANSACTIONS, lambda world, record: shapes.render_item(world, record))
+
+
+@operation(
+    "GET /orders/{order_id}",
+    "One order with its legs, by order number or transaction id",
+    load=load_order,
+    errors=("order_not_found",),
+)
+def get_order(call: Call[None, None, Transaction]) -> shapes.Order:
+    """Shows one order with every field and with its legs: the debit of what is paid and the credit of what is
+    delivered, with their on-chain detail. The id that a wallet operation answers finds its order too. Amounts and fees
+    are JSON numbers here.
+    """
+    return shapes.render_order(call.world, call.resource)
+
+
+@operation(
+    "GET /transactions", "Transactions of every kind", answer=lambda: shapes.TransactionList, query=TRANSACTION_LIST
+)
+def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
+    """Lists the transactions of the account of every type, newest first: ramps, and what moved the balance. Each is
+    shown as its own operation shows it; `type` says which shape it has.
+    """
+    return page(call, TRANSACTIONS, render)
+
+
+@operation(
+    "GET /transactions/{id}",
+    "One transaction",
+    answer=lambda: shapes.TransactionShape,
+    load=_FIND,
+    errors=("not_found",),
+)
+def get_transaction(call: Call[None, None, Transaction]) -> Shown:
+    """Shows one transaction of any type as it is now; `type` says which shape it has. Events can arrive late or out of
+    order: this is how to learn the latest state.
+    """
+    return render(call.world, call.resource)

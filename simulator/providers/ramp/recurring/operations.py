@@ -1,0 +1,298 @@
+"""What integrators do with recurring payments: create, schedule, review, activate, pause, restart, delete, list.
+
+Chapter "Recurring payments" of the specification; decisions S19, S20, S21 and S23. What the clock does with them
+is in `runs`.
+"""
+
+from __future__ import annotations
+
+from simulator.engine.records.conditions import the
+from simulator.engine.records.listing import CREATION_DATES, DATES, Listing, ListRequest, by_field, page_of
+from simulator.engine.records.records import move, remove, render, save
+from simulator.engine.rows.error import ApiError, invalid
+from simulator.engine.rows.handlers import by_id, page
+from simulator.engine.rows.operation import Call, Variants
+from simulator.engine.text.fields import Nothing
+from simulator.engine.text.json import Shown
+from simulator.engine.text.shapes import Page
+from simulator.engine.worlds.settings import assumes
+from simulator.kernel.copying import replace
+from simulator.kernel.world import World
+from simulator.providers.ramp.recurring import bodies, shapes
+from simulator.providers.ramp.recurring.creating import operation
+from simulator.providers.ramp.recurring.estimates import estimate
+from simulator.providers.ramp.recurring.records import PAYMENTS, TYPE_MEANINGS, RecurringPayment
+from simulator.providers.ramp.recurring.rendering import (
+    render_activation,
+    render_pause,
+    render_recipient,
+    render_recurring,
+    render_review,
+)
+from simulator.providers.ramp.recurring.runs import plan_next, require_runnable, stop
+from simulator.providers.ramp.recurring.schedule import Schedule, today, zone_names
+from simulator.providers.ramp.recurring.states import MEANINGS
+from simulator.providers.ramp.transactions import SEARCHED, Transaction, transactions
+from simulator.providers.ramp.transactions import STATUSES as TRANSACTION_STATUSES
+
+_FIND = by_id(PAYMENTS, "recurring payment")
+
+
+_START_ERRORS = (
+    "not_found",
+    "invalid_state",
+    "amount_too_low",
+    "amount_too_high",
+    "unsupported_pair",
+    "invoice_expired",
+)
+
+
+_START_GUESSED = {
+    "amount_too_low": "S20",
+    "amount_too_high": "S20",
+    "unsupported_pair": "M15",
+    "invoice_expired": "start-checks",
+}
+"""What activate and restart refuse because no run could succeed."""
+
+
+NEXT_RUNS_SHOWN = 3
+
+
+def check_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> None:
+    """400 for an unknown time zone, a start_date before today there, and an end before the start."""
+    body = call.body
+    if body.timezone not in zone_names():
+        raise invalid("timezone", "it must be the IANA name of a time zone, for example Africa/Nairobi")
+    _not_before_today(call.world, body.start_date, body.timezone)
+    if body.end.date is not None and body.end.type == "on_date" and body.end.date < body.start_date:
+        raise invalid("end.date", "it lies before start_date")
+
+
+def _not_before_today(world: World, start_date: str, timezone: str) -> None:
+    if start_date < today(timezone, world.now_ms).isoformat():
+        raise invalid("start_date", f"it must be today or later ({timezone})")
+
+
+@operation(
+    "PUT /recurring-payments/{id}/schedule",
+    "Set the schedule of a draft or paused recurring payment",
+    variants=Variants("frequency", lambda: bodies.SCHEDULES),
+    check=check_schedule,
+    load=_FIND,
+    errors=("not_found", "invalid_state"),
+    statuses=("draft", "paused"),
+)
+def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
+    """Sets or replaces when the runs are. Allowed for a draft or a paused recurring payment, whose status stays; at any
+    other time refused with invalid_state. Days and time are local to `timezone`; a new schedule needs a new review
+    before a draft can be activated.
+    """
+    world, payment, body = call.world, call.resource, call.body
+    _require(payment, "draft", "paused")
+    weekly, monthly = body.frequency in ("weekly", "biweekly"), body.frequency == "monthly"
+    schedule = Schedule(
+        frequency=body.frequency,
+        start_date=body.start_date,
+        time=body.time,
+        timezone=body.timezone,
+        end=body.end.type,
+        day_of_week=body.day_of_week if weekly else None,
+        day_of_month=body.day_of_month if monthly else None,
+        end_date=body.end.date if body.end.type == "on_date" else None,
+        occurrences=body.end.occurrences if body.end.type == "after_occurrences" else None,
+    )
+    payment = replace(payment, schedule=schedule, reviewed=False)
+    payment = move(world, replace(payment, total_runs=payment.all_runs(world.now_ms)), "set_schedule")
+    return render_recurring(world, payment)
+
+
+@operation(
+    "GET /recurring-payments/{id}/review",
+    "What the runs would do and cost; needed once before activation",
+    load=_FIND,
+    errors=("not_found", "invalid_state", "unsupported_pair", "amount_too_high"),
+    guessed={"unsupported_pair": "M15", "amount_too_high": "fee-unreachable"},
+)
+def review_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.Review:
+    """Shows what the runs would do as things are now: who is paid, what one run costs, when the next ones are, and what
+    stands in the way. Rates are not locked, so all figures are estimates. A draft has to be reviewed after its schedule
+    was set, before it can be activated. Refused with invalid_state without a schedule.
+    """
+    world, payment = call.world, call.resource
+    _require_schedule(payment)
+    completed = payment.status == "completed"
+    shown = render_review(
+        payment,
+        estimate(world, payment),
+        render_recipient(world, payment),
+        () if completed else payment.moments(world.now_ms, NEXT_RUNS_SHOWN),
+        payment.total_runs if completed else payment.all_runs(world.now_ms),
+    )
+    if call.trace and payment.status == "draft" and not payment.reviewed:
+        save(world, replace(payment, reviewed=True))
+    return shown
+
+
+@operation(
+    "POST /recurring-payments/{id}/activate",
+    "Start the runs of a reviewed draft",
+    money=True,
+    load=_FIND,
+    errors=_START_ERRORS,
+    guessed=_START_GUESSED,
+)
+def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> shapes.Activation:
+    """Starts the runs of a draft whose present schedule has been reviewed: plans the next run and sends the event
+    recurring_payment.activated. Refused with invalid_state for anything but such a draft, and when the schedule has no
+    date left. Also refused when no run could succeed: the beneficiary was deleted, or the amount is outside the limits
+    of the fee product at the present rate.
+    """
+    world, payment = call.world, call.resource
+    _require(payment, "draft")
+    _require_schedule(payment)
+    if not payment.reviewed and not assumes(world, "S20", "no_review_is_needed"):
+        raise ApiError("invalid_state", "Fetch the review of the present schedule before activating it.")
+    payment = replace(_resumed(world, payment), activated_at_ms=world.now_ms)
+    payment = move(world, payment, "activate")
+    answer = render_activation(payment)
+    plan_next(world, payment)
+    return answer
+
+
+@operation("POST /recurring-payments/{id}/pause", "Pause the runs", load=_FIND, errors=("not_found", "invalid_state"))
+def pause_recurring_payment(call: Call[bodies.PauseBody, None, RecurringPayment]) -> shapes.Pause:
+    """Stops an active recurring payment until it is restarted: no run is planned, and one that is under way finishes.
+    Sends the event recurring_payment.paused. After three failed runs in a row this happens by itself. Refused with
+    invalid_state when it is not active.
+    """
+    world, payment = call.world, call.resource
+    _require(payment, "active")
+    stop(world, payment)
+    payment = replace(payment, next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason=call.body.reason)
+    payment = move(world, payment, "pause")
+    return render_pause(payment)
+
+
+def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> None:
+    """400 for a start_date before today in the schedule's time zone."""
+    schedule = call.resource.schedule
+    if call.body.start_date is not None and schedule is not None:
+        _not_before_today(call.world, call.body.start_date, schedule.timezone)
+
+
+@operation(
+    "POST /recurring-payments/{id}/restart",
+    "Go on after a pause; missed runs are skipped",
+    check=check_restart,
+    load=_FIND,
+    errors=_START_ERRORS,
+    guessed=_START_GUESSED,
+    statuses=("active",),
+)
+def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
+    """Goes on after a pause, with the next date of the schedule or counting anew from `start_date`. Runs that were
+    missed are skipped: they are not paid later and do not count. Sends the event recurring_payment.restarted. Refused
+    with invalid_state when it is not paused or no date is left, and when no run could succeed, as at activation.
+    """
+    world, payment, start_date = call.world, call.resource, call.body.start_date
+    _require(payment, "paused")
+    schedule = _require_schedule(payment)
+    if start_date is not None:
+        payment = replace(payment, schedule=replace(schedule, start_date=start_date))
+    payment = replace(_resumed(world, payment), failures_in_a_row=0, paused_at_ms=None, pause_reason=None)
+    payment = move(world, payment, "restart")
+    answer = render_recurring(world, payment)
+    plan_next(world, payment)
+    return answer
+
+
+@operation(
+    "DELETE /recurring-payments/{id}",
+    "End a recurring payment; what it paid stays",
+    basis="S20",
+    load=_FIND,
+    errors=("not_found",),
+)
+def delete_recurring_payment(call: Call[None, None, RecurringPayment]) -> None:
+    """Ends a recurring payment for good, whatever its status: there are no further runs. What it has paid stays. Sends
+    the event recurring_payment.deleted.
+    """
+    stop(call.world, call.resource)
+    remove(call.world, save(call.world, replace(call.resource, next_run_at_ms=None)), "delete")
+
+
+def _require(payment: RecurringPayment, *statuses: str) -> None:
+    if payment.status not in statuses:
+        wanted = " or ".join(statuses)
+        raise ApiError("invalid_state", f"The recurring payment is {payment.status}; this needs it {wanted}.")
+
+
+def _require_schedule(payment: RecurringPayment) -> Schedule:
+    if payment.schedule is None:
+        raise ApiError("invalid_state", "The recurring payment has no schedule yet.")
+    return payment.schedule
+
+
+def _resumed(world: World, payment: RecurringPayment) -> RecurringPayment:
+    """Return a payment with its next run and the number of all its runs set from now on (decision S19).
+
+    Raise `ApiError` for a payment that can never run: 404 and 422 as `require_runnable`, 409 without a date left.
+    """
+    require_runnable(world, payment)
+    next_run = payment.next_moment(world.now_ms)
+    if next_run is None:
+        raise ApiError("invalid_state", "The schedule has no date left. Set a new schedule.")
+    return replace(payment, next_run_at_ms=next_run, total_runs=payment.all_runs(world.now_ms))
+
+
+PAYMENT_LIST = Listing(
+    filters=(by_field("type", TYPE_MEANINGS, many=True, description="Only those whose runs do this."),),
+    search=lambda payment: (payment.name, payment.reference),
+    searched="name and reference",
+    sorts={**CREATION_DATES, "amount": the("amount")},
+    statuses=MEANINGS,
+)
+
+
+TRANSACTION_LIST = Listing(
+    search=Transaction.searched,
+    searched=SEARCHED,
+    sorts={**DATES, "amount": the("amount")},
+    statuses=TRANSACTION_STATUSES,
+    assumed_statuses="L3",
+)
+
+
+@operation(
+    "GET /recurring-payments/{id}/transactions",
+    "The transactions its runs made",
+    answer=lambda: shapes.RecurringTransactionList,
+    query=TRANSACTION_LIST,
+    load=_FIND,
+    errors=("not_found",),
+)
+def list_recurring_transactions(call: Call[None, ListRequest, RecurringPayment]) -> Page[Shown]:
+    """Lists the transactions that the runs of one recurring payment made, newest first. A run that failed before it
+    made one is not in it.
+    """
+    made = call.query.where(Transaction.made_by, call.resource.id)
+    return page_of(made, transactions(call.world, call.environment), lambda row: render(call.world, row))
+
+
+@operation(
+    "GET /recurring-payments",
+    "The recurring payments that are not deleted",
+    answer=lambda: shapes.RecurringPaymentList,
+    query=PAYMENT_LIST,
+)
+def list_recurring_payments(call: Call[None, ListRequest, None]) -> Page[shapes.RecurringPaymentShape]:
+    """Lists recurring payments, newest first; those that were deleted are not shown."""
+    return page(call, PAYMENTS, render_recurring)
+
+
+@operation("GET /recurring-payments/{id}", "One recurring payment", basis="S20", load=_FIND, errors=("not_found",))
+def get_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
+    """Shows one recurring payment with its schedule and counters. One that was deleted is not found."""
+    return render_recurring(call.world, call.resource)
