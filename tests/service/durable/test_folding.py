@@ -13,7 +13,7 @@ import pytest
 from simulator.engine.durable import kept as bookkeeping
 from tests.service.durable.crashing import as_killed, document, kept
 from tests.service.durable.stores import Kept, play
-from tests.support import QUOTE
+from tests.support import QUOTE, eventually
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def test_entries_are_folded_into_a_base_and_the_world_is_the_same(path: Path) ->
     with kept(path) as (world, _):
         quotes = [world.api("POST", "/quotes", QUOTE).body["id"] for _ in range(60)]
         world.control("POST", "/snapshots", {})
+        eventually(lambda: asked(path, "SELECT count(*) FROM entries") < 60)
         before, dead = document(world), as_killed(path)
-    assert asked(dead, "SELECT count(*) FROM entries") < 60
     assert asked(dead, "SELECT number FROM worlds") > 20
     with kept(dead) as (world, _):
         assert document(world) == before
