@@ -12,9 +12,8 @@ from contracts.generator.releases import CONTROL, version
 from contracts.generator.schemas import REF, Components, Schema, any_of
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.operation import LIMIT, TAGS, ControlOperation
-from simulator.engine.control.shapes import ENVIRONMENT_MEANINGS
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.text.enums import explained, with_events
+from simulator.engine.text.enums import ENVIRONMENT, explained, listed, with_names
 from simulator.engine.text.fields import Body, Nothing
 from simulator.host import vocabulary
 
@@ -93,8 +92,8 @@ _PARAMETERS: Schema = {
         "in": "header",
         "description": "Where an action without a target applies.",
         "schema": {
-            **explained({"type": "string", "enum": list(ENVIRONMENT_MEANINGS)}, ENVIRONMENT_MEANINGS),
-            "default": "sandbox",
+            **with_names({"type": "string", **listed(ENVIRONMENT)}, vocabulary().names),
+            "default": next(iter(vocabulary().provider.environments)),
         },
     },
     "Limit": {
@@ -233,7 +232,7 @@ def _parameters(row: ControlOperation, components: Components, actions: dict[str
             own = explained(own | {"enum": list(actions)}, {one: _does(components, one) for one in actions})
         text = _PATHS.get(row.path.partition("{")[0] + name, f"Its {name}.")
         parameters.append({"name": name, "in": "path", "required": True, "description": text, "schema": own})
-    for name, schema in with_events(row.query or {}, vocabulary().event_meanings).items():
+    for name, schema in with_names(row.query or {}, vocabulary().names).items():
         if name in LIMIT:
             parameters.append({"$ref": "#/components/parameters/Limit"})
         else:

@@ -25,19 +25,6 @@ KEY = "whk_test_simulator"
 """The webhook key of the sandbox in the default world."""
 _DEEPEST = 2
 _SCENARIOS = 3
-_LOOK = {
-    "transaction": "GET /transactions/{id}",
-    "wallet": "GET /wallets/{id}",
-    "deposit": "GET /wallets/{wallet_id}/deposits",
-    "lightning_entry": "GET /wallets/{wallet_id}/lightning",
-    "quote": "GET /quotes/{id}",
-    "beneficiary": "GET /beneficiaries/{id}",
-    "kyc": "GET /profile/kyc",
-    "network": "GET /network/stats",
-    "webhook": "GET /webhooks/{id}",
-    "recurring_payment": "GET /recurring-payments/{id}",
-}
-"""Where the object of an event is read anew."""
 
 
 def pages(components: Components, found: Collection[Evidence]) -> dict[str, str]:
@@ -100,8 +87,9 @@ def _object(event: EventType) -> Iterator[str]:
         yield f"- Their status then: {', '.join(f'`{status}`' for status in _statuses(event))}."
     if event.requires:
         yield f"- Always there: {', '.join(f'`{member}`' for member in event.requires)}."
-    if event.object in _LOOK:
-        yield f"- The state of the object now: `{_LOOK[event.object]}`. Events may come late, twice or out of order."
+    for row in (row for row in vocabulary().operations if row.shows == event.object):
+        path = row.path if row.path.endswith("{id}") else row.path.replace("{id}", f"{{{kinds[0].parent}}}")
+        yield f"- The state of the object now: `{row.method} {path}`. Events may come late, twice or out of order."
     if event.is_last:
         yield "- Nothing more is expected of the object by itself after it."
 

@@ -15,7 +15,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from contracts.generator.provenance import component_name
 from contracts.generator.texts import explained
-from simulator.engine.text.enums import with_events
+from simulator.engine.text.enums import with_names
 from simulator.engine.text.shapes import Assumed, Origin, guesses
 from simulator.host import vocabulary
 
@@ -46,9 +46,9 @@ class Components:
         found, definitions = TypeAdapter.json_schemas(
             inputs, ref_template=REF + "{model}", schema_generator=explained(fields or {})
         )
-        meanings = vocabulary().event_meanings
-        found = {key: with_events(schema, meanings) for key, schema in found.items()}
-        defined = with_events(definitions.get("$defs", {}), meanings)
+        names = vocabulary().names
+        found = {key: with_names(schema, names) for key, schema in found.items()}
+        defined = with_names(definitions.get("$defs", {}), names)
         closed = reached([schema for (_, mode), schema in found.items() if mode == "serialization"], defined)
         for name, schema in defined.items():
             finished = self._finish(name, schema, closed=name in closed)

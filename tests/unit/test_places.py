@@ -21,7 +21,6 @@ from typing_extensions import TypedDict
 from contracts.generator.diagrams import pages
 from simulator import host
 from simulator.engine.control.scenarios.faults import ROWS as CONTROL_ROWS
-from simulator.engine.faults import wording
 from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
 from simulator.engine.insight.coverage import catalogue
 from simulator.engine.insight.histories import cells
@@ -191,8 +190,9 @@ def test_whatever_plays_with_money_knows_a_new_operation_that_spends(monkeypatch
     with world.change(world.cause):
         world.store[ASSUMED].put("S4", "null_without_failure")
         world.store[ASSUMED].put("W8", "only_the_listed_fields")
+    wording = simulator.provider.wording
     assert "failure_code" in wording.answer(world, {"id": "lamp_1", "created_at": "2026-01-01T00:00:00.000Z"})
-    assert wording.told(world, ROW.name, {"id": "lamp_1", "colour": "red"}) == {"id": "lamp_1"}
+    assert wording.subject(world, ROW.name, {"id": "lamp_1", "colour": "red"}) == {"id": "lamp_1"}
     covered = catalogue(host.vocabulary().operations, (), host.vocabulary())
     assert operation.name in [row.name for row in covered["operations"]]
 

@@ -12,10 +12,11 @@ from functools import cache
 
 from contracts.generator.decisions import data_of
 from simulator.certification.rules import RULES
-from simulator.engine.insight.signals import KINDS
+from simulator.engine.insight.signals import kinds
 from simulator.engine.text.citations import places_of, slug
 from simulator.exploration.judgement.mending import ADVICE
 from simulator.exploration.plans import NONE
+from simulator.host import vocabulary
 from simulator.service import TOOLING
 
 
@@ -64,7 +65,7 @@ def cited() -> Iterator[tuple[str, str, str]]:
         yield "conform", played.name, played.basis
     for examined in RULES:
         yield "certify", examined.name, examined.clause
-    for name, kind in KINDS.items():
+    for name, kind in kinds(vocabulary()).items():
         yield "advice", name, kind.clause
     for name, advice in ADVICE.items():
         yield "explore", name, advice.clause

@@ -24,7 +24,7 @@ from simulator.engine.control.call import ControlCall
 from simulator.engine.control.refusals import wrong
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.server.running.slices import Content
-from simulator.engine.text.enums import EVENT_NAMES, explained
+from simulator.engine.text.enums import ENVIRONMENT, EVENT, explained, listed
 from simulator.engine.text.fields import Body, Nothing
 from simulator.engine.text.json import MAX_BYTES
 from simulator.engine.text.strict import did_you_mean, refuse_names, refuse_unknown
@@ -66,7 +66,12 @@ def one_of(choices: Mapping[str, str], means: str) -> Mapping[str, Any]:
 
 def event_name(means: str) -> Mapping[str, Any]:
     """The schema of a query parameter that is the name of an event."""
-    return {"type": "string", **EVENT_NAMES, "description": means}
+    return {"type": "string", **listed(EVENT), "description": means}
+
+
+def environment_name(means: str) -> Mapping[str, Any]:
+    """The schema of a query parameter that is the name of an environment."""
+    return {"type": "string", **listed(ENVIRONMENT), "description": means}
 
 
 WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}

@@ -9,13 +9,9 @@ import orjson
 from typing_extensions import TypedDict
 
 from simulator.engine.scenario.language.shapes import StoppedScenario
-from simulator.engine.text.shapes import OneOf, Timestamp
+from simulator.engine.text.shapes import EnvironmentName, Timestamp
 
-ENVIRONMENT_MEANINGS = {
-    "sandbox": "The sandbox, at /v1.",
-    "production": "The simulated production, at /production/v1.",
-}
-Environment = Annotated[str, OneOf(ENVIRONMENT_MEANINGS)]
+Environment = Annotated[str, EnvironmentName()]
 AnyObject = Mapping[str, Any]
 
 

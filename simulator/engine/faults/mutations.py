@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from simulator.engine.text.enums import with_events
+from simulator.engine.text.enums import with_names
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.kernel.dataclass import dataclass
 
@@ -94,7 +94,7 @@ def places_of_event(vocabulary: Vocabulary, event: str) -> Places:
 def _places(vocabulary: Vocabulary, *shapes: tuple[Path, object]) -> Places:
     found: dict[Path, Place] = {}
     for path, shape in shapes:
-        schema = with_events(_schema_of(shape), vocabulary.event_meanings)
+        schema = with_names(_schema_of(shape), vocabulary.names)
         _enter(schema, schema.get("$defs", {}), path, found)
     return dict(sorted(found.items(), key=lambda item: len(item[0])))
 

@@ -15,9 +15,9 @@ from typing_extensions import TypedDict
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.insight import conduct, lessons, receipts
 from simulator.engine.insight.shapes import Finding
-from simulator.engine.insight.signals import KINDS, Signal
+from simulator.engine.insight.signals import Signal, kinds
 from simulator.engine.insight.traffic import traffic_of
-from simulator.engine.records.advice import ADVICE, Advice, Severity
+from simulator.engine.records.advice import ADVICE, Advice, AdviceKind, Severity
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.citations import links_of
@@ -42,11 +42,12 @@ def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
     # Detectors see the calls of tools, which may be what an integrator's call follows: a sign-in after a 401, say.
     own = {call.row.id for call in calls if call.is_of_a_tool}
     signals = chain.from_iterable(detect(world, calls) for detect in (*conduct.DETECTORS, *receipts.DETECTORS))
+    known = kinds(vocabulary_of(world))
     groups: dict[tuple[str, str], list[Signal]] = {}
     for signal in signals:
-        if own.isdisjoint(signal.requests):
+        if signal.kind in known and own.isdisjoint(signal.requests):
             groups.setdefault((signal.kind, signal.subject), []).append(signal)
-    found = [_taught(world, _finding(group)) for group in groups.values()]
+    found = [_taught(world, _finding(known[kind], group)) for (kind, _), group in groups.items()]
     found += (_taught(world, one) for one in _noted(world) if own.isdisjoint(one["requests"]))
     return sorted(found, key=lambda finding: (finding["last_at"] or "", finding["id"]))
 
@@ -88,9 +89,8 @@ def _taught(world: World, bare: Bare) -> Finding:
     return taught
 
 
-def _finding(signals: list[Signal]) -> Bare:
+def _finding(kind: AdviceKind, signals: list[Signal]) -> Bare:
     last = signals[-1]
-    kind = KINDS[last.kind]
     times = [signal.at_ms for signal in signals if signal.at_ms is not None]
     return {
         "id": _identifier(last.kind, last.subject),

@@ -7,7 +7,7 @@ waited longer counts, because under a manual clock simulated time stands still a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -21,16 +21,6 @@ from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration
 from simulator.kernel.world import World
 
 Detector: TypeAlias = Callable[[World, Sequence[JournaledCall]], Iterator[Signal]]
-
-LASTING_CODES = frozenset(
-    {
-        "invalid_request", "missing_parameter", "invalid_parameter", "invalid_date_range", "unsupported_pair",
-        "unsupported_network", "unsupported_asset", "unsupported_provider", "unsupported_event", "amount_too_low",
-        "invalid_wallet_address", "invalid_phone_number", "invalid_bank_account", "beneficiary_mismatch",
-        "quote_expired", "quote_not_found", "order_not_found", "not_found", "invoice_expired",
-    }
-)  # fmt: skip
-"""Refusals that the same request gets again; others may pass once the state has changed."""
 
 RETRY_WINDOW_MS = MINUTE_MS
 """A repetition after a longer wait is not taken for a retry."""
@@ -122,24 +112,25 @@ def late_confirmations(world: World, calls: Sequence[JournaledCall]) -> Iterator
 # --- retries ------------------------------------------------------------------------------------------------------
 
 
-def unchanged_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def unchanged_retries(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+    lasting = {row.code for row in vocabulary_of(world).errors.values() if row.lasting}
     for group in _repetitions(calls):
         for earlier, call in pairwise(group):
             answered = f"{earlier.row.status} {earlier.code}"
             if earlier.row.status not in (400, 403, 404, 422) or _other_key(call, earlier):
                 continue
-            if earlier.code in LASTING_CODES and call.wait_ms(earlier) < RETRY_WINDOW_MS:
+            if earlier.code in lasting and call.wait_ms(earlier) < RETRY_WINDOW_MS:
                 yield _signal("unchanged_retry", _name(call), [earlier, call], answered)
-        yield from _hammering(group)
+        yield from _hammering(group, lasting)
 
 
-def _hammering(group: list[JournaledCall]) -> Iterator[Signal]:
+def _hammering(group: list[JournaledCall], lasting: Collection[str]) -> Iterator[Signal]:
     """Refusals that a change of state may lift, repeated at least twice at once and with nothing between."""
     for first, second, third in zip(group, group[1:], group[2:], strict=False):
         trio = (first, second, third)
         if (
             all(call.row.status in (403, 422) and call.code == first.code for call in trio)
-            and first.code not in LASTING_CODES
+            and first.code not in lasting
             and third.place == first.place + 2
             and not _other_key(second, first)
             and not _other_key(third, second)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from simulator.engine.records.advice import Severity
+from collections.abc import Mapping
+
+from simulator.engine.records.advice import AdviceKind, Severity
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.kernel.dataclass import dataclass
 
 INFO: Severity = "info"
 WARNING: Severity = "warning"
 ERROR: Severity = "error"
-
-
-@dataclass(frozen=True)
-class AdviceKind:
-    """One kind: how severe it is, what it says about a subject, what to do, and the clause that says so."""
-
-    severity: Severity
-    message: str
-    what_to_do: str
-    clause: str
 
 
 @dataclass(frozen=True)
@@ -36,7 +29,7 @@ class Signal:
     severity: Severity | None = None
 
 
-KINDS: dict[str, AdviceKind] = {
+_KINDS: Mapping[str, AdviceKind] = {
     "unknown_field": AdviceKind(
         WARNING,
         "{subject} was sent a field or parameter that it does not know: {detail}.",
@@ -127,12 +120,6 @@ KINDS: dict[str, AdviceKind] = {
         "Use `size`; `limit` is only an alias kept for compatibility.",
         "Common list parameters; Versioning",
     ),
-    "late_confirmation": AdviceKind(
-        WARNING,
-        "{subject} was called in the last seconds of its quote ({detail} left).",
-        "Confirm quotes early, or fetch a fresh one when little of the 30 minutes is left.",
-        "Limits, quote validity",
-    ),
     "webhook_not_acknowledged": AdviceKind(
         WARNING,
         "The endpoint {subject} did not acknowledge deliveries: {detail}.",
@@ -188,3 +175,8 @@ KINDS: dict[str, AdviceKind] = {
         "scenario files, rules of evaluation",
     ),
 }
+
+
+def kinds(vocabulary: Vocabulary) -> Mapping[str, AdviceKind]:
+    """Return the kinds of advice on a service, by name."""
+    return {**_KINDS, **vocabulary.provider.advice}

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.records.saved import STRICT, SavedTimestamp
 from simulator.kernel.clock import format_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
@@ -19,6 +20,18 @@ SEVERITY_MEANINGS = {
     "warning": "It will hurt one day.",
     "error": "It goes wrong at the service.",
 }
+
+
+@dataclass(frozen=True)
+class AdviceKind:
+    """One kind: how severe it is, what it says about a subject, what to do, and the clause that says so."""
+
+    severity: Severity
+    message: str
+    what_to_do: str
+    clause: str
+
+
 KEPT = 10_000
 """How many findings a world keeps; the oldest go first."""
 

@@ -23,6 +23,8 @@ class ErrorCode:
     basis: str = "specified"
     anywhere: bool = False
     """Whether operations answer it before their own rules, without declaring it (decision H2)."""
+    lasting: bool = False
+    """Whether the same request gets it again; others may pass once the state has changed."""
     after: str = ""
     """The code that stands before it in the catalogue, where that is not the one before it in its room."""
 
@@ -39,11 +41,11 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
     (
         ErrorCode("unauthorized", 401, "the token is missing, expired or invalid", anywhere=True),
         ErrorCode("forbidden", 403, "the key lacks permission, or the profile is not active", anywhere=True),
-        ErrorCode("invalid_request", 400, "the body or query is malformed", anywhere=True),
-        ErrorCode("missing_parameter", 400, "a required field is absent; param names it", anywhere=True),
-        ErrorCode("invalid_parameter", 400, "a value is invalid; param names it", anywhere=True),
-        ErrorCode("invalid_date_range", 400, "end_date lies before start_date", anywhere=True),
-        ErrorCode("not_found", 404, "the resource does not exist in this environment", anywhere=True),
+        ErrorCode("invalid_request", 400, "the body or query is malformed", anywhere=True, lasting=True),
+        ErrorCode("missing_parameter", 400, "a required field is absent; param names it", anywhere=True, lasting=True),
+        ErrorCode("invalid_parameter", 400, "a value is invalid; param names it", anywhere=True, lasting=True),
+        ErrorCode("invalid_date_range", 400, "end_date lies before start_date", anywhere=True, lasting=True),
+        ErrorCode("not_found", 404, "the resource does not exist in this environment", anywhere=True, lasting=True),
         ErrorCode("idempotency_conflict", 409, "the same Idempotency-Key with a different request", anywhere=True),
         ErrorCode("rate_limited", 429, "too many requests; wait for the Retry-After header value", anywhere=True),
         ErrorCode("internal_error", 500, "an unexpected error; retry with backoff", anywhere=True),

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from simulator.engine.faults import wording
 from simulator.engine.records.origins import present_origin
-from simulator.engine.rows.service import signing_of
+from simulator.engine.rows.service import service_of
 from simulator.engine.text.json import JsonObject, Shown, dumps
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Event
@@ -56,9 +55,10 @@ class EventType:
 
 def make(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
     """An event with its raw envelope, not yet in the journal."""
-    signing, now_ms = signing_of(world), world.now_ms
+    service, now_ms = service_of(world), world.now_ms
+    signing, wording = service.signing, service.wording
     event_id = world.streams.identifier(signing.event_prefix, "ids.event")
-    told = wording.told(world, event_type, subject)
+    told = wording.subject(world, event_type, subject)
     raw = dumps(wording.answer(world, signing.envelope(event_id, event_type, now_ms, environment, told)))
     return Event(
         id=event_id,

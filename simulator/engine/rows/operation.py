@@ -137,6 +137,8 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     basis: str = "specified"
     description: str = ""
     statuses: tuple[str, ...] = ()
+    shows: str = ""
+    """The object of events that it shows as it is now."""
 
     @property
     def takes_key(self) -> bool:
@@ -221,6 +223,7 @@ class OperationDecorator:
         guessed: Mapping[str, str] | None = None,
         basis: str = "specified",
         statuses: tuple[str, ...] = (),
+        shows: str = "",
     ) -> Callable[[Callable[[Call[BodyT, QueryT, ResourceT]], Answer]], Operation[BodyT, QueryT, ResourceT]]:
         """Declare the decorated function as the operation `route`, such as `GET /wallets/{id}`.
 
@@ -272,6 +275,7 @@ class OperationDecorator:
                 basis,
                 " ".join(cleandoc(action.__doc__ or "").split()),
                 statuses,
+                shows,
             )
 
         return declare

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from simulator.engine.records.advice import AdviceKind
 from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.money import Money
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.signing import Signing
+from simulator.engine.rows.wording import Wording
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
@@ -62,6 +64,9 @@ class Provider:
     environments: Mapping[str, str]
     """The environments of an account with their base paths. The first environment is the default."""
 
+    environment_names: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    """What people call its environments, without an article; "NAME environment" where nothing is given."""
+
     identity: Identity
     """Its callers, their keys and its users."""
 
@@ -83,8 +88,14 @@ class Provider:
     clauses: Mapping[str, str] = field(default_factory=dict)
     """The clause of the specification behind each kind of advice that its rooms note."""
 
+    advice: Mapping[str, AdviceKind] = field(default_factory=dict)
+    """The kinds of advice that only this service can give, or words otherwise."""
+
     ways: Callable[[], object] = _no_ways
     """The ways to its events, a `Ways` of the scenario package: `ways_of(world)` has it with its type."""
+
+    wording: Wording = Wording()
+    """How it words refusals, answers and events under other assumptions than usual."""
 
     money: Money = Money()
     """Its operations that quote, spend or move money."""

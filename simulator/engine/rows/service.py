@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from simulator.engine.rows.money import Money
 from simulator.engine.rows.signing import Signing
+from simulator.engine.rows.wording import Wording
 from simulator.kernel.world import World
 
 
 class Service:
-    """How the simulated service sends webhooks, and which of its operations move money."""
+    """How the simulated service words what it says and sends webhooks, and which of its operations move money."""
 
     signing: Signing
     money: Money
+    wording: Wording
 
 
 def service_of(world: World) -> Service:

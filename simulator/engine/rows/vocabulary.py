@@ -19,6 +19,7 @@ from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order
 from simulator.engine.rows.service import Service
 from simulator.engine.rows.subjects import Subject, is_end, subjects_of
+from simulator.engine.text.enums import ENVIRONMENT, EVENT
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 
@@ -29,7 +30,7 @@ class Vocabulary(Service):
     def __init__(self, provider: Provider) -> None:
         rooms = provider.rooms
         self.provider = provider
-        self.signing, self.money = provider.signing, provider.money
+        self.signing, self.money, self.wording = provider.signing, provider.money, provider.wording
         operations = (row for room in rooms for row in room.operations)
         self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
         self.events: Mapping[str, EventType] = chapter("events", (room.events for room in rooms))
@@ -51,6 +52,17 @@ class Vocabulary(Service):
     def event_meanings(self) -> Mapping[str, str]:
         """When each event is sent, by its name."""
         return {row.name: row.meaning for row in self.events.values()}
+
+    @cached_property
+    def names(self) -> Mapping[str, Mapping[str, str]]:
+        """The names of events and environments with what each means, by what stands for them in a schema."""
+        return {EVENT: self.event_meanings, ENVIRONMENT: self._environment_meanings}
+
+    @property
+    def _environment_meanings(self) -> Mapping[str, str]:
+        provider = self.provider
+        called = {name: provider.environment_names.get(name, f"{name} environment") for name in provider.environments}
+        return {name: f"The {called[name]}, at {base}." for name, base in provider.environments.items()}
 
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Subject, ...]]:

@@ -11,8 +11,8 @@ from typing import Any
 
 DESCRIPTIONS = "x-enum-descriptions"
 _LISTS = ("x-extensible-enum", "x-known-values", "enum")
-EVENT_NAMES = {"enum": ["<event>"], DESCRIPTIONS: ["<event>"]}
-"""What a schema lists for the name of an event, until `with_events` lists the events of a service."""
+EVENT, ENVIRONMENT = "<event>", "<environment>"
+"""What a schema lists for the names of events and environments, until `with_names` lists those of a service."""
 
 
 def values_of(schema: Mapping[str, Any]) -> list[Any]:
@@ -32,11 +32,33 @@ def meanings_of(schema: Mapping[str, Any]) -> dict[str, str]:
     return dict(zip(map(str, values_of(schema)), texts, strict=False))
 
 
-def with_events(schema: Any, meanings: Mapping[str, str]) -> Any:
-    """The schema with all events of a service, and when each is sent, wherever one is named."""
+def listed(name: str) -> dict[str, Any]:
+    """The values of a schema that are names of the service, and what each means."""
+    return {"enum": [name], DESCRIPTIONS: [name]}
+
+
+def with_names(schema: Any, names: Mapping[str, Mapping[str, str]]) -> Any:
+    """The schema with all names of a service, and what each means, wherever one of the keys of `names` stands for them.
+
+    A key in a description becomes the words of the meaning before its first comma.
+    """
     if isinstance(schema, list):
-        return [with_events(one, meanings) for one in schema]
+        meanings = names.get(schema[0]) if len(schema) == 1 and isinstance(schema[0], str) else None
+        return [with_names(one, names) for one in schema] if meanings is None else list(meanings)
     if not isinstance(schema, Mapping):
         return schema
-    found = {name: with_events(part, meanings) for name, part in schema.items()}
-    return explained({**found, "enum": list(meanings)}, meanings) if found.items() >= EVENT_NAMES.items() else found
+    found: dict[str, Any] = {}
+    for key, part in schema.items():
+        if key in names:
+            found |= {name: _about(part, key, meaning) for name, meaning in names[key].items()}
+        elif key == DESCRIPTIONS and part[0] in names:
+            found[key] = list(names[part[0]].values())
+        else:
+            found[key] = with_names(part, names)
+    return found
+
+
+def _about(schema: Mapping[str, Any], placeholder: str, meaning: str) -> dict[str, Any]:
+    called = meaning.partition(",")[0]
+    text = schema["description"].replace(placeholder, called[:1].lower() + called[1:])
+    return {**schema, "description": text}

@@ -16,7 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
-from simulator.engine.text.enums import EVENT_NAMES, explained
+from simulator.engine.text.enums import ENVIRONMENT, EVENT, explained, listed
 from simulator.kernel.dataclass import dataclass
 
 Constraint = Literal[
@@ -98,7 +98,25 @@ class EventName:
     """The name of an event, whichever the service has."""
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {**handler(core), **EVENT_NAMES}
+        return {**handler(core), **listed(EVENT)}
+
+
+class EnvironmentName:
+    """The name of an environment, whichever the service has."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(core), **listed(ENVIRONMENT)}
+
+
+@dataclass(frozen=True)
+class PerEnvironment:
+    """An object with a member for each environment, whichever the service has, and what a member says."""
+
+    says: str
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        member = {**handler(core)["additionalProperties"], "description": self.says}
+        return {"properties": {ENVIRONMENT: member}, "required": [ENVIRONMENT], "type": "object"}
 
 
 @dataclass(frozen=True, eq=False)

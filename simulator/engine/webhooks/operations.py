@@ -231,7 +231,13 @@ def list_webhooks(call: Call[None, ListRequest, None]) -> Page[shapes.WebhookEnd
     return page(call, ENDPOINTS, lambda world, record: shapes.render_webhook(world, record))
 
 
-@operation("GET /webhooks/{id}", "One endpoint", load=_FIND, errors=("not_found",))
+@operation(
+    "GET /webhooks/{id}",
+    "One endpoint",
+    load=_FIND,
+    errors=("not_found",),
+    shows="webhook",
+)
 def get_webhook(call: Call[None, None, Webhook]) -> shapes.WebhookEndpoint:
     """Shows one registered endpoint. The signing key is not part of it."""
     return shapes.render_webhook(call.world, call.resource)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator.engine import webhooks
+from simulator.engine.records.advice import AdviceKind
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.provider import OrderNumbers, Provider
@@ -26,6 +27,7 @@ from simulator.providers.ramp.money import MONEY
 from simulator.providers.ramp.signing import SIGNING
 from simulator.providers.ramp.spelling import DEPOSIT, SHORT
 from simulator.providers.ramp.ways import table
+from simulator.providers.ramp.wording import WORDING
 
 ROOMS: tuple[Room, ...] = (
     reference.ROOM,
@@ -52,6 +54,7 @@ PROVIDER = Provider(
     "ramp",
     ROOMS,
     environments={"sandbox": "/v1", "production": "/production/v1"},
+    environment_names={"sandbox": "sandbox", "production": "simulated production"},
     identity=IDENTITY,
     signing=SIGNING,
     alternatives=lambda: alternatives.ALTERNATIVES,
@@ -62,6 +65,15 @@ PROVIDER = Provider(
         "deposit_not_matched": "Ramp quotes and ramps; decision S6",
         "payment_not_taken": "Send; decision S9",
     },
+    advice={
+        "late_confirmation": AdviceKind(
+            "warning",
+            "{subject} was called in the last seconds of its quote ({detail} left).",
+            "Confirm quotes early, or fetch a fresh one when little of the 30 minutes is left.",
+            "Limits, quote validity",
+        )
+    },
     ways=lambda: table.WAYS,
+    wording=WORDING,
     money=MONEY,
 )

@@ -20,12 +20,12 @@ from simulator.engine.control.operation import (
     Query,
     Raw,
     any_text,
+    environment_name,
     event_name,
     known_event,
-    one_of,
 )
 from simulator.engine.control.refusals import wrong
-from simulator.engine.control.shapes import ENVIRONMENT_MEANINGS, Envelope, EnvelopeList, Environment, embedded
+from simulator.engine.control.shapes import Envelope, EnvelopeList, Environment, embedded
 from simulator.engine.records.conditions import Condition, having, newest_of, oldest_of
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.requests import JournalEntry, requests_of
@@ -297,7 +297,7 @@ _REQUESTS: Query = {
 _EVENTS: Query = {
     "type": event_name("Only events of this type."),
     "object_id": any_text("Only events about the resource of this id."),
-    "environment": one_of(ENVIRONMENT_MEANINGS, "Only events of this environment."),
+    "environment": environment_name("Only events of this environment."),
 }
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation(

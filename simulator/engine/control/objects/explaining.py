@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, get_args, get_type_hints
 
 from simulator.engine.control.objects.inspection_shapes import Cause, HistoryStep, StoryTimer
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.kind import Kind
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Meanings, OneOf
@@ -19,7 +20,8 @@ Files = Callable[[World, str], ScenarioFile]
 
 _THROUGH = frozenset({"request", "body", "details"})
 """Parts of a path that lead to what is meant, and name nothing."""
-_TAKEN_FOR_GRANTED = frozenset({"type", "method", "path", "quote.type", "quote.method"})
+_TAKEN_FOR_GRANTED = frozenset({"type", "method", "path"})
+"""Fields of an object, or of what it used up, that a rule asks for in order to see the right objects at all."""
 _TESTS: Mapping[str, str] = {
     "ends_with": "ends in {}",
     "starts_with": "begins with {}",
@@ -51,25 +53,26 @@ def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: S
     return f"{told}.{_next(timers)}"
 
 
-def condition_of(file: ScenarioFile, place: str) -> str:
+def _condition_of(file: ScenarioFile, place: str, used: Collection[str]) -> str:
     """What the rule at a place of a scenario asks for, in words: "" where it asks for nothing, or there is none."""
     for index, rule in enumerate(file.script.rules):
         if file.place(f"rules[{index}]") == place:
-            return " and ".join(_asked(rule.where))
+            return " and ".join(_asked(rule.where, used))
     return ""
 
 
 def condition_in(world: World, files: Files, scenario: str, place: str) -> str:
     """The same for a scenario of a world; "" for one that it has no more."""
     try:
-        return condition_of(files(world, scenario), place)
+        return _condition_of(files(world, scenario), place, vocabulary_of(world).using)
     except ControlError:
         return ""
 
 
-def _asked(where: Mapping[str, object]) -> Iterable[str]:
+def _asked(where: Mapping[str, object], used: Collection[str]) -> Iterable[str]:
     for path, wanted in where.items():
-        if path in _TAKEN_FOR_GRANTED:
+        root, _, field = path.rpartition(".")
+        if field in _TAKEN_FOR_GRANTED and (not root or root in used):
             continue
         name = _named(path)
         if isinstance(wanted, Mapping):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.time.clock import ClockState, show_clock
 from simulator.engine.control.worlds.set_aside import UnreadableWorld
 from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
-from simulator.engine.text.shapes import Count, Format, Timestamp
+from simulator.engine.text.enums import ENVIRONMENT
+from simulator.engine.text.shapes import Count, Format, PerEnvironment, Timestamp
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.worlds.settings import AllSettings, all_settings
 from simulator.engine.worlds.simulator import Simulator
@@ -29,11 +31,9 @@ class KeySet(TypedDict):
     """Where the interface of this environment begins."""
 
 
-class CredentialSet(TypedDict):
-    sandbox: KeySet
-    """The keys of the sandbox."""
-    production: KeySet
-    """The keys of the simulated production."""
+CredentialSet = TypeAliasType(
+    "CredentialSet", Annotated[Mapping[str, KeySet], PerEnvironment(f"The keys of {ENVIRONMENT}.")]
+)
 
 
 class PlatformUserEntry(TypedDict):
@@ -82,10 +82,7 @@ def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject
         "id": world.id,
         "seed": world.seed,
         "clock": show_clock(world),
-        "credentials": {
-            "sandbox": _key_set(origin, world, "sandbox"),
-            "production": _key_set(origin, world, "production"),
-        },
+        "credentials": {name: _key_set(origin, world, name) for name in world.environments},
         "platform_users": [
             {"user_id": user.user_id, "email": user.email, "phone_number": user.phone_number}
             for user in identity_of(world).other_users(world)

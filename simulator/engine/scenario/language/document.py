@@ -219,12 +219,12 @@ def _unquoted(text: str, error: yaml.MarkedYAMLError) -> str:
     """A hint where `${…}` stands unquoted inside braces or brackets, which its own brace ends."""
     lines = text.splitlines()
     for mark in (error.problem_mark, error.context_mark):
-        if mark is not None and mark.line < len(lines) and _PLAIN_REFERENCE.search(lines[mark.line]):
-            return '; write text with ${…} in quotes inside { } and [ ], as in "/quotes/${quote.id}"'
+        if mark is not None and mark.line < len(lines) and (found := _PLAIN_REFERENCE.search(lines[mark.line])):
+            return f'; write text with ${{…}} in quotes inside {{ }} and [ ], as in "{found[1]}"'
     return ""
 
 
-_PLAIN_REFERENCE = re.compile(r"""[\[{,:]\s*[^"'\s,{}\[\]]*\$\{""")
+_PLAIN_REFERENCE = re.compile(r"""[\[{,:]\s*([^"'\s,{}\[\]]*\$\{[^"'\s,{}\[\]]*\}?)""")
 
 
 class _Refused(Exception):

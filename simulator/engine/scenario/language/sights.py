@@ -16,7 +16,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.play.matching import CARRIED
-from simulator.engine.text.enums import with_events
+from simulator.engine.text.enums import with_names
 from simulator.engine.text.globs import can_match
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks import shapes
@@ -119,7 +119,7 @@ def sight_of(vocabulary: Vocabulary, shape: Any, generator: type[GenerateJsonSch
         schema = shape.model_json_schema(schema_generator=generator)
     else:
         schema = TypeAdapter(shape).json_schema(mode="serialization", schema_generator=generator)
-    schema = with_events(schema, vocabulary.event_meanings)
+    schema = with_names(schema, vocabulary.names)
     return Sight(tuple(_forms_of(schema, schema.get("$defs", {}))))
 
 

@@ -1,12 +1,12 @@
-"""What a call says and is answered, in the words of its world (`wire/wording`)."""
+"""What a call says and is answered, in the words of its world."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator.engine.faults import wording
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.service import service_of
 from simulator.engine.server.http.messages import Outgoing, body_of
 from simulator.engine.server.http.request import Request, identify
 from simulator.engine.text.json import MAX_BYTES, JsonObject, dumps
@@ -41,7 +41,7 @@ def answered(request: Request, operation: Operation, answer: Mapping[str, object
         status = 200
     if answer is None:
         return outgoing(request, status, b"")
-    said = wording.answer(request.world, answer)
+    said = service_of(request.world).wording.answer(request.world, answer)
     is_bare = operation.name in _NOT_SHOWN and assumes(request.world, "L6", "bare_lists")
     return outgoing(request, status, dumps(said["data"] if is_bare else said))
 
@@ -51,6 +51,7 @@ def refused(request: Request, error: ApiError | IllegalMove) -> Outgoing:
     identify(request)
     if isinstance(error, IllegalMove):
         error = ApiError("invalid_state", f"Not possible in the present status: {error}")
+    wording = service_of(request.world).wording
     error = wording.refusal(request.world, error)
     body = wording.envelope(request.world, error, request.request_id)
     return outgoing(request, error.status, dumps(body), error.headers)

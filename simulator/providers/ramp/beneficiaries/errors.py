@@ -9,12 +9,14 @@ BENEFICIARY_MISMATCH = ErrorCode(
     422,
     "the beneficiary's currency or method does not match the quote",
     after="invalid_wallet_address",
+    lasting=True,
 )
 UNSUPPORTED_PROVIDER = ErrorCode(
     "unsupported_provider",
     422,
     "the mobile money provider is not supported in the country",
     after="invalid_bank_account",
+    lasting=True,
 )
 
 ERRORS = (

@@ -214,7 +214,13 @@ def list_beneficiaries(call: Call[None, ListRequest, None]) -> Page[shapes.Benef
     return page(call, BENEFICIARIES, lambda world, record: shapes.render_beneficiary(world, record))
 
 
-@operation("GET /beneficiaries/{id}", "One beneficiary", load=_FIND, errors=("not_found",))
+@operation(
+    "GET /beneficiaries/{id}",
+    "One beneficiary",
+    load=_FIND,
+    errors=("not_found",),
+    shows="beneficiary",
+)
 def get_beneficiary(call: Call[None, None, Beneficiary]) -> shapes.BeneficiaryShape:
     """Shows one saved beneficiary. A deleted one is not found."""
     return shapes.render_beneficiary(call.world, call.resource)

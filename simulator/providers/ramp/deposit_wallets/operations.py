@@ -261,6 +261,7 @@ _LIGHTNING = Listing[LightningEntry](
     query=_DEPOSITS,
     load=find_wallet,
     errors=("not_found",),
+    shows="deposit",
 )
 def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.DepositShape]:
     """Lists what came to one wallet, on the chain and over Lightning, newest first; failed ones too."""
@@ -275,6 +276,7 @@ def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.D
     query=_LIGHTNING,
     load=find_wallet,
     errors=("not_found",),
+    shows="lightning_entry",
 )
 def list_lightning_entries(call: Call[None, ListRequest, Wallet]) -> Page[shapes.LightningEntryShape]:
     """Lists the Lightning addresses and invoices of one wallet, newest first."""
@@ -289,7 +291,11 @@ def list_wallets(call: Call[None, ListRequest, None]) -> Page[shapes.WalletShape
 
 
 @operation(
-    "GET /wallets/{id}", "A deposit wallet with its Lightning addresses", load=find_wallet, errors=("not_found",)
+    "GET /wallets/{id}",
+    "A deposit wallet with its Lightning addresses",
+    load=find_wallet,
+    errors=("not_found",),
+    shows="wallet",
 )
 def get_wallet(call: Call[None, None, Wallet]) -> shapes.WalletShape:
     """Shows one deposit wallet, a bitcoin one with its Lightning addresses."""

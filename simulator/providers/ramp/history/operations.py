@@ -164,6 +164,7 @@ def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
     answer=lambda: shapes.TransactionShape,
     load=_FIND,
     errors=("not_found",),
+    shows="transaction",
 )
 def get_transaction(call: Call[None, None, Transaction]) -> Shown:
     """Shows one transaction of any type as it is now; `type` says which shape it has. Events can arrive late or out of

@@ -341,7 +341,13 @@ def _use(world: World, quote: RampQuote) -> Transaction:
     )
 
 
-@operation("GET /quotes/{id}", "A ramp quote with its current status", load=load_quote, errors=("quote_not_found",))
+@operation(
+    "GET /quotes/{id}",
+    "A ramp quote with its current status",
+    load=load_quote,
+    errors=("quote_not_found",),
+    shows="quote",
+)
 def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
     """Shows a ramp quote as it is now: whether it can still be confirmed, and until when. Rate, amounts and fee never
     change once the quote is made.

@@ -292,7 +292,14 @@ def list_recurring_payments(call: Call[None, ListRequest, None]) -> Page[shapes.
     return page(call, PAYMENTS, render_recurring)
 
 
-@operation("GET /recurring-payments/{id}", "One recurring payment", basis="S20", load=_FIND, errors=("not_found",))
+@operation(
+    "GET /recurring-payments/{id}",
+    "One recurring payment",
+    basis="S20",
+    load=_FIND,
+    errors=("not_found",),
+    shows="recurring_payment",
+)
 def get_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
     """Shows one recurring payment with its schedule and counters. One that was deleted is not found."""
     return render_recurring(call.world, call.resource)

@@ -9,21 +9,24 @@ UNSUPPORTED_PAIR = ErrorCode(
     422,
     "this combination of network, asset, fiat or method is not supported",
     after="idempotency_conflict",
+    lasting=True,
 )
 INVALID_WALLET_ADDRESS = ErrorCode(
-    "invalid_wallet_address", 422, "the address is not valid for the network", after="quote_not_found"
+    "invalid_wallet_address", 422, "the address is not valid for the network", after="quote_not_found", lasting=True
 )
 NETWORK_UNAVAILABLE = ErrorCode(
     "network_unavailable", 503, "the target network is down or temporarily unavailable", after="slippage_exceeded"
 )
 UNSUPPORTED_NETWORK = ErrorCode(
-    "unsupported_network", 422, "the network is not active or not supported for the operation"
+    "unsupported_network", 422, "the network is not active or not supported for the operation", lasting=True
 )
-UNSUPPORTED_ASSET = ErrorCode("unsupported_asset", 422, "the asset is not available on the network")
+UNSUPPORTED_ASSET = ErrorCode("unsupported_asset", 422, "the asset is not available on the network", lasting=True)
 INVALID_PHONE_NUMBER = ErrorCode(
-    "invalid_phone_number", 422, "the phone number is not valid for the country", after="wallet_disabled"
+    "invalid_phone_number", 422, "the phone number is not valid for the country", after="wallet_disabled", lasting=True
 )
-INVALID_BANK_ACCOUNT = ErrorCode("invalid_bank_account", 422, "the bank code or account number was not validated")
+INVALID_BANK_ACCOUNT = ErrorCode(
+    "invalid_bank_account", 422, "the bank code or account number was not validated", lasting=True
+)
 
 ERRORS = (
     UNSUPPORTED_PAIR,

@@ -12,14 +12,14 @@ import pytest
 from simulator.engine.insight.advice import MOST_EVIDENCE, findings
 from simulator.engine.insight.lessons import lesson_of, lessons
 from simulator.engine.insight.shapes import Finding
-from simulator.engine.insight.signals import KINDS
+from simulator.engine.insight.signals import kinds
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.text.json import dumps
 from simulator.engine.text.texts import headers_text
 from simulator.engine.webhooks import Delivery
 from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Webhook
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
+from simulator.host import Simulator, vocabulary
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.texts import NO_HEADERS, Text
@@ -230,7 +230,7 @@ def test_reading_again_and_again_without_webhooks_is_told_once_they_are_many(sim
 
 
 def test_every_kind_of_conduct_teaches() -> None:
-    assert [kind for kind in KINDS if not lesson_of(kind)["why"]] == []
+    assert [kind for kind in kinds(vocabulary()) if not lesson_of(kind)["why"]] == []
     for kind, lesson in lessons().items():
         for change in lesson["changes"]:
             assert change["before"] != change["after"], kind

@@ -310,7 +310,7 @@ def test_a_reference_that_needs_quotes_says_so() -> None:
         'write text with ${…} in quotes inside { } and [ ], as in "/quotes/${quote.id}"'
     )
     assert problems("name: x\nexpect:\n  - {resource: ${quote.id}, where: {status: x}}")[0][3].endswith(
-        'write text with ${…} in quotes inside { } and [ ], as in "/quotes/${quote.id}"'
+        'write text with ${…} in quotes inside { } and [ ], as in "${quote.id}"'
     )
 
 

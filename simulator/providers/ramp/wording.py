@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.service import service_of
+from simulator.engine.rows.wording import Wording
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.settings import assumes, assumes_anything
 from simulator.kernel.world import World
-
-ShownT = TypeVar("ShownT", bound=Mapping[str, object])
 
 _Rewrite: TypeAlias = Callable[[str, Any], object]
 """What stands in place of a value, by the name of the member that it is in; `_ABSENT`: nothing."""
@@ -28,7 +27,7 @@ _GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason"}
 _DECIMAL = re.compile(r"[0-9]+\.[0-9]+")
 
 
-def refusal(world: World, error: ApiError) -> ApiError:
+def _refusal(world: World, error: ApiError) -> ApiError:
     """A refusal as this world words it (decisions H3 to H5, H17)."""
     if not assumes_anything(world):
         return error
@@ -50,12 +49,12 @@ def refusal(world: World, error: ApiError) -> ApiError:
     return ApiError(code, error.message, error.param, status, headers)
 
 
-def envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
+def _envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
     """The error envelope of a refusal (decision H11)."""
     return error.envelope(None if assumes(world, "H11", "only_in_the_header") else request_id)
 
 
-def answer(world: World, shown: ShownT) -> ShownT:
+def _answer(world: World, shown: Shown) -> Shown:
     """An answer, or the envelope of an event, as this world writes it (decisions H8, H10, H19, L3, M2 and S4)."""
     if not assumes_anything(world):
         return shown
@@ -64,7 +63,7 @@ def answer(world: World, shown: ShownT) -> ShownT:
     return shown
 
 
-def told(world: World, event_type: str, subject: Shown) -> Shown:
+def _subject(world: World, event_type: str, subject: Shown) -> Shown:
     """What an event tells of its resource (decision W8)."""
     if assumes(world, "W8", "only_id_and_status"):
         return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
@@ -133,3 +132,6 @@ def _rewritten(value: object, rewrite: _Rewrite, name: str) -> object:
     elif isinstance(value, list):
         value = [_rewritten(item, rewrite, name) for item in value]
     return rewrite(name, value)
+
+
+WORDING = Wording(_refusal, _envelope, _answer, _subject)
