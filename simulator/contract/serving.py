@@ -10,48 +10,40 @@ from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.contract.own import own_page
 from simulator.docs import llms
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation, Handler, Raw, any_text
+from simulator.engine.control.operation import ControlOperation, Raw, any_text, calls_under
 from simulator.engine.control.pages import HTML, HtmlPage, apart, here, page_rows
 from simulator.engine.text.json import JsonObject, loads
 
 YAML = "application/yaml; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
+
+operation = calls_under("Contract")
 
 
-async def openapi_yaml(call: ControlCall) -> Raw[str]:
-    """The contract of the simulated interface, with the address and the keys of this server."""
-    return Raw(here(call, contract_file("openapi.yaml")))
+def _document(file: str, name: str, summary: str, means: str) -> ControlOperation:
+    """The call of a file of the contract, which is served with the address of this server in it."""
+
+    async def text(call: ControlCall) -> Raw[str]:
+        return Raw(here(call, contract_file(file)))
+
+    async def values(call: ControlCall) -> Raw[JsonObject]:
+        return Raw(here(call, contract_file(file)))
+
+    is_json = file.endswith(".json")
+    handler, media_type = (values, "application/json") if is_json else (text, YAML)
+    handler.__doc__ = means
+    return ControlOperation(
+        "GET", f"/{file}", name, "Contract", summary, handler, media_type=media_type, shows_keys=True
+    )
 
 
-async def openapi_strict_yaml(call: ControlCall) -> Raw[str]:
-    """The same contract with everything narrowed that is known, for fuzzers and judges."""
-    return Raw(here(call, contract_file(STRICT)))
-
-
-async def openapi_specified_yaml(call: ControlCall) -> Raw[str]:
-    """The same contract without anything that is assumed: what the service has promised."""
-    return Raw(here(call, contract_file("openapi.specified.yaml")))
-
-
-async def openapi_json(call: ControlCall) -> Raw[JsonObject]:
-    """The contract of the simulated interface as JSON, with the address and the keys of this server."""
-    return Raw(here(call, contract_file("openapi.json")))
-
-
-async def webhook_vectors(call: ControlCall) -> Raw[JsonObject]:
-    """Signed and forged webhook requests, each with the verdict that a verifier has to give."""
-    return Raw(contract_file("webhook-vectors.json"))
-
-
-async def control_yaml(call: ControlCall) -> Raw[str]:
-    """The contract of the control interface: this document."""
-    return Raw(here(call, contract_file("control.yaml")))
-
-
-async def control_json(call: ControlCall) -> Raw[JsonObject]:
-    """The contract of the control interface as JSON, for pages that make forms of it."""
-    return Raw(here(call, contract_file("control.json")))
-
-
+@operation(
+    "GET /reference.html",
+    "The contract as a page for people",
+    query={"world": any_text("The world whose keys the samples bear, by its id.")},
+    media_type=HTML,
+    shows_keys=True,
+)
 async def reference_page(call: ControlCall) -> Raw[str]:
     """The contract of the simulated interface as a page to read.
 
@@ -71,80 +63,63 @@ def _page() -> HtmlPage:
 
 
 CONTRACT_ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET",
-        "/openapi.yaml",
+    _document(
+        "openapi.yaml",
         "openapi_yaml",
-        "Contract",
         "The contract of the interface",
-        openapi_yaml,
-        media_type=YAML,
-        shows_keys=True,
+        "The contract of the simulated interface, with the address and the keys of this server.",
     ),
-    ControlOperation(
-        "GET", "/openapi.json", "openapi_json", "Contract", "The same as JSON", openapi_json, shows_keys=True
+    _document(
+        "openapi.json",
+        "openapi_json",
+        "The same as JSON",
+        "The contract of the simulated interface as JSON, with the address and the keys of this server.",
     ),
-    ControlOperation(
-        "GET",
-        "/openapi.strict.yaml",
+    _document(
+        STRICT,
         "openapi_strict_yaml",
-        "Contract",
         "The same, closed and narrow, for judges and fuzzers",
-        openapi_strict_yaml,
-        media_type=YAML,
-        shows_keys=True,
+        "The same contract with everything narrowed that is known, for fuzzers and judges.",
     ),
-    ControlOperation(
-        "GET",
-        "/openapi.specified.yaml",
+    _document(
+        "openapi.specified.yaml",
         "openapi_specified_yaml",
-        "Contract",
         "What of it the specification promises",
-        openapi_specified_yaml,
-        media_type=YAML,
-        shows_keys=True,
+        "The same contract without anything that is assumed: what the service has promised.",
     ),
-    ControlOperation(
-        "GET",
-        "/webhook-vectors.json",
+    _document(
+        "webhook-vectors.json",
         "webhook_vectors",
-        "Contract",
         "Signed and forged webhook requests, for verifiers",
-        webhook_vectors,
-        shows_keys=True,
+        "Signed and forged webhook requests, each with the verdict that a verifier has to give.",
     ),
-    ControlOperation(
-        "GET",
-        "/control.yaml",
+    _document(
+        "control.yaml",
         "control_yaml",
-        "Contract",
         "The contract of the control interface",
-        control_yaml,
-        media_type=YAML,
-        shows_keys=True,
+        "The contract of the control interface: this document.",
     ),
-    ControlOperation(
-        "GET", "/control.json", "control_json", "Contract", "The same as JSON", control_json, shows_keys=True
+    _document(
+        "control.json",
+        "control_json",
+        "The same as JSON",
+        "The contract of the control interface as JSON, for pages that make forms of it.",
     ),
-    ControlOperation(
-        "GET",
-        "/reference.html",
-        "reference_page",
-        "Contract",
-        "The contract as a page for people",
-        reference_page,
-        query={"world": any_text("The world whose keys the samples bear, by its id.")},
-        media_type=HTML,
-        shows_keys=True,
-    ),
+    *operation.rows,
 )
 
+for_tools = calls_under("Contract")
 
+
+@for_tools("GET /llms.txt", "What a language model reads first", open=True, media_type=TEXT, shows_keys=True)
 async def llms_txt(call: ControlCall) -> Raw[str]:
     """What a language model reads first: what this is, keys, test values, calls, pages."""
     return Raw(here(call, contract_file("llms.txt")))
 
 
+@for_tools(
+    "GET /llms-full.txt", "The same with every page of the documentation", open=True, media_type=TEXT, shows_keys=True
+)
 async def llms_full_txt(call: ControlCall) -> Raw[str]:
     """The same with the text of every page."""
     return Raw(here(call, await asyncio.to_thread(_every_page)))
@@ -155,58 +130,28 @@ def _every_page() -> bytes:
     return llms.full(contract_file("llms.txt").decode()).encode()
 
 
+@for_tools("GET /collection.json", "A Postman collection")
 async def collection_json(call: ControlCall) -> Raw[JsonObject]:
     """Every operation once, as a Postman collection that runs against this server."""
     return Raw(here(call, contract_file("collection/every-operation.postman_collection.json")))
 
 
+@for_tools("GET /flows.arazzo.yaml", "Arazzo workflows", media_type=YAML)
 async def flows_arazzo_yaml(call: ControlCall) -> Raw[str]:
     """Each way of moving money as Arazzo workflows that run against this server."""
     return Raw(here(call, contract_file("flows.arazzo.yaml")))
 
 
+@for_tools(
+    "GET /rampsim-client.tgz",
+    "The client for TypeScript, as npm installs it",
+    open=True,
+    media_type="application/gzip",
+)
 async def rampsim_client_tgz(call: ControlCall) -> Raw[str]:
     """The client for TypeScript, with its fixtures for Vitest: `npm install --save-dev` takes this address."""
     return Raw(await asyncio.to_thread(npm.packed_client))
 
 
-def _text_row(name: str, summary: str, handler: Handler) -> ControlOperation:
-    return ControlOperation(
-        "GET",
-        f"/{name}.txt",
-        f"{name.replace('-', '_')}_txt",
-        "Contract",
-        summary,
-        handler,
-        open=True,
-        media_type="text/plain; charset=utf-8",
-        shows_keys=True,
-    )
-
-
-PAGE_ROWS = (
-    *page_rows("reference", _page),
-    _text_row("llms", "What a language model reads first", llms_txt),
-    _text_row("llms-full", "The same with every page of the documentation", llms_full_txt),
-    ControlOperation("GET", "/collection.json", "collection_json", "Contract", "A Postman collection", collection_json),
-    ControlOperation(
-        "GET",
-        "/flows.arazzo.yaml",
-        "flows_arazzo_yaml",
-        "Contract",
-        "Arazzo workflows",
-        flows_arazzo_yaml,
-        media_type=YAML,
-    ),
-    ControlOperation(
-        "GET",
-        "/rampsim-client.tgz",
-        "rampsim_client_tgz",
-        "Contract",
-        "The client for TypeScript, as npm installs it",
-        rampsim_client_tgz,
-        open=True,
-        media_type="application/gzip",
-    ),
-)
+PAGE_ROWS = (*page_rows("reference", _page), *for_tools.rows)
 """What the page for people needs, and what tools take home; no part of the contract."""

@@ -18,12 +18,13 @@ from types import MappingProxyType
 from starlette.responses import Response
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation, Raw, any_text
+from simulator.engine.control.operation import ControlOperation, Raw, any_text, calls_under
 from simulator.engine.control.pages import HTML
 from simulator.engine.rows.error import ControlError
 from simulator.kernel.dataclass import dataclass
 
 PATH = "/dashboard"
+operation = calls_under("Seeing")
 _TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -65,6 +66,7 @@ def _files_below(directory: Traversable, prefix: str = "") -> Iterator[tuple[str
             yield name, PageFile(content, media_type, f'"{sha256(content).hexdigest()[:32]}"')
 
 
+@operation(f"GET {PATH}", "The dashboard", open=True, query={"world": any_text("The world to show.")}, media_type=HTML)
 async def dashboard(call: ControlCall) -> Raw[str]:
     return Raw(page())
 
@@ -82,17 +84,7 @@ async def page_file(call: ControlCall) -> Response:
 
 
 DASHBOARD_ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET",
-        PATH,
-        "dashboard",
-        "Seeing",
-        "The dashboard",
-        dashboard,
-        open=True,
-        query={"world": any_text("The world to show.")},
-        media_type=HTML,
-    ),
+    *operation.rows,
     *(
         ControlOperation(
             "GET", f"{PATH}{below}", name, "Seeing", "A file of the dashboard", page_file, open=True, media_type="*/*"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -60,7 +60,7 @@ class Tooling:
 
     alternatives: Alternatives
     """The assumptions that worlds can switch."""
-    control_rows: Callable[[], tuple[ControlOperation, ...]]
+    control_rows: Callable[[], Sequence[ControlOperation]]
     """Calls of the control interface that only this service has."""
     rulebook: Callable[[], Rulebook]
     """What `rampsim conform` judges by."""

@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from contracts.generator.diagrams import pages
 from simulator import host
-from simulator.engine.control.scenarios.faults import ROWS as CONTROL_ROWS
+from simulator.engine.control.scenarios.faults import operation
 from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
 from simulator.engine.insight.coverage import catalogue
 from simulator.engine.insight.histories import cells
@@ -241,7 +241,7 @@ def places() -> dict[str, int]:
         "timer": max(len(naming[kind]) for kind in timers),
         "room": int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
         "operation that spends": len(SPENDING),
-        "control call": min(len(naming[row.path]) for row in CONTROL_ROWS),
+        "control call": min(len(naming[f"{row.method} {row.path}"]) for row in operation.rows),
         "fault member": max(
             sum(
                 file not in EXAMPLES and not file.startswith(("certification/", "exploration/"))

@@ -8,11 +8,14 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control import metrics as measured
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation, Raw
+from simulator.engine.control.operation import ControlOperation, Raw, calls_under
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.shapes import Count
 from simulator.version import __version__
+
+operation = calls_under("Worlds")
+seeing = calls_under("Seeing")
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -31,11 +34,13 @@ class Readiness(TypedDict):
     """Always `ready`: calls are answered."""
 
 
+@operation("GET /health", "Whether the server is up", scope="server", open=True, takes_webhooks=True)
 async def health(call: ControlCall) -> Health:
     """That the server answers, with its version and how many worlds it has; needs no token."""
     return {"status": "ok", "version": __version__, "worlds": len(call.runtime.world_ids())}
 
 
+@operation("GET /ready", "Whether the server answers calls", scope="server", open=True, takes_webhooks=True)
 async def ready(call: ControlCall) -> Readiness:
     """That calls are answered; 503 not_ready while the store cannot keep what they do, or others take over. No token.
 
@@ -55,6 +60,7 @@ class MetricsPage:
     def __init__(self) -> None:
         self._of: tuple[Runtime, measured.Metrics] | None = None
 
+    @seeing("GET /metrics", "Metrics for Prometheus", scope="server", catches_up=False, media_type=METRICS_TYPE)
     async def metrics(self, call: ControlCall) -> Raw[str]:
         """What the server has done and holds, in the text format of Prometheus, without a word of what calls carried.
 
@@ -65,43 +71,5 @@ class MetricsPage:
             self._of = call.runtime, measured.Metrics(call.runtime)
         return Raw(self._of[1].text())
 
-    def rows(self) -> tuple[ControlOperation, ...]:
-        return (
-            ControlOperation(
-                "GET",
-                "/metrics",
-                "metrics",
-                "Seeing",
-                "Metrics for Prometheus",
-                self.metrics,
-                scope="server",
-                catches_up=False,
-                media_type=METRICS_TYPE,
-            ),
-        )
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET",
-        "/health",
-        "health",
-        "Worlds",
-        "Whether the server is up",
-        health,
-        scope="server",
-        open=True,
-        takes_webhooks=True,
-    ),
-    ControlOperation(
-        "GET",
-        "/ready",
-        "ready",
-        "Worlds",
-        "Whether the server answers calls",
-        ready,
-        scope="server",
-        open=True,
-        takes_webhooks=True,
-    ),
-)
+    def rows(self) -> list[ControlOperation]:
+        return seeing.bound_to(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import LIMIT, ControlOperation, Query, Raw, any_text, one_of
+from simulator.engine.control.operation import LIMIT, Query, Raw, any_text, calls_under, one_of
 from simulator.engine.control.pages import HTML, apart, page_rows
 from simulator.engine.control.refusals import wrong
 from simulator.engine.insight import page
@@ -18,7 +18,21 @@ from simulator.engine.text.json import JsonObject
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 
+operation = calls_under("Seeing")
 
+_WORLD: Query = {
+    "world": any_text("A world by its id; `*` means all that the server ever had."),
+}
+
+_ADVICE: Query = {
+    "severity": one_of(SEVERITY_MEANINGS, "Only findings that matter this much."),
+    "kind": any_text("Only findings of this sort."),
+    **_WORLD,
+    **LIMIT,
+}
+
+
+@operation("GET /advice", "Findings about the integrator's traffic", query=_ADVICE)
 async def advice(call: ControlCall) -> AdviceList:
     """Findings of one world, or with `world=*` of all, those that have ended included; by severity and kind."""
     severity, kind = call.query.get("severity") or None, call.query.get("kind") or None
@@ -69,11 +83,13 @@ async def _report(call: ControlCall) -> JsonObject:
     return coverage_of(counts, simulator.operations, simulator.default, EVERY_WORLD)
 
 
+@operation("GET /coverage", "What of the contract the traffic has exercised", query=_WORLD)
 async def coverage(call: ControlCall) -> Annotated[JsonObject, CoverageReport]:
     """What the traffic of the world has exercised of the contract, and what it has not, item by item."""
     return await _report(call)
 
 
+@operation("GET /coverage.html", "The coverage as a page for people", query=_WORLD, media_type=HTML)
 async def coverage_page(call: ControlCall) -> Raw[str]:
     """The same coverage as a page to look at."""
     return Raw(apart(page.render_page(await _report(call)), _PAGE).html)
@@ -81,41 +97,6 @@ async def coverage_page(call: ControlCall) -> Raw[str]:
 
 _PAGE = "coverage"
 
-
-_WORLD: Query = {
-    "world": any_text("A world by its id; `*` means all that the server ever had."),
-}
-_ADVICE: Query = {
-    "severity": one_of(SEVERITY_MEANINGS, "Only findings that matter this much."),
-    "kind": any_text("Only findings of this sort."),
-    **_WORLD,
-    **LIMIT,
-}
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/advice", "advice", "Seeing", "Findings about the integrator's traffic", advice, query=_ADVICE
-    ),
-    ControlOperation(
-        "GET",
-        "/coverage",
-        "coverage",
-        "Seeing",
-        "What of the contract the traffic has exercised",
-        coverage,
-        query=_WORLD,
-    ),
-    ControlOperation(
-        "GET",
-        "/coverage.html",
-        "coverage_page",
-        "Seeing",
-        "The coverage as a page for people",
-        coverage_page,
-        query=_WORLD,
-        media_type=HTML,
-    ),
-)
 
 PAGE_ROWS = page_rows(_PAGE, lambda: apart(page.page_source(), _PAGE))
 """What the page for people needs; no part of the contract."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from inspect import getdoc
 from types import NoneType
 from typing import (
     Annotated,
     Any,
+    Concatenate,
     Generic,
     Literal,
+    ParamSpec,
     TypeAlias,
     TypeVar,
     get_args,
@@ -32,6 +34,8 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 Shape = TypeVar("Shape")
+HandlerT = TypeVar("HandlerT", bound="Callable[..., Awaitable[ControlAnswer]]")
+Facts = ParamSpec("Facts")
 
 
 @dataclass
@@ -174,6 +178,57 @@ class ControlOperation:
         """400 invalid_parameter for a member of the body that the call does not know."""
         if self.takes == "json":
             refuse_unknown(self.body, raw)
+
+
+Made: TypeAlias = Callable[Concatenate[str, str, str, str, str, Handler, Facts], ControlOperation]
+
+
+class ControlDecorator(Generic[Facts]):
+    r"""Declares the calls of one module, each at the function that answers it; they share the tag.
+
+        operation = calls_under("Faults")
+
+        @operation("DELETE /faults/{id}", "End one fault", recorded_as="call")
+        async def delete_fault(call: ControlCall) -> None:
+            \"""End one fault; 404 for one that is not in force.\"""
+
+    Name, description and answer are those of the function; without one the status is 204.
+    """
+
+    def __init__(self, tag: str, make: Made[Facts]) -> None:
+        self._tag = tag
+        self._make = make
+        self.rows: list[ControlOperation] = []
+        """The calls in the order of their functions."""
+
+    def __call__(
+        self, route: str, summary: str, *args: Facts.args, **facts: Facts.kwargs
+    ) -> Callable[[HandlerT], HandlerT]:
+        """Declare the decorated function as the call `route`, such as `GET /clock`; `facts` are fields of its row."""
+        method, path = route.split(" ")
+
+        def declare(handler: HandlerT) -> HandlerT:
+            row = self._make(method, path, handler.__name__, self._tag, summary, handler, *args, **facts)
+            self.rows.append(replace(row, status=204) if handler.__annotations__["return"] == "None" else row)
+            return handler
+
+        return declare
+
+    def bound_to(self, owner: object) -> list[ControlOperation]:
+        """The calls of a module whose handlers are methods, for one object."""
+        return [replace(row, handler=getattr(owner, row.name)) for row in self.rows]
+
+    def with_body(self, name: str, body: type[Body]) -> list[ControlOperation]:
+        """The calls, of which one takes this body."""
+        return [replace(row, body=body) if row.name == name else row for row in self.rows]
+
+
+def _decorators_of(make: Made[Facts]) -> Callable[[str], ControlDecorator[Facts]]:
+    return lambda tag: ControlDecorator(tag, make)
+
+
+calls_under = _decorators_of(ControlOperation)
+"""A decorator for the calls under a tag. Its type has the fields of `ControlOperation`, so mypy knows them."""
 
 
 def known_event(world: World, param: str, name: str) -> str:

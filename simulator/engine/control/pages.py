@@ -48,31 +48,14 @@ def apart(document: str, name: str) -> HtmlPage:
 def page_rows(name: str, make: Callable[[], HtmlPage]) -> tuple[ControlOperation, ...]:
     """The rows of the style and the script of a page. They hold nothing of a world, so they are open to everybody."""
 
-    async def style(call: ControlCall) -> Raw[str]:
-        return Raw(make().style)
+    def row(part: str, ending: str, kind: str) -> ControlOperation:
+        async def content(call: ControlCall) -> Raw[str]:
+            return Raw(getattr(make(), part))
 
-    async def script(call: ControlCall) -> Raw[str]:
-        return Raw(make().script)
+        path, summary = f"/{name}.{ending}", f"The {part} of a page"
+        media_type = f"text/{kind}; charset=utf-8"
+        return ControlOperation(
+            "GET", path, f"{name}_{part}", "Contract", summary, content, open=True, media_type=media_type
+        )
 
-    return (
-        ControlOperation(
-            "GET",
-            f"/{name}.css",
-            f"{name}_style",
-            "Contract",
-            "The style of a page",
-            style,
-            open=True,
-            media_type="text/css; charset=utf-8",
-        ),
-        ControlOperation(
-            "GET",
-            f"/{name}.js",
-            f"{name}_script",
-            "Contract",
-            "The script of a page",
-            script,
-            open=True,
-            media_type="text/javascript; charset=utf-8",
-        ),
-    )
+    return row("style", "css", "css"), row("script", "js", "javascript")

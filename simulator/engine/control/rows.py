@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from simulator.engine.control import health, insight
 from simulator.engine.control.history import calls, journal, queries, search, timeline
 from simulator.engine.control.history.stream import EventStreams
@@ -17,7 +19,7 @@ from simulator.engine.worlds.alternatives import Alternatives
 
 
 def control_rows(
-    alternatives: Alternatives, of_provider: tuple[ControlOperation, ...], extra: tuple[ControlOperation, ...] = ()
+    alternatives: Alternatives, of_provider: Iterable[ControlOperation], extra: tuple[ControlOperation, ...] = ()
 ) -> tuple[ControlOperation, ...]:
     """A fresh table; the inboxes and streams of a server belong to it.
 
@@ -27,35 +29,35 @@ def control_rows(
     ValueError for two rows of one name: the journal of control calls knows a call by it.
     """
     rows = (
-        *health.ROWS,
+        *health.operation.rows,
         *health.MetricsPage().rows(),
         *worlds.rows(alternatives),
-        *usage.ROWS,
+        *usage.operation.rows,
         *settings.rows(alternatives),
         *of_provider,
-        *set_aside.ROWS,
-        *snapshots.ROWS,
-        *clock.ROWS,
-        *advance.ROWS,
-        *timers.ROWS,
-        *actions.ROWS,
-        *states.ROWS,
-        *reach.ROWS,
-        *journal.ROWS,
-        *recording.ROWS,
-        *scenarios.ROWS,
-        *faults.ROWS,
-        *queries.ROWS,
-        *calls.ROWS,
-        *resending.ROWS,
-        *deliveries.ROWS,
-        *search.ROWS,
-        *ledger.ROWS,
-        *timeline.ROWS,
-        *insight.ROWS,
+        *set_aside.operation.rows,
+        *snapshots.operation.rows,
+        *clock.operation.rows,
+        *advance.operation.rows,
+        *timers.operation.rows,
+        *actions.operation.rows,
+        *states.operation.rows,
+        *reach.operation.rows,
+        *journal.operation.rows,
+        *recording.operation.rows,
+        *scenarios.operation.rows,
+        *faults.operation.rows,
+        *queries.operation.rows,
+        *calls.operation.rows,
+        *resending.operation.rows,
+        *deliveries.operation.rows,
+        *search.operation.rows,
+        *ledger.operation.rows,
+        *timeline.operation.rows,
+        *insight.operation.rows,
         *EventStreams().rows(),
         *Inboxes().rows(),
-        *subscribing.ROWS,
+        *subscribing.operation.rows,
         *extra,
     )
     return tuple(by_name("control calls", rows, lambda row: row.name).values())

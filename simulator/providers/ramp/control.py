@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_cause
 from simulator.engine.control.objects.inspection_shapes import Cause
-from simulator.engine.control.operation import ControlOperation, any_text
+from simulator.engine.control.operation import any_text, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Count, RateText, Timestamp
@@ -20,6 +20,8 @@ from simulator.kernel.money import format_rate
 from simulator.providers.ramp.reference import ASSET_CODES, FIATS, way_of
 from simulator.providers.ramp.reference import shapes as known
 from simulator.providers.ramp.shapes import CurrencyText, FiatText, Method, WalletNetwork
+
+operation = calls_under("Worlds")
 
 
 class DigitRange(TypedDict):
@@ -83,6 +85,7 @@ class ReferenceData(TypedDict):
     """All currencies, fiat and assets."""
 
 
+@operation("GET /rates", "All rates: mid, onramp, offramp, swap", by_environment=True)
 async def rates(call: ControlCall) -> known.AllRates:
     """The rates of the environment of the header, as printed."""
     return known.all_rates(call.world, call.environment)
@@ -115,6 +118,15 @@ class RateHistory(TypedDict):
     """The pairs that were asked for."""
 
 
+@operation(
+    "GET /rates/history",
+    "How rates came to be what they are",
+    query={
+        "asset": any_text("Only pairs of this asset."),
+        "fiat_currency": any_text("Only pairs of this fiat currency."),
+    },
+    by_environment=True,
+)
 async def rate_history(call: ControlCall) -> RateHistory:
     """The rates of pairs over simulated time, as printed; rates stand still until something pins or moves them.
 
@@ -148,27 +160,7 @@ def _points(call: ControlCall, asset: str, fiat: str) -> Iterator[RatePoint]:
         }
 
 
+@operation("GET /reference", "Banks, providers, countries, currencies")
 async def reference(call: ControlCall) -> Annotated[JsonObject, ReferenceData]:
     """What requests can name: banks, mobile money providers, countries and currencies, by their codes."""
     return known.reference_data()
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/rates", "rates", "Worlds", "All rates: mid, onramp, offramp, swap", rates, by_environment=True
-    ),
-    ControlOperation(
-        "GET",
-        "/rates/history",
-        "rate_history",
-        "Worlds",
-        "How rates came to be what they are",
-        rate_history,
-        query={
-            "asset": any_text("Only pairs of this asset."),
-            "fiat_currency": any_text("Only pairs of this fiat currency."),
-        },
-        by_environment=True,
-    ),
-    ControlOperation("GET", "/reference", "reference", "Worlds", "Banks, providers, countries, currencies", reference),
-)

@@ -10,7 +10,7 @@ from simulator.providers.tooling import Tooling
 
 TOOLING = Tooling(
     alternatives=lambda: alternatives.ALTERNATIVES,
-    control_rows=lambda: control.ROWS,
+    control_rows=lambda: control.operation.rows,
     rulebook=lambda: laws.RULEBOOK,
     request_hooks=lambda: laws.REQUEST_HOOKS,
     faults=lambda: faults.FAULTS,

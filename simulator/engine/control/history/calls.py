@@ -8,13 +8,15 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.queries import JournalEntryShape, show_entry
-from simulator.engine.control.operation import ControlOperation
+from simulator.engine.control.operation import calls_under
 from simulator.engine.records.records import find_moved
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.error import ControlError
 from simulator.engine.text.shapes import Count, Timestamp
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import EVENTS
+
+operation = calls_under("Seeing")
 
 _AT_ONCE = 1_000
 
@@ -54,6 +56,7 @@ class CallStory(TypedDict):
     """The events that it emitted, oldest first."""
 
 
+@operation("GET /requests/{id}", "One call of the interface, and what followed")
 async def get_request(call: ControlCall) -> CallStory:
     """A call of the interface by the id that its answer carried, with all that it changed; 404 when none is kept."""
     world, wanted = call.world, call.path["id"]
@@ -86,10 +89,3 @@ async def get_request(call: ControlCall) -> CallStory:
         "moves": sorted(moves, key=lambda move: move["at"]),
         "events": [{"id": event.id, "type": event.type, "object_id": event.object_id} for event in told],
     }
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/requests/{id}", "get_request", "Seeing", "One call of the interface, and what followed", get_request
-    ),
-)

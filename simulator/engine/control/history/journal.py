@@ -15,7 +15,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import LIMIT, ControlAnswer, ControlOperation
+from simulator.engine.control.operation import LIMIT, ControlAnswer, ControlOperation, calls_under
 from simulator.engine.control.shapes import Environment
 from simulator.engine.records.codec import StateError, checker
 from simulator.engine.records.dropped_rows import count_dropped, rows_dropped
@@ -30,6 +30,8 @@ from simulator.kernel.journal import Cause, newest
 from simulator.kernel.store import TableKey
 from simulator.kernel.texts import JsonText
 from simulator.kernel.world import World
+
+operation = calls_under("Actions")
 
 
 @with_config(STRICT)
@@ -211,6 +213,7 @@ def _readable(raw: Any) -> Any:
     return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
 
 
+@operation("GET /controls", "What was done by control calls", query=LIMIT)
 async def control_calls(call: ControlCall) -> ControlCallList:
     """What was done to the world by control calls, the oldest first; what only reads is not kept."""
     dropped = calls_dropped(call.world)
@@ -237,10 +240,3 @@ def show_call(row: KeptCall) -> ControlCallEntry:
         "body": row["body"],
         "status": row["status"],
     }
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/controls", "control_calls", "Actions", "What was done by control calls", control_calls, query=LIMIT
-    ),
-)

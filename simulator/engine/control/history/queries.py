@@ -16,10 +16,10 @@ from simulator.engine.control.operation import (
     SECONDS,
     WAIT,
     WHOLE,
-    ControlOperation,
     Query,
     Raw,
     any_text,
+    calls_under,
     environment_name,
     event_name,
     known_event,
@@ -39,6 +39,22 @@ from simulator.engine.webhooks import EMAILS, EmailEntry, emails
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import EVENTS, Event, newest
 from simulator.kernel.world import World
+
+operation = calls_under("Seeing")
+
+_EVENTS: Query = {
+    "type": event_name("Only events of this type."),
+    "object_id": any_text("Only events about the resource of this id."),
+    "environment": environment_name("Only events of this environment."),
+}
+
+_REQUESTS: Query = {
+    "method": any_text("Only calls by this method."),
+    "path": any_text("Only calls to paths that fit this glob, in full or below the base."),
+    "status": {**WHOLE, "description": "Only calls that were answered with this status."},
+    "text": any_text("Only calls whose path, body or answer has this text; capitals make no difference."),
+    **LIMIT,
+}
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
@@ -103,6 +119,7 @@ class EmailList(TypedDict):
     """Present when e-mails were dropped."""
 
 
+@operation("GET /requests", "The journal of interface calls", query=_REQUESTS)
 async def requests(call: ControlCall) -> Raw[JournalList]:
     """The journal of interface calls by method, path (a glob), status and text; the newest `limit`, oldest first."""
     method, path = (call.query.get(name) or None for name in ("method", "path"))
@@ -188,6 +205,7 @@ def _about(call: ControlCall, object_id: str, wanted: list[Condition[Event]]) ->
     return [event for event in about if all(condition.holds(event) for condition in wanted)]
 
 
+@operation("GET /events", "Every event emitted", query={**_EVENTS, **LIMIT}, by_environment=True)
 async def events(call: ControlCall) -> Raw[EnvelopeList]:
     """The envelopes of all events that match, byte for byte; the newest `limit`, oldest first."""
     wanted, object_id, limit = _wanted(call), call.query.get("object_id"), call.limit()
@@ -198,6 +216,12 @@ async def events(call: ControlCall) -> Raw[EnvelopeList]:
     return Raw(await json_list(found, lambda event: event.raw))
 
 
+@operation(
+    "GET /events/wait",
+    "Wait for an event",
+    query={**_EVENTS, "timeout": {**SECONDS, "description": "How many real seconds to wait."}},
+    by_environment=True,
+)
 async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
     """The first matching envelope, one already emitted counts; 408 when the real time passes."""
     timeout = wait_seconds(call)
@@ -268,11 +292,13 @@ def event_of(call: ControlCall) -> Event:
     return event
 
 
+@operation("GET /events/{id}", "One event's envelope")
 async def get_event(call: ControlCall) -> Raw[Envelope]:
     """The envelope of an event, byte for byte as it is sent; 404 for an id that there is not."""
     return Raw(event_of(call).raw)
 
 
+@operation("GET /emails", "E-mails the service would have sent", query=LIMIT)
 async def list_emails(call: ControlCall) -> EmailList:
     """Every e-mail that the service would have sent; none is ever sent."""
     found: EmailList = {"data": newest(emails(call.world), call.limit())}
@@ -280,54 +306,9 @@ async def list_emails(call: ControlCall) -> EmailList:
     return {**found, "dropped": dropped, "truncated": True} if dropped else found
 
 
+@operation("POST /settle", "Wait until no webhook attempt is in flight", query=WAIT)
 async def settle(call: ControlCall) -> DeliveryCount:
     """Wait until no webhook attempt of the world is in flight; how many were finished meanwhile."""
     world = call.world
     call.runtime.changed(world)
     return {"deliveries": await call.settle(world)}
-
-
-_REQUESTS: Query = {
-    "method": any_text("Only calls by this method."),
-    "path": any_text("Only calls to paths that fit this glob, in full or below the base."),
-    "status": {**WHOLE, "description": "Only calls that were answered with this status."},
-    "text": any_text("Only calls whose path, body or answer has this text; capitals make no difference."),
-    **LIMIT,
-}
-_EVENTS: Query = {
-    "type": event_name("Only events of this type."),
-    "object_id": any_text("Only events about the resource of this id."),
-    "environment": environment_name("Only events of this environment."),
-}
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/requests", "requests", "Seeing", "The journal of interface calls", requests, query=_REQUESTS
-    ),
-    ControlOperation(
-        "GET",
-        "/events",
-        "events",
-        "Seeing",
-        "Every event emitted",
-        events,
-        query={**_EVENTS, **LIMIT},
-        by_environment=True,
-    ),
-    ControlOperation(
-        "GET",
-        "/events/wait",
-        "wait_for_event",
-        "Seeing",
-        "Wait for an event",
-        wait_for_event,
-        query={**_EVENTS, "timeout": {**SECONDS, "description": "How many real seconds to wait."}},
-        by_environment=True,
-    ),
-    ControlOperation("GET", "/events/{id}", "get_event", "Seeing", "One event's envelope", get_event),
-    ControlOperation(
-        "GET", "/emails", "list_emails", "Seeing", "E-mails the service would have sent", list_emails, query=LIMIT
-    ),
-    ControlOperation(
-        "POST", "/settle", "settle", "Seeing", "Wait until no webhook attempt is in flight", settle, query=WAIT
-    ),
-)

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation, any_text
+from simulator.engine.control.operation import any_text, calls_under
 from simulator.engine.control.refusals import absent, wrong
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import find, ids_newest_first, render
@@ -31,6 +31,8 @@ from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import EVENTS
 from simulator.kernel.world import World
+
+operation = calls_under("Seeing")
 
 SORTS = {
     "resource": "A resource of the world.",
@@ -146,6 +148,14 @@ def _lines(values: Iterable[str]) -> str:
     return "\n" + "\n".join(" ".join(value.split()) for value in values).lower() + "\n"
 
 
+@operation(
+    "GET /search",
+    "Find anything by what is known of it",
+    query={
+        "q": any_text("What to search for: a reference, an id, an amount, a number, an address, …"),
+        "limit": {"type": "integer", "minimum": 0, "description": "How many at most, 20 without it; best first."},
+    },
+)
 async def search(call: ControlCall) -> SearchAnswer:
     """Find by reference, id, amount, phone number, e-mail address, endpoint, event type, status or path.
 
@@ -296,19 +306,3 @@ def _scenarios(call: ControlCall) -> Iterator[_Thing]:
 
 def _path(collection: str, name: str) -> str:
     return f"{CONTROL_BASE}/{collection}/{quote(name, safe='')}"
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET",
-        "/search",
-        "search",
-        "Seeing",
-        "Find anything by what is known of it",
-        search,
-        query={
-            "q": any_text("What to search for: a reference, an id, an amount, a number, an address, …"),
-            "limit": {"type": "integer", "minimum": 0, "description": "How many at most, 20 without it; best first."},
-        },
-    ),
-)

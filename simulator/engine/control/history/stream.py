@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation, any_text
+from simulator.engine.control.operation import ControlOperation, any_text, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.time.clock import show_clock
 from simulator.engine.records.records import find_moved
@@ -30,6 +30,8 @@ from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.journal import Event, HistoryEntry, resource_of
 from simulator.kernel.table import ABSENT, Write
 from simulator.kernel.world import World
+
+operation = calls_under("Seeing")
 
 if TYPE_CHECKING:
     from simulator.engine.scenario.files.folder import FolderProblem
@@ -171,7 +173,16 @@ class EventStreams(Watcher):
         self._numbers = Numbers.of_start(wall_clock_ms())
         self._runtime: Runtime | None = None
 
-    async def open(self, call: ControlCall) -> Response:
+    @operation(
+        "GET /stream",
+        "What happens, as server-sent events",
+        query={
+            "world": any_text("The world to follow, where no header can be sent."),
+            "last_event_id": any_text("Go on after the message of this id."),
+        },
+        media_type="text/event-stream",
+    )
+    async def stream(self, call: ControlCall) -> Response:
         """GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send.
 
         Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the
@@ -223,22 +234,8 @@ class EventStreams(Watcher):
         for feed in self._feeds.values():
             feed.channel.close()
 
-    def rows(self) -> tuple[ControlOperation, ...]:
-        return (
-            ControlOperation(
-                "GET",
-                "/stream",
-                "stream",
-                "Seeing",
-                "What happens, as server-sent events",
-                self.open,
-                query={
-                    "world": any_text("The world to follow, where no header can be sent."),
-                    "last_event_id": any_text("Go on after the message of this id."),
-                },
-                media_type="text/event-stream",
-            ),
-        )
+    def rows(self) -> list[ControlOperation]:
+        return operation.bound_to(self)
 
 
 async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import KeptCall, both_in_order, calls_dropped
 from simulator.engine.control.objects.inspection import show_cause
-from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.records.records import find_moved, kind_of
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.kind import Record
@@ -26,6 +26,8 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event, HistoryEntry, newest
 from simulator.kernel.world import World
+
+operation = calls_under("Seeing")
 
 WHAT = {
     "call": "A call of the interface, and how it was answered.",
@@ -55,6 +57,7 @@ class Timeline(TypedDict):
     """How many entries stand before these: left out by `limit`, or dropped by the journals."""
 
 
+@operation("GET /timeline", "What happened, in its order", query=LIMIT)
 async def timeline(call: ControlCall) -> Timeline:
     """Calls, control calls, moves with their causes, events and delivery attempts, in the order in which they happened.
 
@@ -293,8 +296,3 @@ def _object(raw: bytes) -> Mapping[str, Any]:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/timeline", "timeline", "Seeing", "What happened, in its order", timeline, query=LIMIT),
-)

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import find_any, inspect
 from simulator.engine.control.objects.inspection_shapes import ResourceStory
-from simulator.engine.control.operation import LIMIT, ControlOperation, any_text
+from simulator.engine.control.operation import LIMIT, any_text, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.shapes import AnyObject, Envelope, Environment, embedded
 from simulator.engine.control.worlds import holdings
@@ -29,6 +29,8 @@ from simulator.engine.text.strict import did_you_mean
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.world import World
+
+operation = calls_under("Actions")
 
 
 class ActionAnswer(TypedDict):
@@ -76,6 +78,7 @@ class ResourceList(TypedDict):
     """The resources, oldest first."""
 
 
+@operation("GET /actions", "Every action and its parameters", query=LIMIT)
 async def list_actions(call: ControlCall) -> ActionList:
     """Every action, with the kinds it acts on and the JSON Schema of its parameters."""
     table: ActionTable = call.simulator.actions
@@ -125,6 +128,14 @@ _MAKE_KEYS = ("create_key", "rotate_webhook_key")
 """Actions whose caller learns a new key from the answer, and from nowhere else."""
 
 
+@operation(
+    "POST /actions/{action}",
+    "Do what the outside world does",
+    takes="raw",
+    by_environment=True,
+    recorded_as="action",
+    keeps_answer=True,
+)
 async def perform(call: ControlCall) -> ActionAnswer:
     """Perform an action on the target in the body, with its parameters; returns the resource afterwards and its events.
 
@@ -159,6 +170,15 @@ def show_performed(done: Performed) -> ActionAnswer:
     }
 
 
+@operation(
+    "GET /resources",
+    "Every resource of the world",
+    query={
+        "type": any_text("Only resources of this kind."),
+        "user_id": any_text("Only those of this platform user."),
+        **LIMIT,
+    },
+)
 async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceList]:
     """Every resource of the world in the order of creation, those of other platform users included."""
     world = call.world
@@ -201,6 +221,7 @@ def _newest_first(world: World, wanted: str | None) -> Iterator[Record]:
             yield record
 
 
+@operation("GET /resources/{id}", "One resource, its history and what it allows")
 async def get_resource(call: ControlCall) -> ResourceStory:
     """A resource with its moves and their causes, events, deliveries, ledger entries, timers, actions."""
     world = call.world
@@ -208,43 +229,3 @@ async def get_resource(call: ControlCall) -> ResourceStory:
     if record is None:
         raise no_resource(world, call.path["id"])
     return inspect(world, record, call.simulator.actions, call.lookups, call.simulator.engine.file)
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/actions", "list_actions", "Actions", "Every action and its parameters", list_actions, query=LIMIT
-    ),
-    ControlOperation(
-        "POST",
-        "/actions/{action}",
-        "perform",
-        "Actions",
-        "Do what the outside world does",
-        perform,
-        takes="raw",
-        by_environment=True,
-        recorded_as="action",
-        keeps_answer=True,
-    ),
-    ControlOperation(
-        "GET",
-        "/resources",
-        "list_resources",
-        "Actions",
-        "Every resource of the world",
-        list_resources,
-        query={
-            "type": any_text("Only resources of this kind."),
-            "user_id": any_text("Only those of this platform user."),
-            **LIMIT,
-        },
-    ),
-    ControlOperation(
-        "GET",
-        "/resources/{id}",
-        "get_resource",
-        "Actions",
-        "One resource, its history and what it allows",
-        get_resource,
-    ),
-)

@@ -10,13 +10,17 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_entry
 from simulator.engine.control.objects.inspection_shapes import LedgerEntry, PostingEntry
-from simulator.engine.control.operation import WHOLE, ControlOperation, Query
+from simulator.engine.control.operation import WHOLE, Query, calls_under
 from simulator.engine.records.records import find
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.kernel.journal import newest
 from simulator.kernel.ledger import Entry
 from simulator.kernel.money import ZERO, add
 from simulator.kernel.world import World
+
+operation = calls_under("Seeing")
+
+_ENTRIES: Query = {"entries": {**WHOLE, "description": "The newest that many entries, oldest first."}}
 
 
 class LedgerSum(TypedDict):
@@ -40,6 +44,7 @@ class LedgerBooks(TypedDict):
     """The entries, oldest first."""
 
 
+@operation("GET /ledger", "The account's books", query=_ENTRIES, by_environment=True)
 async def ledger(call: ControlCall) -> LedgerBooks:
     """The books of the account in the environment of the header: `available` and `held` are its own.
 
@@ -101,12 +106,3 @@ class _Names:
     def in_postings(self, postings: list[PostingEntry]) -> Iterator[PostingEntry]:
         for posting in postings:
             yield {**posting, "account": self.of(posting["account"])}
-
-
-_ENTRIES: Query = {"entries": {**WHOLE, "description": "The newest that many entries, oldest first."}}
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/ledger", "ledger", "Seeing", "The account's books", ledger, query=_ENTRIES, by_environment=True
-    ),
-)

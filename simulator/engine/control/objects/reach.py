@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Any
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import WAIT, ControlOperation, known_event
+from simulator.engine.control.operation import WAIT, calls_under, known_event
 from simulator.engine.control.shapes import TriggerAnswer, TriggerStep, embedded
 from simulator.engine.control.time.rehearsal import rehearse
 from simulator.engine.records.records import find, no_resource
@@ -37,6 +37,8 @@ from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
 
+operation = calls_under("Actions")
+
 NO_SCENARIO = "(trigger)"
 """Objects on the way to an event are bound to a scenario that cannot exist: only timers and calls move them."""
 
@@ -51,6 +53,15 @@ class TriggerBody(Body):
     """The resource it is to tell of, by id; one is found or made when this is left out."""
 
 
+@operation(
+    "POST /trigger",
+    "Reach an event",
+    body=TriggerBody,
+    query=WAIT,
+    by_environment=True,
+    recorded_as="call",
+    keeps_answer=True,
+)
 async def trigger(call: ControlCall) -> TriggerAnswer:
     """Bring the world to an event: on the target, or on a resource that is found or made.
 
@@ -326,21 +337,3 @@ def _reason(refusal: BaseException) -> str:
     if isinstance(refusal, ApiError):
         return f"{refusal.status} {refusal.code}: {refusal.message}"
     return str(getattr(refusal, "message", refusal))
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "POST",
-        "/trigger",
-        "trigger",
-        "Actions",
-        "Reach an event",
-        trigger,
-        200,
-        TriggerBody,
-        query=WAIT,
-        by_environment=True,
-        recorded_as="call",
-        keeps_answer=True,
-    ),
-)

@@ -9,10 +9,12 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.explaining import meanings
-from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.rows.kind import Kind
 from simulator.kernel.journal import newest
 from simulator.kernel.machine import Machine
+
+operation = calls_under("Actions")
 
 
 class StateEntry(TypedDict):
@@ -51,6 +53,7 @@ class StateTables(TypedDict):
     """The tables, one for each kind."""
 
 
+@operation("GET /states", "The state table of every kind", query=LIMIT)
 async def list_states(call: ControlCall) -> StateTables:
     """The state table of every kind of resource: its states with what they mean, and the moves between them."""
     kinds = list(call.world.wiring.kinds.values())
@@ -74,10 +77,3 @@ def _moves(machine: Machine) -> list[MoveEntry]:
         {"from": state, "on": move.on, "when": move.when, "to": move.target, "events": list(move.events)}
         for state, move in (*begun, *made)
     ]
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/states", "list_states", "Actions", "The state table of every kind", list_states, query=LIMIT
-    ),
-)

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine import webhooks
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.faults.in_force import FAULTS, FaultEntry, put_in_force
 from simulator.engine.faults.models import Deliver, InterfaceFault, WebhookFault, check_fault
@@ -19,6 +19,8 @@ from simulator.engine.worlds.settings import settings_of
 from simulator.kernel.clock import LAST_MS, parse_duration
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.world import World
+
+operation = calls_under("Faults")
 
 
 class MadeFault(FaultEntry):
@@ -56,7 +58,16 @@ def require_in_time(world: World, deliver: Deliver) -> None:
         raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")
 
 
-async def create(call: ControlCall) -> MadeFault:
+@operation(
+    "POST /faults",
+    "Put a fault in force",
+    status=201,
+    takes="raw",
+    accepts=(InterfaceFault, WebhookFault, PresetFault),
+    recorded_as="fault",
+    keeps_answer=True,
+)
+async def create_fault(call: ControlCall) -> MadeFault:
     """The fault as kept, and `warnings`: why it may never be hit as the world is now.
 
     A fault is one of calls, one of webhooks, or a preset by its name, whose fields may be overridden beside it.
@@ -73,17 +84,20 @@ async def create(call: ControlCall) -> MadeFault:
     return {**entry, "warnings": doubts(world, fault)}
 
 
-async def read(call: ControlCall) -> FaultList:
+@operation("GET /faults", "The faults in force", query=LIMIT)
+async def list_faults(call: ControlCall) -> FaultList:
     """All faults in force, those of scenarios and those that are used up included."""
     return {"data": newest(list(call.world.store[FAULTS].values()), call.limit())}
 
 
+@operation("GET /faults/presets", "The faults that have a name", scope="server")
 async def list_presets(call: ControlCall) -> PresetList:
     """The faults that have a name, and what each stands for."""
     return {"data": [{"name": name, "means": row.means, "fault": dict(row.fault)} for name, row in PRESETS.items()]}
 
 
-async def delete_all(call: ControlCall) -> None:
+@operation("DELETE /faults", "End all faults", recorded_as="call")
+async def delete_faults(call: ControlCall) -> None:
     """End all faults, those of scenarios included."""
     world = call.world
     with world.change(_CAUSE):
@@ -91,37 +105,11 @@ async def delete_all(call: ControlCall) -> None:
             webhooks.end_fault(world, fault_id)
 
 
-async def delete(call: ControlCall) -> None:
+@operation("DELETE /faults/{id}", "End one fault", recorded_as="call")
+async def delete_fault(call: ControlCall) -> None:
     """End one fault; 404 for one that is not in force."""
     world, fault_id = call.world, call.path["id"]
     if fault_id not in world.store[FAULTS]:
         raise ControlError(404, "not_found", f"There is no fault with the id {fault_id!r}.")
     with world.change(_CAUSE):
         webhooks.end_fault(world, fault_id)
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "POST",
-        "/faults",
-        "create_fault",
-        "Faults",
-        "Put a fault in force",
-        create,
-        201,
-        takes="raw",
-        accepts=(InterfaceFault, WebhookFault, PresetFault),
-        recorded_as="fault",
-        keeps_answer=True,
-    ),
-    ControlOperation("GET", "/faults", "list_faults", "Faults", "The faults in force", read, query=LIMIT),
-    ControlOperation(
-        "GET", "/faults/presets", "list_presets", "Faults", "The faults that have a name", list_presets, scope="server"
-    ),
-    ControlOperation(
-        "DELETE", "/faults", "delete_faults", "Faults", "End all faults", delete_all, 204, recorded_as="call"
-    ),
-    ControlOperation(
-        "DELETE", "/faults/{id}", "delete_fault", "Faults", "End one fault", delete, 204, recorded_as="call"
-    ),
-)

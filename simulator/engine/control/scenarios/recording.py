@@ -14,7 +14,7 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import KeptCall, both_in_order, calls_dropped
 from simulator.engine.control.objects.actions import resources_of_type
-from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs, any_text
+from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs, any_text, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
@@ -30,6 +30,13 @@ from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
 from simulator.kernel.clock import MS_NS, format_timestamp, parse_nanoseconds
 from simulator.kernel.world import World
 
+operation = calls_under("Actions")
+
+_QUERY = {
+    "since": any_text("The id of a control call: only what was done from it on."),
+    "name": any_text("The name of the scenario."),
+}
+
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
 _ABOVE_BODY = 5
 """How deep a body stands in a scenario: in its step, in the drive."""
@@ -43,6 +50,7 @@ Rows: TypeAlias = Mapping[str, ControlOperation]
 """The rows of the control interface by their names."""
 
 
+@operation("GET /recording", "What was done by hand, as a scenario", query=_QUERY, media_type="application/yaml")
 async def recording(call: ControlCall) -> Raw[str]:
     """What was done to the world by hand, written down as a scenario that repeats it."""
     name = call.query.get("name") or "recording"
@@ -341,22 +349,3 @@ def _locator(world: World) -> Locate:
         return None if number is None else (f"type={kind}", f"data.{number}.id")
 
     return locate
-
-
-_QUERY = {
-    "since": any_text("The id of a control call: only what was done from it on."),
-    "name": any_text("The name of the scenario."),
-}
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET",
-        "/recording",
-        "recording",
-        "Actions",
-        "What was done by hand, as a scenario",
-        recording,
-        query=_QUERY,
-        media_type="application/yaml",
-    ),
-)

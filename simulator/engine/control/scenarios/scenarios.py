@@ -8,7 +8,7 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.control.worlds import holdings
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.files.folder import FolderProblem
@@ -19,6 +19,8 @@ from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.kernel.journal import Cause, newest
+
+operation = calls_under("Scenarios")
 
 _CAUSE = Cause("action", "scenarios", "control")
 
@@ -53,14 +55,26 @@ class ActiveScenarios(Body):
     """The scenarios to be active, later ones winning; none: nothing moves but by law."""
 
 
-async def listing(call: ControlCall) -> ScenarioList:
+@operation("GET /scenarios", "All scenarios of the world", query=LIMIT)
+async def list_scenarios(call: ControlCall) -> ScenarioList:
     """Every scenario that the world knows: those that ship, and those that were uploaded to it."""
     folder = call.runtime.folder
     told: ScenarioList = {"data": newest(call.simulator.engine.listing(call.world), call.limit())}
     return {**told, "problems": folder.problems} if folder is not None and folder.problems else told
 
 
-async def upload(call: ControlCall) -> ScenarioUploaded:
+@operation(
+    "POST /scenarios",
+    "Upload a scenario",
+    status=201,
+    takes="bytes",
+    accepts={"type": "object", "description": "A scenario; see scenario.schema.json."},
+    sent_as=("application/yaml", "application/json"),
+    max_bytes=UPLOAD.size + 1,
+    recorded_as="upload",
+    cuts=True,
+)
+async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
     """Keep a scenario in the world; 400 invalid_scenario with every problem.
 
     507 simulator_quota_exceeded for more uploaded scenarios, or more bytes, than the world may have.
@@ -90,6 +104,13 @@ async def upload(call: ControlCall) -> ScenarioUploaded:
     return {**engine.summary(world, file.name), **warned}
 
 
+@operation(
+    "PUT /scenarios/active",
+    "Choose the active scenarios",
+    body=ActiveScenarios,
+    catches_up=False,
+    recorded_as="activation",
+)
 async def activate(call: ControlCall) -> ActiveNames:
     """Choose the active scenarios, later ones winning; 404 for an unknown name, 400 for one that cannot be active."""
     world = call.world
@@ -99,43 +120,7 @@ async def activate(call: ControlCall) -> ActiveNames:
     return {"names": names, **call.stopped_scenarios(world)}
 
 
-async def describe(call: ControlCall) -> Annotated[JsonObject, ScenarioProgress]:
+@operation("GET /scenarios/{name}", "One scenario and its progress")
+async def get_scenario(call: ControlCall) -> Annotated[JsonObject, ScenarioProgress]:
     """A scenario as written, and what it has done in this world; 404 for an unknown name."""
     return call.simulator.engine.describe(call.world, call.path["name"])
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/scenarios", "list_scenarios", "Scenarios", "All scenarios of the world", listing, query=LIMIT
-    ),
-    ControlOperation(
-        "POST",
-        "/scenarios",
-        "upload_scenario",
-        "Scenarios",
-        "Upload a scenario",
-        upload,
-        201,
-        takes="bytes",
-        accepts={"type": "object", "description": "A scenario; see scenario.schema.json."},
-        sent_as=("application/yaml", "application/json"),
-        max_bytes=UPLOAD.size + 1,
-        recorded_as="upload",
-        cuts=True,  # by that one byte the loader sees that it is too large
-    ),
-    ControlOperation(
-        "PUT",
-        "/scenarios/active",
-        "activate",
-        "Scenarios",
-        "Choose the active scenarios",
-        activate,
-        200,
-        ActiveScenarios,
-        catches_up=False,
-        recorded_as="activation",
-    ),
-    ControlOperation(
-        "GET", "/scenarios/{name}", "get_scenario", "Scenarios", "One scenario and its progress", describe
-    ),
-)

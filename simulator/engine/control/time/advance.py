@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import WAIT, ControlOperation, known_event
+from simulator.engine.control.operation import WAIT, calls_under, known_event
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.time.clock import moment
 from simulator.engine.control.time.receipts import AdvanceReceipt, show_receipt
@@ -20,6 +20,8 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.text.strict import refuse_names, refuse_unknown
 from simulator.kernel.clock import DAY_MS, LAST_MS, format_duration, parse_duration
 from simulator.kernel.world import World
+
+operation = calls_under("Clock")
 
 BodyT = TypeVar("BodyT", bound=Body)
 
@@ -117,6 +119,14 @@ class StatusGoal(Body):
     """The resource and status to wait for."""
 
 
+@operation(
+    "POST /clock/advance",
+    "Move the clock and fire what is due",
+    takes="raw",
+    accepts=ADVANCE,
+    query=WAIT,
+    recorded_as="time",
+)
 async def advance(call: ControlCall) -> AdvanceReceipt:
     """Move the clock as far as the body says in exactly one way, and fire what is due.
 
@@ -236,35 +246,10 @@ def _checked(body: type[BodyT], goal: JsonObject) -> BodyT:
     return parse(body, {"until": goal})
 
 
+@operation("DELETE /clock/advance", "Call off the advance under way", catches_up=False, recorded_as="nothing")
 async def cancel_advance(call: ControlCall) -> AdvanceReceipt:
     """Call off the advance under way; 409 invalid_state when there is none."""
     ended = call.runtime.driver.call_off(call.world, "by DELETE /_simulator/clock/advance")
     if ended is None:
         raise ControlError(409, "invalid_state", "The clock of this world is not being advanced.")
     return {**show_receipt(await asyncio.shield(ended), reached=False), "cancelled": True}
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "POST",
-        "/clock/advance",
-        "advance",
-        "Clock",
-        "Move the clock and fire what is due",
-        advance,
-        takes="raw",
-        accepts=ADVANCE,
-        query=WAIT,
-        recorded_as="time",
-    ),
-    ControlOperation(
-        "DELETE",
-        "/clock/advance",
-        "cancel_advance",
-        "Clock",
-        "Call off the advance under way",
-        cancel_advance,
-        catches_up=False,
-        recorded_as="nothing",
-    ),
-)

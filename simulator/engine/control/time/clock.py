@@ -9,13 +9,15 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import WAIT, ControlOperation
+from simulator.engine.control.operation import WAIT, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.scenario.play.holding import held_steps
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.shapes import Count, Meanings, Number, OneOf, Timestamp
 from simulator.kernel.clock import FASTEST, LAST_MS, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.world import World
+
+operation = calls_under("Clock")
 
 Rate = Annotated[float, Field(ge=float(SLOWEST), le=int(FASTEST), allow_inf_nan=False)]
 
@@ -83,11 +85,13 @@ def rate_of(value: float | None) -> Decimal:
     return Decimal(1) if value is None else Decimal(str(value))
 
 
+@operation("GET /clock", "The clock")
 async def get_clock(call: ControlCall) -> ClockState:
     """The mode, the time, and how many timers are planned."""
     return show_clock(call.world)
 
 
+@operation("PUT /clock", "Set mode, rate or time", body=ClockBody, query=WAIT, recorded_as="time")
 async def put_clock(call: ControlCall) -> ClockState:
     """Set mode, rate or time, time first. 400 for a time that is past, 409 clock_busy during an advance."""
     world, body, driver = call.world, call.body, call.runtime.driver
@@ -104,20 +108,3 @@ async def put_clock(call: ControlCall) -> ClockState:
     driver.anchor(world)
     call.runtime.changed(world)
     return show_clock(world)
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/clock", "get_clock", "Clock", "The clock", get_clock),
-    ControlOperation(
-        "PUT",
-        "/clock",
-        "put_clock",
-        "Clock",
-        "Set mode, rate or time",
-        put_clock,
-        200,
-        ClockBody,
-        query=WAIT,
-        recorded_as="time",
-    ),
-)

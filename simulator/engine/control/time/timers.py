@@ -9,10 +9,12 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_held, show_timer
 from simulator.engine.control.objects.inspection_shapes import StoryTimer
-from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.scenario.play.holding import held_steps
 from simulator.engine.text.shapes import Timestamp
 from simulator.kernel.clock import format_timestamp
+
+operation = calls_under("Clock")
 
 
 class TimerEntry(TypedDict):
@@ -35,6 +37,7 @@ class TimerList(TypedDict):
     """The timers, in firing order."""
 
 
+@operation("GET /timers", "What is planned, in firing order", query=LIMIT)
 async def timers(call: ControlCall) -> TimerList:
     """What has a due time in firing order, then what waits for a network and will have one when that is up again."""
     limit, agenda = call.limit(), call.world.agenda
@@ -67,8 +70,3 @@ def in_words(timer: StoryTimer) -> str:
         return timer["text"]
     line = f":{timer['line']}" if timer.get("line") else ""
     return f"{timer['action']}, a step of the scenario {timer['scenario']} ({timer['file']}{line})"
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/timers", "timers", "Clock", "What is planned, in firing order", timers, query=LIMIT),
-)

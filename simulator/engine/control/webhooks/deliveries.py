@@ -10,10 +10,10 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import (
     LIMIT,
-    ControlOperation,
     Query,
     Raw,
     any_text,
+    calls_under,
     event_name,
     known_event,
     one_of,
@@ -35,6 +35,16 @@ from simulator.engine.webhooks import (
 )
 from simulator.engine.webhooks import shapes as webhooks
 from simulator.kernel.clock import format_timestamp
+
+operation = calls_under("Seeing")
+
+_DELIVERIES: Query = {
+    "event_id": any_text("Only attempts to deliver this event."),
+    "endpoint_id": any_text("Only attempts to deliver to this endpoint."),
+    "status": one_of(DELIVERY_MEANINGS, "Only attempts that ended like this."),
+    "event_type": event_name("Only attempts to deliver events of this type."),
+    **LIMIT,
+}
 
 
 class DeliveryList(TypedDict):
@@ -66,6 +76,7 @@ class DeliveryStory(webhooks.RecordedDelivery):
     """Whether the endpoint gets events now: its status."""
 
 
+@operation("GET /deliveries", "Every delivery attempt", query=_DELIVERIES)
 async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     """The delivery attempts by event, endpoint, status and event type; the newest `limit`, oldest first."""
     names = ("event_id", "endpoint_id", "status", "event_type")
@@ -83,6 +94,7 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     return Raw(await json_list(found, lambda row: dumps(webhooks.render_recorded_delivery(world, row)), **lost))
 
 
+@operation("GET /deliveries/{id}", "One attempt and its schedule")
 async def get_delivery(call: ControlCall) -> DeliveryStory:
     """One attempt, and the schedule that it is part of; 404 for an id that there is not."""
     world = call.world
@@ -110,19 +122,3 @@ def _schedule(call: ControlCall, delivery: Delivery) -> Iterator[ScheduledAttemp
     for at_ms in retries_ahead(call.world, event_id=event_id, endpoint_id=endpoint_id):
         at = format_timestamp(at_ms)
         yield {"id": None, "attempt": None, "at": at, "status": "planned", "response_status": None}
-
-
-_DELIVERIES: Query = {
-    "event_id": any_text("Only attempts to deliver this event."),
-    "endpoint_id": any_text("Only attempts to deliver to this endpoint."),
-    "status": one_of(DELIVERY_MEANINGS, "Only attempts that ended like this."),
-    "event_type": event_name("Only attempts to deliver events of this type."),
-    **LIMIT,
-}
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET", "/deliveries", "deliveries", "Seeing", "Every delivery attempt", deliveries, query=_DELIVERIES
-    ),
-    ControlOperation("GET", "/deliveries/{id}", "get_delivery", "Seeing", "One attempt and its schedule", get_delivery),
-)

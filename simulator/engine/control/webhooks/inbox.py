@@ -22,7 +22,7 @@ from simulator.engine.clients.address import CONTROL_BASE, WORLD_BASE, inbox_pat
 from simulator.engine.control.access import NOBODY
 from simulator.engine.control.call import WORLD_HEADER, ControlCall
 from simulator.engine.control.history.queries import wait_seconds
-from simulator.engine.control.operation import LIMIT, SECONDS, WHOLE, ControlOperation, Raw
+from simulator.engine.control.operation import LIMIT, SECONDS, WHOLE, ControlOperation, Raw, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.http.messages import WITHOUT_BODY
@@ -37,6 +37,8 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
+
+operation = calls_under("Seeing")
 
 MESSAGES_KEPT = 10_000
 BYTES_KEPT = 32 * 1024 * 1024
@@ -200,7 +202,17 @@ class Inboxes(Watcher):
             inbox.clear(world.id)
         self._tidy()
 
-    async def receive(self, call: ControlCall) -> Raw[InboxReceipt]:
+    @operation(
+        "POST /inbox/{name}",
+        "Receive",
+        takes="bytes",
+        open=True,
+        query=None,
+        max_bytes=LONGEST_BODY,
+        cuts=True,
+        takes_webhooks=True,
+    )
+    async def inbox_receive(self, call: ControlCall) -> Raw[InboxReceipt]:
         """Keep a message, and answer with the status that is due; 403 for a page of another origin."""
         origin = call.headers.get("origin")
         own = "/".join(call.origin.split("/", 3)[:3])
@@ -269,12 +281,8 @@ class Inboxes(Watcher):
             inbox.dropped += 1
             size -= message.size
 
-    async def read(self, call: ControlCall) -> InboxList:
-        """What an inbox keeps, or what of it belongs to the world of the header; oldest first."""
-        inbox = self._of(call)
-        return {"data": newest(inbox.of(call.headers.get(WORLD_HEADER)), call.limit()), "dropped": inbox.dropped}
-
-    async def listing(self, call: ControlCall) -> InboxNames:
+    @operation("GET /inbox", "The inboxes", query=LIMIT)
+    async def list_inboxes(self, call: ControlCall) -> InboxNames:
         """The inboxes of the server, with what they keep of the world of the header."""
         world = call.world
         own = {name for at, name in self._inboxes if not call.are_apart or at == world.id}
@@ -296,7 +304,22 @@ class Inboxes(Watcher):
             "respond": list(inbox.statuses),
         }
 
-    async def wait(self, call: ControlCall) -> InboxList:
+    @operation("GET /inbox/{name}", "What an inbox received", query=LIMIT)
+    async def inbox_read(self, call: ControlCall) -> InboxList:
+        """What an inbox keeps, or what of it belongs to the world of the header; oldest first."""
+        inbox = self._of(call)
+        return {"data": newest(inbox.of(call.headers.get(WORLD_HEADER)), call.limit()), "dropped": inbox.dropped}
+
+    @operation(
+        "GET /inbox/{name}/wait",
+        "Wait for messages in an inbox",
+        query={
+            "count": {**WHOLE, "description": "How many messages to wait for; 1 unless given."},
+            "timeout": {**SECONDS, "description": "How many real seconds to wait."},
+            **LIMIT,
+        },
+    )
+    async def inbox_wait(self, call: ControlCall) -> InboxList:
         """All messages as soon as there are `count` (default 1); 408 when the real time passes."""
         timeout = wait_seconds(call)
         limit, wanted = call.limit(), call.whole("count")
@@ -322,7 +345,8 @@ class Inboxes(Watcher):
             self._tidy()
         return {"data": newest(inbox.of(world_id), limit), "dropped": inbox.dropped}
 
-    async def set_statuses(self, call: ControlCall) -> InboxStatuses:
+    @operation("PUT /inbox/{name}", "What an inbox answers", body=Statuses)
+    async def inbox_answer(self, call: ControlCall) -> InboxStatuses:
         """Set what it answers from now on: the statuses one after another, then always the last.
 
         507 simulator_quota_exceeded for more inboxes than the world may have objects.
@@ -337,45 +361,11 @@ class Inboxes(Watcher):
         self._enter(call, inbox)
         return {"respond": list(call.body.respond)}
 
-    async def clear(self, call: ControlCall) -> None:
+    @operation("DELETE /inbox/{name}", "Empty an inbox")
+    async def inbox_clear(self, call: ControlCall) -> None:
         """Forget the messages, or with the header of a world those of that world."""
         self._of(call).clear(call.headers.get(WORLD_HEADER))
         self._tidy()
 
-    def rows(self) -> tuple[ControlOperation, ...]:
-        path = "/inbox/{name}"
-        return (
-            ControlOperation(
-                "POST",
-                path,
-                "inbox_receive",
-                "Seeing",
-                "Receive",
-                self.receive,
-                takes="bytes",
-                open=True,
-                query=None,
-                max_bytes=LONGEST_BODY,
-                cuts=True,
-                takes_webhooks=True,
-            ),
-            ControlOperation("GET", "/inbox", "list_inboxes", "Seeing", "The inboxes", self.listing, query=LIMIT),
-            ControlOperation("GET", path, "inbox_read", "Seeing", "What an inbox received", self.read, query=LIMIT),
-            ControlOperation(
-                "GET",
-                f"{path}/wait",
-                "inbox_wait",
-                "Seeing",
-                "Wait for messages in an inbox",
-                self.wait,
-                query={
-                    "count": {**WHOLE, "description": "How many messages to wait for; 1 unless given."},
-                    "timeout": {**SECONDS, "description": "How many real seconds to wait."},
-                    **LIMIT,
-                },
-            ),
-            ControlOperation(
-                "PUT", path, "inbox_answer", "Seeing", "What an inbox answers", self.set_statuses, 200, Statuses
-            ),
-            ControlOperation("DELETE", path, "inbox_clear", "Seeing", "Empty an inbox", self.clear, 204),
-        )
+    def rows(self) -> list[ControlOperation]:
+        return operation.bound_to(self)

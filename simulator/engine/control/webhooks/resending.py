@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulator.engine import webhooks
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.queries import DeliveryCount, event_of
-from simulator.engine.control.operation import WAIT, ControlOperation
+from simulator.engine.control.operation import WAIT, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.scenarios.faults import require_in_time
 from simulator.engine.faults import models as faults
@@ -14,6 +14,8 @@ from simulator.engine.records.records import find
 from simulator.engine.rows.error import ControlError
 from simulator.engine.text.fields import Body, Text
 from simulator.kernel.journal import Cause, Event
+
+operation = calls_under("Seeing")
 
 
 class ResendBody(Body):
@@ -25,6 +27,7 @@ class ResendBody(Body):
     """What is to go wrong with it, this once, as in a fault; faults in force then leave it alone."""
 
 
+@operation("POST /events/{id}/resend", "Send an event again", body=ResendBody, query=WAIT, recorded_as="nothing")
 async def resend_event(call: ControlCall) -> DeliveryCount:
     """Send an event again to every endpoint now enabled and subscribed (decision W11), or to one of them.
 
@@ -63,19 +66,3 @@ def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryP
     faults.check_fault({"webhook": about, "deliver": asked}, call.simulator.vocabulary)
     require_in_time(call.world, deliver)
     return DeliveryPlan.of("", deliver)
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "POST",
-        "/events/{id}/resend",
-        "resend_event",
-        "Seeing",
-        "Send an event again",
-        resend_event,
-        200,
-        ResendBody,
-        query=WAIT,
-        recorded_as="nothing",
-    ),
-)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from simulator.engine.clients.address import inbox_path
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation
+from simulator.engine.control.operation import calls_under
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Probe
 from simulator.engine.rows.pipeline import perform
@@ -20,13 +20,22 @@ from simulator.engine.text.fields import Body, Text
 from simulator.engine.webhooks import shapes as webhooks
 from simulator.kernel.journal import Cause
 
+operation = calls_under("Seeing")
+
 
 class SubscribeBody(Body):
     events: Annotated[list[Text], Field(min_length=1)] = Field(default_factory=lambda: ["*"])
     """The event types to get; `*`, which is what it gets when this is left out, stands for all."""
 
 
-async def subscribe(call: ControlCall) -> webhooks.WebhookEndpoint:
+@operation(
+    "POST /inbox/{name}/subscribe",
+    "Make an inbox a webhook endpoint",
+    status=201,
+    body=SubscribeBody,
+    by_environment=True,
+)
+async def subscribe_inbox(call: ControlCall) -> webhooks.WebhookEndpoint:
     """Register the inbox as a webhook endpoint in the environment of the header; the inbox gets the test request.
 
     It passes all that POST /webhooks checks, so it is refused by the same codes and in the same words; what is 422
@@ -58,18 +67,3 @@ def _in_the_words_of_the_interface() -> Iterator[None]:
     except ApiError as error:
         status = 409 if error.status == 422 else error.status
         raise ControlError(status, error.code, error.message, error.param) from None
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "POST",
-        "/inbox/{name}/subscribe",
-        "subscribe_inbox",
-        "Seeing",
-        "Make an inbox a webhook endpoint",
-        subscribe,
-        201,
-        SubscribeBody,
-        by_environment=True,
-    ),
-)

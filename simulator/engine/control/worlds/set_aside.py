@@ -8,9 +8,11 @@ from typing import Annotated, Literal
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation
+from simulator.engine.control.operation import calls_under
 from simulator.engine.rows.error import ControlError
 from simulator.engine.text.shapes import Count, Meanings
+
+operation = calls_under("Worlds")
 
 _ENCODINGS = {
     "utf-8": "The bytes of the store as text.",
@@ -62,6 +64,7 @@ def delete_unreadable(call: ControlCall, world_id: str) -> bool:
     return True
 
 
+@operation("GET /worlds/{id}/raw", "A world as the store has it", scope="server", catches_up=False, shows_keys=True)
 async def export_raw(call: ControlCall) -> RawWorld:
     """Return everything the store has of a world as it is, whether it can be read or not.
 
@@ -93,18 +96,3 @@ async def export_raw(call: ControlCall) -> RawWorld:
             }
         )
     return {"id": world_id, "unreadable": keeper.unreadable.get(world_id), "pieces": shown}
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET",
-        "/worlds/{id}/raw",
-        "export_raw",
-        "Worlds",
-        "A world as the store has it",
-        export_raw,
-        scope="server",
-        catches_up=False,
-        shows_keys=True,
-    ),
-)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation
+from simulator.engine.control.operation import ControlOperation, calls_under
 from simulator.engine.worlds import quotas
 from simulator.engine.worlds.alternatives import Alternatives, ShownSwitch, shown
 from simulator.engine.worlds.setting_model import model_of
 from simulator.engine.worlds.settings import AllSettings, all_settings, bound_journal, change_settings, named
 from simulator.kernel.journal import Cause
+
+operation = calls_under("Worlds")
 
 
 class SwitchEntry(ShownSwitch):
@@ -23,11 +25,13 @@ class SwitchList(TypedDict):
     """The assumptions that can be switched."""
 
 
+@operation("GET /settings", "The world's settings")
 async def get_settings(call: ControlCall) -> AllSettings:
     """All settings of the world, those too that nobody changed."""
     return all_settings(call.world)
 
 
+@operation("PATCH /settings", "Change settings", recorded_as="settings")
 async def patch_settings(call: ControlCall) -> AllSettings:
     """Change the settings that the body names; the journal is cut to its new bounds at once.
 
@@ -42,6 +46,7 @@ async def patch_settings(call: ControlCall) -> AllSettings:
     return all_settings(world)
 
 
+@operation("GET /assumptions", "What the world can assume otherwise")
 async def list_assumptions(call: ControlCall) -> SwitchList:
     """The assumptions that a world can switch by `settings.assumptions`, and what this one has chosen."""
     chosen = all_settings(call.world)["assumptions"]
@@ -49,27 +54,6 @@ async def list_assumptions(call: ControlCall) -> SwitchList:
     return {"data": [{**shown(switch), "in_force": chosen.get(switch.id)} for switch in switches]}
 
 
-def rows(alternatives: Alternatives) -> tuple[ControlOperation, ...]:
+def rows(alternatives: Alternatives) -> list[ControlOperation]:
     """The calls about settings, which choose among `alternatives`."""
-    return (
-        ControlOperation("GET", "/settings", "get_settings", "Worlds", "The world's settings", get_settings),
-        ControlOperation(
-            "PATCH",
-            "/settings",
-            "patch_settings",
-            "Worlds",
-            "Change settings",
-            patch_settings,
-            200,
-            model_of(alternatives),
-            recorded_as="settings",
-        ),
-        ControlOperation(
-            "GET",
-            "/assumptions",
-            "list_assumptions",
-            "Worlds",
-            "What the world can assume otherwise",
-            list_assumptions,
-        ),
-    )
+    return operation.with_body("patch_settings", model_of(alternatives))

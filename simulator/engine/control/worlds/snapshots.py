@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import WORLD_HEADER, ControlCall
-from simulator.engine.control.operation import LIMIT, WAIT, ControlOperation, Raw
+from simulator.engine.control.operation import LIMIT, WAIT, Raw, calls_under
 from simulator.engine.control.time.clock import Mode
 from simulator.engine.control.worlds import holdings
 from simulator.engine.control.worlds.documents import document_text, read_document
@@ -22,6 +22,8 @@ from simulator.engine.worlds.simulator import Snapshot, WorldExists, WorldState
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
+
+operation = calls_under("Worlds")
 
 
 class SnapshotEntry(TypedDict):
@@ -121,7 +123,8 @@ def _show(snapshot: Snapshot) -> SnapshotEntry:
     }
 
 
-async def take(call: ControlCall) -> SnapshotEntry:
+@operation("POST /snapshots", "Keep the state of the world", status=201, body=SnapshotBody, query=WAIT)
+async def take_snapshot(call: ControlCall) -> SnapshotEntry:
     """Keep the state of the world once no webhook attempt is in flight; 409 clock_busy during an advance.
 
     507 simulator_quota_exceeded for more snapshots, or more bytes, than the world may have.
@@ -141,7 +144,8 @@ async def take(call: ControlCall) -> SnapshotEntry:
     return _show(kept)
 
 
-async def listing(call: ControlCall) -> SnapshotList:
+@operation("GET /snapshots", "The snapshots of the world", query=LIMIT, catches_up=False)
+async def list_snapshots(call: ControlCall) -> SnapshotList:
     """The snapshots of the world of the header, the oldest first."""
     world = call.world
     own = call.simulator.snapshots_of(world.id)
@@ -158,7 +162,8 @@ async def _named(call: ControlCall) -> Snapshot:
     return snapshot
 
 
-async def document(call: ControlCall) -> Raw[StateDocument]:
+@operation("GET /snapshots/{id}", "A snapshot as one JSON document", catches_up=False, shows_keys=True)
+async def get_snapshot(call: ControlCall) -> Raw[StateDocument]:
     """The document of a snapshot."""
     return await _written(call, (await _named(call)).state)
 
@@ -168,18 +173,21 @@ async def _written(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
     return Raw(await asyncio.to_thread(document_text, call.simulator, state))
 
 
-async def delete(call: ControlCall) -> None:
+@operation("DELETE /snapshots/{id}", "Forget a snapshot", catches_up=False)
+async def delete_snapshot(call: ControlCall) -> None:
     """Forget a snapshot; worlds made from it stay."""
     call.simulator.forget_snapshot((await _named(call)).id)
 
 
+@operation("POST /snapshots/{id}/restore", "Go back to a snapshot", catches_up=False, shows_keys=True)
 async def restore(call: ControlCall) -> WorldObject:
     """Put the world of a snapshot back into its state."""
     state = (await _named(call)).state
     return _replace_world(call, state.world_id, state)
 
 
-async def read_state(call: ControlCall) -> Raw[StateDocument]:
+@operation("GET /state", "The state of the world as one JSON document", query=WAIT, shows_keys=True)
+async def get_state(call: ControlCall) -> Raw[StateDocument]:
     """The document of the world as it is, once no webhook attempt is in flight.
 
     409 clock_busy when a receiver hangs and the world does not come to rest within 15 seconds of real time.
@@ -187,7 +195,16 @@ async def read_state(call: ControlCall) -> Raw[StateDocument]:
     return await _written(call, (await _state_at_rest(call))[1])
 
 
-async def write_state(call: ControlCall) -> WorldObject:
+@operation(
+    "PUT /state",
+    "Replace the world by a document",
+    takes="bytes",
+    accepts=(StateDocument,),
+    max_bytes=64 * 1024 * 1024,
+    catches_up=False,
+    shows_keys=True,
+)
+async def put_state(call: ControlCall) -> WorldObject:
     """Replace the world of the header by a document; with one that is refused nothing changes.
 
     By a token for some worlds the world keeps its own keys, whatever keys and tokens the document has.
@@ -209,74 +226,3 @@ def _replace_world(call: ControlCall, world_id: str, state: WorldState, keys_of:
         message = f"{holder} holds one of these keys; delete it first."
         raise ControlError(409, "already_exists", message) from None
     return show_world(call, world)
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "POST",
-        "/snapshots",
-        "take_snapshot",
-        "Worlds",
-        "Keep the state of the world",
-        take,
-        201,
-        SnapshotBody,
-        query=WAIT,
-    ),
-    ControlOperation(
-        "GET",
-        "/snapshots",
-        "list_snapshots",
-        "Worlds",
-        "The snapshots of the world",
-        listing,
-        query=LIMIT,
-        catches_up=False,
-    ),
-    ControlOperation(
-        "GET",
-        "/snapshots/{id}",
-        "get_snapshot",
-        "Worlds",
-        "A snapshot as one JSON document",
-        document,
-        catches_up=False,
-        shows_keys=True,
-    ),
-    ControlOperation(
-        "DELETE", "/snapshots/{id}", "delete_snapshot", "Worlds", "Forget a snapshot", delete, 204, catches_up=False
-    ),
-    ControlOperation(
-        "POST",
-        "/snapshots/{id}/restore",
-        "restore",
-        "Worlds",
-        "Go back to a snapshot",
-        restore,
-        catches_up=False,
-        shows_keys=True,
-    ),
-    ControlOperation(
-        "GET",
-        "/state",
-        "get_state",
-        "Worlds",
-        "The state of the world as one JSON document",
-        read_state,
-        query=WAIT,
-        shows_keys=True,
-    ),
-    ControlOperation(
-        "PUT",
-        "/state",
-        "put_state",
-        "Worlds",
-        "Replace the world by a document",
-        write_state,
-        takes="bytes",
-        accepts=(StateDocument,),
-        max_bytes=64 * 1024 * 1024,
-        catches_up=False,
-        shows_keys=True,
-    ),
-)

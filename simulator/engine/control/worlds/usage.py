@@ -7,7 +7,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.control.refusals import absent, wrong
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.requests import requests_of
@@ -19,6 +19,8 @@ from simulator.engine.worlds.quotas import objects_of
 from simulator.kernel.clock import format_timestamp, parse_duration
 from simulator.kernel.journal import newest
 from simulator.kernel.world import DEFAULT_WORLD
+
+operation = calls_under("Worlds")
 
 
 class WorldUse(TypedDict):
@@ -75,6 +77,9 @@ async def _uses(call: ControlCall) -> dict[str, Use]:
     return {world_id: use for world_id, use in found.items() if call.access.reaches(world_id)}
 
 
+@operation(
+    "GET /usage", "What worlds hold, and when they were last used", query=LIMIT, scope="server", catches_up=False
+)
 async def usage(call: ControlCall) -> UsageList:
     """What the worlds that the token reaches hold, and when each was last used; asking for this is no use.
 
@@ -110,7 +115,8 @@ async def _held(call: ControlCall, world_id: str) -> _Holdings:
     return {"snapshots": held.snapshots, "scenarios": held.scenarios, "events": held.events, "bytes": held.size}
 
 
-async def prune(call: ControlCall) -> PruneAnswer:
+@operation("POST /prune", "End worlds that nobody uses", body=PruneBody, scope="server", catches_up=False)
+async def prune_worlds(call: ControlCall) -> PruneAnswer:
     """End the worlds that nobody has used for so long, with their snapshots; never the world default.
 
     A call about a world is a use of it, what it does by itself is none. Of worlds that the token does not reach none
@@ -135,30 +141,3 @@ async def prune(call: ControlCall) -> PruneAnswer:
         for world_id in ended:
             call.simulator.delete_world(world_id)
     return {"ended": ended, "dry_run": call.body.dry_run}
-
-
-ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation(
-        "GET",
-        "/usage",
-        "usage",
-        "Worlds",
-        "What worlds hold, and when they were last used",
-        usage,
-        query=LIMIT,
-        scope="server",
-        catches_up=False,
-    ),
-    ControlOperation(
-        "POST",
-        "/prune",
-        "prune_worlds",
-        "Worlds",
-        "End worlds that nobody uses",
-        prune,
-        200,
-        PruneBody,
-        scope="server",
-        catches_up=False,
-    ),
-)

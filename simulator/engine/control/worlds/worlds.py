@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema, create_model
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import LIMIT, ControlOperation
+from simulator.engine.control.operation import LIMIT, ControlOperation, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.time.clock import ClockBody, moment, rate_of
 from simulator.engine.control.worlds.set_aside import delete_unreadable, unreadable_worlds
@@ -30,6 +30,8 @@ from simulator.engine.worlds.simulator import Blueprint, WorldExists
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import newest
 from simulator.kernel.world import DEFAULT_WORLD, World
+
+operation = calls_under("Worlds")
 
 
 def _scenario_choice(value: Any) -> str | JsonObject:
@@ -76,6 +78,7 @@ class WorldBody(Body):
     """Whether a world that has this id already is to end first."""
 
 
+@operation("POST /worlds", "Make a world", status=201, scope="server", catches_up=False, shows_keys=True)
 async def create_world(call: ControlCall) -> WorldObject:
     """Make a world, or fork one `from_snapshot`; with `replace` the world of that id ends first.
 
@@ -235,6 +238,7 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
     return show_world(call, world)
 
 
+@operation("GET /worlds", "All worlds", query=LIMIT, scope="server", catches_up=False, shows_keys=True)
 async def list_worlds(call: ControlCall) -> WorldList:
     """All worlds of the server that the token of the call reaches, oldest first, with their keys.
 
@@ -251,6 +255,7 @@ async def list_worlds(call: ControlCall) -> WorldList:
     return {"data": shown, "unreadable": newest(unreadable_worlds(call), call.limit())}
 
 
+@operation("GET /worlds/{id}", "One world", scope="server", catches_up=False, shows_keys=True)
 async def get_world(call: ControlCall) -> WorldObject:
     """One world with its clock and its keys; 404 for an id that there is not."""
     world_id, look_at = call.path["id"], call.runtime.look_at
@@ -263,6 +268,7 @@ async def get_world(call: ControlCall) -> WorldObject:
     return show_world(call, call.world_called(world_id))
 
 
+@operation("DELETE /worlds/{id}", "End a world", scope="server", catches_up=False)
 async def delete_world(call: ControlCall) -> None:
     """End a world with its snapshots, even one that cannot be read; 409 for the world default.
 
@@ -277,6 +283,7 @@ async def delete_world(call: ControlCall) -> None:
     call.simulator.delete_world(world.id)
 
 
+@operation("POST /reset", "Make the world again as at its creation", catches_up=False, shows_keys=True)
 async def reset(call: ControlCall) -> WorldObject:
     """Make the world of the header again as its creation call made it.
 
@@ -288,66 +295,8 @@ async def reset(call: ControlCall) -> WorldObject:
     return show_world(call, world)
 
 
-def rows(alternatives: Alternatives) -> tuple[ControlOperation, ...]:
+def rows(alternatives: Alternatives) -> list[ControlOperation]:
     """The calls about worlds; the settings of a new one choose among `alternatives`."""
     settings: Any = model_of(alternatives) | None, WorldBody.model_fields["settings"]
     body = create_model("WorldBody", __base__=WorldBody, __doc__=WorldBody.__doc__, settings=settings)
-    return (
-        ControlOperation(
-            "POST",
-            "/worlds",
-            "create_world",
-            "Worlds",
-            "Make a world",
-            create_world,
-            201,
-            body,
-            scope="server",
-            catches_up=False,
-            shows_keys=True,
-        ),
-        ControlOperation(
-            "GET",
-            "/worlds",
-            "list_worlds",
-            "Worlds",
-            "All worlds",
-            list_worlds,
-            query=LIMIT,
-            scope="server",
-            catches_up=False,
-            shows_keys=True,
-        ),
-        ControlOperation(
-            "GET",
-            "/worlds/{id}",
-            "get_world",
-            "Worlds",
-            "One world",
-            get_world,
-            scope="server",
-            catches_up=False,
-            shows_keys=True,
-        ),
-        ControlOperation(
-            "DELETE",
-            "/worlds/{id}",
-            "delete_world",
-            "Worlds",
-            "End a world",
-            delete_world,
-            204,
-            scope="server",
-            catches_up=False,
-        ),
-        ControlOperation(
-            "POST",
-            "/reset",
-            "reset",
-            "Worlds",
-            "Make the world again as at its creation",
-            reset,
-            catches_up=False,
-            shows_keys=True,
-        ),
-    )
+    return operation.with_body("create_world", body)
