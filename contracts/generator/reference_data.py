@@ -13,7 +13,7 @@ from typing import Any
 from contracts.generator.assumptions import all_assumptions
 from contracts.generator.coverage_page import SCENARIOS_NAMED, Coverage
 from contracts.generator.evidence import Evidence
-from simulator.contract.fields import Reader
+from contracts.generator.reference_page.fields import Reader
 from simulator.contract.files import operations_of
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.host import vocabulary

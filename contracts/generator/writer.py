@@ -28,6 +28,7 @@ from contracts.generator import (
 from contracts.generator.evidence import TOUR, Evidence, collect
 from contracts.generator.examples import Examples
 from contracts.generator.flows import flow_of
+from contracts.generator.reference_page.rendering import page
 from simulator.contract.files import contracts_directory
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.docs import llms
@@ -71,6 +72,7 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [states/](states/README.md) | every state table as a diagram |
 | [assumptions.md](assumptions.md) | every point the specification leaves open: what is assumed, why, how to find out |
 | [coverage.md](coverage.md) | every operation, error, event, state and move, and the scenario that shows it |
+| [reference.html](reference.html) | the interface for people, as a running simulator serves it with its keys |
 | [reference.json](reference.json) | what the reference page says beside the contract: what shows each code and event |
 
 A running simulator serves the four OpenAPI files, `control.yaml` and `control.json` below `/_simulator/`, with its own
@@ -149,6 +151,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     simulator = Simulator()
     actions, library = simulator.actions, simulator.library
     steering = control.build(control_rows(CONTRACT_ROWS), actions)
+    shown = reference_data.build(document, found)
     components, schemas = openapi.make_components(openapi.operations()), document["components"]["schemas"]
     files: dict[str, bytes] = {
         "README.md": (_README + _VERSIONS + clients.section() + mutants.section()).encode(),
@@ -157,7 +160,8 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "openapi.strict.yaml": (_HEAD + yaml_text(strict)).encode(),
         "openapi.specified.yaml": (_HEAD + yaml_text(forms.promised(document))).encode(),
         "released.yaml": releases.releases(contracts_directory(), releases.INTERFACE)[-1].read_bytes(),
-        "reference.json": pretty(reference_data.build(document, found)),
+        "reference.json": pretty(shown),
+        "reference.html": page(document, shown).encode(),
         "control.yaml": (_HEAD + yaml_text(steering)).encode(),
         "control.json": pretty(steering),
         "scenario.schema.json": pretty(scenario_schema.json_schema(actions)),

@@ -6,13 +6,13 @@ import asyncio
 from functools import cache
 
 from simulator.contract import npm
-from simulator.contract.files import STRICT, contract_document, contract_file
+from simulator.contract.files import STRICT, contract_file
 from simulator.contract.own import own_page
 from simulator.docs import llms
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, Raw, any_text, calls_under
 from simulator.engine.control.pages import HTML, HtmlPage, apart, here, page_rows
-from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.text.json import JsonObject
 
 YAML = "application/yaml; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -50,16 +50,12 @@ async def reference_page(call: ControlCall) -> Raw[str]:
     Its samples name the address it is served from and the keys of a world: the one of the query, or of the header.
     """
     world = call.world_called(call.query.get("world") or call.world_id)
-    page = await asyncio.to_thread(_page)  # the first time it takes a while, and other calls go on
-    return Raw(own_page(here(call, page.html), world))
+    return Raw(own_page(here(call, _page().html), world))
 
 
 @cache
 def _page() -> HtmlPage:
-    from simulator.contract.rendering import page
-
-    evidence: JsonObject = loads(contract_file("reference.json"))
-    return apart(page(contract_document(), evidence), "reference")
+    return apart(contract_file("reference.html").decode(), "reference")
 
 
 CONTRACT_ROWS: tuple[ControlOperation, ...] = (

@@ -11,7 +11,7 @@ from contracts.generator import control
 from contracts.generator.provenance import pascal
 from contracts.generator.reference.calls import Example, examples
 from contracts.generator.reference.fields import link, listed, shapes_in
-from simulator.contract.fields import Field, Reader
+from contracts.generator.reference_page.fields import Field, Reader
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.engine.control.operation import TAGS
 from simulator.engine.rows.action import ActionTable

@@ -12,7 +12,7 @@ from contracts.generator import control
 from contracts.generator.decisions import data_of
 from contracts.generator.reference.fields import listed
 from contracts.generator.reference.text import table
-from simulator.contract.fields import Field, Reader
+from contracts.generator.reference_page.fields import Field, Reader
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.engine.faults import models as faults
 from simulator.engine.faults.presets import PRESETS

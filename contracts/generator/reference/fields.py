@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from simulator.contract.fields import Field
+from contracts.generator.reference_page.fields import Field
 
 
 def listed(fields: Iterable[Field], depth: int = 0) -> Iterator[str]:

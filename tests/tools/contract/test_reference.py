@@ -15,9 +15,9 @@ from typing import Any
 import orjson
 import pytest
 
-from simulator.contract.fields import Reader
+from contracts.generator.reference_page.fields import Reader
+from contracts.generator.reference_page.rendering import page
 from simulator.contract.files import contract_document, contract_file, operations_of
-from simulator.contract.rendering import page
 from simulator.engine.text.enums import meanings_of
 from tests.remote import Remote
 

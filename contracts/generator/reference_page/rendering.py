@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
 
-from simulator.contract.reference import Page
+from contracts.generator.reference_page.contents import Page
 from simulator.engine.clients.address import DEFAULT_URL
 from simulator.engine.text.json import Shown
 
@@ -15,7 +16,7 @@ from simulator.engine.text.json import Shown
 def page(document: Shown, evidence: Shown) -> str:
     """The whole page as HTML; it names the usual address and the keys of the default world."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("simulator.contract", "templates"),
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, TypeAlias, TypeVar
 
-from simulator.contract.fields import Field, Part, Reader
+from contracts.generator.reference_page.fields import Field, Part, Reader
+from contracts.generator.reference_page.samples import JSON, Sample, first_example, one_line, samples
 from simulator.contract.files import operations_of
-from simulator.contract.samples import JSON, Sample, first_example, one_line, samples
 from simulator.engine.text.json import Shown
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass

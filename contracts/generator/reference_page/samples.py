@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from simulator.contract.fields import Reader
+from contracts.generator.reference_page.fields import Reader
 from simulator.contract.files import operations_of
 from simulator.engine.text.json import Shown, dumps
 from simulator.kernel.dataclass import dataclass

@@ -1,0 +1,1 @@
+"""The reference page: the contract for people, as one HTML document."""
