@@ -59,6 +59,8 @@ class Admission:
     """A control call that may be made, as far as its head tells."""
 
     row: ControlOperation
+    variables: Mapping[str, str]
+    """Those of its path."""
     access: Access
     """The worlds that its token reaches."""
     is_known: bool
@@ -92,12 +94,12 @@ class ControlInterface:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a call by ASGI."""
         try:
-            row, variables, access = self._admitted(scope)
+            admission = self._admitted(scope)
         except ApiError as error:
             await write(scope, receive, send, await self._masked(_refusal(error)))
             return
-        way = _ControlWay(self, scope, row, variables, access)
-        way.begin(*await read_body(receive, row.max_bytes))
+        way = _ControlWay(self, scope, admission)
+        way.begin(*await read_body(receive, admission.row.max_bytes))
         await way.rest(scope, receive, send)
 
     def way_of(self, scope: Scope) -> _ControlWay | None:
@@ -105,37 +107,25 @@ class ControlInterface:
 
         None too where a proxy in front tells the scheme: the server beneath ASGI knows which proxies it may believe.
         """
-        if _header(scope, b"x-forwarded-proto") is not None:
-            return None
-        try:
-            row, variables, access = self._admitted(scope)
-        except ApiError:
-            return None
-        return _ControlWay(self, scope, row, variables, access)
+        is_behind_proxy = _header(scope, b"x-forwarded-proto") is not None
+        admission = None if is_behind_proxy else self.admission(scope)
+        return None if admission is None else _ControlWay(self, scope, admission)
 
     def admission(self, scope: Scope) -> Admission | None:
         """Return what the head of a call tells before its body is read, or None if the call is to be refused."""
         try:
-            row, _, access = self._admitted(scope)
+            return self._admitted(scope)
         except ApiError:
             return None
-        is_known = not row.open or self._tokens is None or self._tokens.access_of(_token(scope)) is not None
-        return Admission(row, access, is_known)
 
     async def answer(
-        self,
-        scope: Scope,
-        row: ControlOperation,
-        variables: Mapping[str, str],
-        access: Access,
-        body: bytes,
-        is_whole: bool,
-        gone: asyncio.Future[None],
+        self, scope: Scope, admission: Admission, body: bytes, is_whole: bool, gone: asyncio.Future[None]
     ) -> Outgoing[Content] | Response:
         """Answer a call that may be made; `is_whole`: nothing of its body was cut off."""
         call: ControlCall | None = None
+        row = admission.row
         try:
-            call = self._call(scope, row, variables, access, gone)
+            call = self._call(scope, admission, gone)
             if not row.open:
                 call.check_environment()
             call.sent, call.is_whole = body, is_whole
@@ -157,11 +147,8 @@ class ControlInterface:
         outgoing.body = await in_pieces(outgoing.body, self._runtime.masker.answer)
         return outgoing
 
-    def _admitted(self, scope: Scope) -> tuple[ControlOperation, Mapping[str, str], Access]:
-        """The row of a request that may be made, the variables of its path, and what its token reaches.
-
-        Nothing of the body is read yet.
-        """
+    def _admitted(self, scope: Scope) -> Admission:
+        """What the head of a request tells; ApiError where it may not be made. Nothing of the body is read yet."""
         path, method = route_path(scope), scope["method"]
         rows, variables = self._router.find(path.removeprefix(CONTROL_BASE)) or ({}, {})
         row = rows.get("GET" if method == "HEAD" else method)
@@ -178,32 +165,26 @@ class ControlInterface:
             )
         if not row.takes_webhooks and _header(scope, self._signature_header) is not None:
             raise ApiError("forbidden", "A webhook cannot steer the simulator; point it at an inbox or a receiver.")
-        return row, variables, access
+        is_known = not row.open or self._tokens is None or self._tokens.access_of(_token(scope)) is not None
+        return Admission(row, variables, access, is_known)
 
-    def _call(
-        self,
-        scope: Scope,
-        row: ControlOperation,
-        variables: Mapping[str, str],
-        access: Access,
-        gone: asyncio.Future[None],
-    ) -> ControlCall:
+    def _call(self, scope: Scope, admission: Admission, gone: asyncio.Future[None]) -> ControlCall:
         incoming = head_of(scope)
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
-        row.check_query(query)
+        admission.row.check_query(query)
         offered = scope.get("extensions", {})
         return ControlCall(
             self._runtime,
-            variables,
+            admission.variables,
             query,
             incoming.headers,
             f"{own_origin(scope)}{scope.get('root_path', '')}",
             lookups=self._lookups,
             rows=self._rows,
             gone=gone,
-            access=access,
+            access=admission.access,
             are_apart=self._tokens is not None and self._tokens.are_scoped,
-            shows_keys=row.shows_keys,
+            shows_keys=admission.row.shows_keys,
             connection_opened_at=offered.get(OPENED_AT, inf),
             cut=offered.get(CUT, _no_cut),
             below=scope.get(BELOW, ""),
@@ -278,30 +259,19 @@ class ControlInterface:
 class _ControlWay:
     """One control call: begun as soon as its body is there, and ended by ASGI where it has to wait."""
 
-    __slots__ = ("_access", "_begun", "_gone", "_interface", "_row", "_scope", "_variables")
+    __slots__ = ("_admission", "_begun", "_gone", "_interface", "_scope")
 
-    def __init__(
-        self,
-        interface: ControlInterface,
-        scope: Scope,
-        row: ControlOperation,
-        variables: Mapping[str, str],
-        access: Access,
-    ) -> None:
-        self._access = access
+    def __init__(self, interface: ControlInterface, scope: Scope, admission: Admission) -> None:
         self._interface = interface
         self._scope = scope
-        self._row = row
-        self._variables = variables
+        self._admission = admission
 
     def begin(self, body: bytes, is_whole: bool = True) -> Outgoing[Content] | None:
         """Begin to answer it; mostly that is all."""
         self._gone = asyncio.get_running_loop().create_future()
-        most, row = self._row.max_bytes, self._row
+        most = self._admission.row.max_bytes
         is_whole = is_whole and len(body) <= most
-        answering = self._interface.answer(
-            self._scope, row, self._variables, self._access, body[:most], is_whole, self._gone
-        )
+        answering = self._interface.answer(self._scope, self._admission, body[:most], is_whole, self._gone)
         self._begun = begun = Begun(answering)
         return begun.result if begun.is_done and isinstance(begun.result, Outgoing) else None
 
