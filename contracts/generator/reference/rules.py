@@ -12,7 +12,7 @@ from functools import cache
 
 from contracts.generator.decisions import data_of
 from simulator.certification.rules import RULES
-from simulator.engine.insight.signals import kinds
+from simulator.engine.insight.lessons import kinds
 from simulator.engine.text.citations import places_of, slug
 from simulator.exploration.judgement.mending import ADVICE
 from simulator.exploration.plans import NONE

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from simulator.engine.insight.advice import MOST_EVIDENCE, findings
-from simulator.engine.insight.lessons import lesson_of, lessons
+from simulator.engine.insight.lessons import kinds, lesson_of, lessons
 from simulator.engine.insight.shapes import Finding
-from simulator.engine.insight.signals import kinds
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.text.json import dumps
 from simulator.engine.text.texts import headers_text
