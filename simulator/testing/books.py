@@ -96,15 +96,11 @@ def available(ledger: Ledger, symbol: str, network: str | None) -> Decimal:
     currency = symbol.upper() if network is None else f"{symbol.upper()}.{network.lower()}"
     amount = ledger.amount("available", currency)
     if not amount and not any(row["currency"] == currency for row in ledger.accounts):
-        _check(currency)
+        from simulator.service import TOOLING
+
+        if why := TOOLING.why_no_account(currency):
+            raise SimulatorError(why)
     return amount
-
-
-def _check(currency: str) -> None:
-    from simulator.service import TOOLING
-
-    if why := TOOLING.why_no_account(currency):
-        raise SimulatorError(why)
 
 
 def totals(ledger: Ledger) -> Mapping[str, Decimal]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from asyncio import wrap_future
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from concurrent.futures import CancelledError, Future
 from itertools import count
 from time import perf_counter
@@ -268,7 +268,7 @@ class _Receivers:
 
     def add(self, taken: set[str], world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
         hosts = {URL(url).host for url in taken} | {host for of_world, host in self._handlers if of_world == world_id}
-        host = next(name for name in _receiver_names() if name not in hosts)
+        host = next(name for number in count(1) if (name := f"{number}{_RECEIVERS}") not in hosts)
         self._handlers[world_id, host] = handler
 
         def end() -> None:
@@ -310,10 +310,6 @@ class _Receivers:
 
     async def close(self) -> None:
         await self._http.close()
-
-
-def _receiver_names() -> Iterator[str]:
-    return (f"{number}{_RECEIVERS}" for number in count(1))
 
 
 def _since(started: float) -> int:

@@ -48,12 +48,7 @@ class Advice(TypedDict):
     """A finding, and the test in whose world it was made."""
 
     test: str
-    severity: str
-    kind: str
-    count: int
-    message: str
-    why: str
-    what_to_do: str
+    finding: Finding
 
 
 class Told(TypedDict):
@@ -78,7 +73,8 @@ class Notes:
     """What a process has to tell."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._from = _severities_from(wants_advice(config))
+        least = wants_advice(config)
+        self._from = _SEVERITIES[_SEVERITIES.index(least) :] if least else ()
         self._wants_coverage = wants_coverage(config)
         self._has_told_catalogue = False
         self._told: Told = {}
@@ -97,19 +93,8 @@ class Notes:
     def _take_advice(self, test: str, world: World) -> None:
         if self._from:
             found: list[Finding] = world.advice()
-            self._told.setdefault("advice", []).extend(
-                {
-                    "test": test,
-                    "severity": row["severity"],
-                    "kind": row["kind"],
-                    "count": row["count"],
-                    "message": row["message"],
-                    "why": row.get("why", ""),
-                    "what_to_do": row["what_to_do"],
-                }
-                for row in found
-                if row["severity"] in self._from
-            )
+            told = self._told.setdefault("advice", [])
+            told += ({"test": test, "finding": row} for row in found if row["severity"] in self._from)
 
     def _cover(self, dimensions: Mapping[str, Mapping[str, object]]) -> None:
         covered = dict(self._told.get("covered", {}))
@@ -217,11 +202,12 @@ class Summary:
         if not self._advice:
             yield "None."
         groups: dict[tuple[str, ...], list[Advice]] = {}
-        for row in sorted(self._advice, key=lambda row: -_SEVERITIES.index(row["severity"])):
-            said = (row["severity"], row["kind"], row["message"], row["why"], row["what_to_do"])
-            groups.setdefault(said, []).append(row)
+        for row in sorted(self._advice, key=lambda row: -_SEVERITIES.index(row["finding"]["severity"])):
+            said = row["finding"]
+            words = (said["severity"], said["kind"], said["message"], said.get("why", ""), said["what_to_do"])
+            groups.setdefault(words, []).append(row)
         for (severity, kind, message, why, what_to_do), rows in groups.items():
-            count = sum(row["count"] for row in rows)
+            count = sum(row["finding"]["count"] for row in rows)
             yield f"{severity}  {kind} ({f'{count} times' if count > 1 else 'once'})"
             yield f"  {message}"
             if why:
@@ -235,10 +221,6 @@ class Summary:
 def _name(item: Mapping[str, object]) -> str:
     """An error that any operation may answer counts once, under this name."""
     return str(item["item"]).replace("* ", "any operation ", 1)
-
-
-def _severities_from(least: str) -> tuple[str, ...]:
-    return _SEVERITIES[_SEVERITIES.index(least) :] if least else ()
 
 
 def _share(part: int, whole: int) -> str:

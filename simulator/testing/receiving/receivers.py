@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.clock import parse_duration
 from simulator.testing import explored
-from simulator.testing.absence import absence
 from simulator.testing.errors import SimulatorError, is_told, missing
 from simulator.testing.given import Target, id_of
 from simulator.testing.links.loop_thread import LoopThread, in_thread, is_handling
@@ -20,6 +19,7 @@ from simulator.testing.receiving.answerers import Answerer, Fixed, Function, Int
 from simulator.testing.receiving.deliveries import Delivery, Judge, envelope_of, what_raised
 from simulator.testing.receiving.loopback import Answer, Listener, Request
 from simulator.testing.receiving.registration import register, unregister
+from simulator.testing.words import absence
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
@@ -367,10 +367,5 @@ class _Waiting:
         return delivery.fits(self._type, self._object_id)
 
 
-@contextmanager
-def receiver(
-    world: World, *, events: Sequence[str] | None = ("*",), environment: str = "sandbox", path: str = "/webhooks"
-) -> Iterator[Receiver]:
-    """A `Receiver` of a world for the length of a block."""
-    with Receiver(world, events=events, environment=environment, path=path) as made:
-        yield made
+receiver = Receiver
+"""A receiver of a world for the length of a block: `with receiver(world) as webhooks`."""
