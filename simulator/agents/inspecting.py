@@ -9,7 +9,7 @@ from simulator.agents import inputs
 from simulator.agents.answers import page, picked
 from simulator.agents.session import Session, ToolRefused
 from simulator.agents.webhooks import messages
-from simulator.engine.clients.control import ControlClient, segment
+from simulator.engine.clients.control import segment
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.service import TOOLING
 
@@ -57,14 +57,6 @@ def _resource(session: Session, given: inputs.InspectInput) -> JsonObject:
         "events": [f"{row['at']} {row['type']} ({row['id']})" for row in story["events"]],
         "scenario": (story["origin"] or {}).get("scenario"),
     }
-
-
-def _request(session: Session, given: inputs.InspectInput) -> JsonObject:
-    return _one(session, given, "/requests")
-
-
-def _event(session: Session, given: inputs.InspectInput) -> JsonObject:
-    return _one(session, given, "/events")
 
 
 def _one(session: Session, given: inputs.InspectInput, path: str) -> JsonObject:
@@ -144,16 +136,12 @@ def webhook_keys(session: Session, world: str | None) -> list[str]:
 
 
 def _emails(session: Session, given: inputs.InspectInput) -> JsonObject:
-    return _plain(session.control(given.world), given, "/emails")
+    return _listed(given, session.control(given.world).get("/emails")["data"], dict)
 
 
 def _timers(session: Session, given: inputs.InspectInput) -> JsonObject:
     rows = session.control(given.world).get("/timers")["data"]
     return {"data": rows[:20], "of": len(rows)}
-
-
-def _plain(control: ControlClient, given: inputs.InspectInput, path: str) -> JsonObject:
-    return _listed(given, control.get(path)["data"], dict)
 
 
 def _search(session: Session, given: inputs.InspectInput) -> JsonObject:
@@ -201,10 +189,10 @@ _LOOKS: Mapping[str, Callable[[Session, inputs.InspectInput], JsonObject]] = {
     "overview": _overview,
     "resource": _resource,
     "resources": _resources,
-    "request": _request,
+    "request": lambda session, given: _one(session, given, "/requests"),
     "requests": _requests,
     "events": _events,
-    "event": _event,
+    "event": lambda session, given: _one(session, given, "/events"),
     "deliveries": _deliveries,
     "inbox": _inbox,
     "emails": _emails,

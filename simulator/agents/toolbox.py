@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from simulator.agents import inputs, inspecting, missing, tools, verdict
@@ -131,51 +131,33 @@ def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject
     most = most if isinstance(most, int) and 200 <= most <= 20_000 else 2_000
     try:
         LIVE_KEYS.refuse_in(written(arguments), "What was given to the tool")
-        tool = _tool(name)
+        tool = _BY_NAME.get(name)
+        if tool is None:
+            message = f"There is no tool {name!r}{did_you_mean(name, _BY_NAME)}"
+            raise ToolRefused("not_found", f"{message.removesuffix('?')}.", param="name", allowed=list(_BY_NAME))
         refuse_unknown(tool.input, arguments, "parameter")
         missing.refuse(missing.required_of(tool.input), arguments)
         return True, bounded(tool.run(session, parse(tool.input, arguments)), most)
     except ToolRefused as error:
-        shown = _error(session, name, error.code, error.message, error.param, error.allowed, error.status)
+        told = {**vars(error), "http_status": error.status}
     except CallRefused as refusal:
-        told = refusal.error
-        shown = _error(
-            session, name, str(told.get("code", refusal.status)), str(told.get("message", "")), told.get("param"),
-            told.get("allowed"), refusal.status, more=told,
-        )  # fmt: skip
+        told = {"code": str(refusal.status), "message": "", **refusal.error, "http_status": refusal.status}
     except LiveKey as error:
-        shown = _error(session, name, "live_key", str(error), None, None, None)
+        told = {"code": "live_key", "message": str(error)}
     except ApiError as error:
-        allowed = _allowed(name, error.param)
-        shown = _error(session, name, error.code, error.message, error.param, allowed, None)
+        # The values that a parameter of a tool may have, where they are few.
+        allowed = _BY_NAME[name].schema["properties"].get(error.param or "", {}).get("enum")
+        told = {"code": error.code, "message": error.message, "param": error.param, "allowed": allowed}
     except Unreachable as error:
         message = f"{error}. Start a server with `rampsim serve`, or begin `rampsim mcp` without --url."
-        shown = _error(session, name, "unreachable", message, None, None, None)
-    return False, {"error": bounded(shown, most - 20)}
+        told = {"code": "unreachable", "message": message}
+    shown = {name: told[name] for name in _TOLD if told.get(name) is not None}
+    docs = f"{session.url}{DOCS}{_BY_NAME[name].docs if name in _BY_NAME else ''}"
+    return False, {"error": bounded({**shown, "docs": docs}, most - 20)}
 
 
-def _tool(name: str) -> Tool:
-    tool = _BY_NAME.get(name)
-    if tool is None:
-        message = f"There is no tool {name!r}{did_you_mean(name, _BY_NAME)}"
-        raise ToolRefused("not_found", f"{message.removesuffix('?')}.", param="name", allowed=list(_BY_NAME))
-    return tool
-
-
-def _error(
-    session: Session, tool: str, code: str, message: str, param: object, allowed: object, status: int | None,
-    more: Shown | None = None,
-) -> JsonObject:  # fmt: skip
-    known: JsonObject = {"code": code, "message": message, "http_status": status, "param": param, "allowed": allowed}
-    known |= {name: (more or {}).get(name) for name in ("receipt", "errors")}
-    docs = f"{session.url}{DOCS}{_BY_NAME[tool].docs if tool in _BY_NAME else ''}"
-    return {name: value for name, value in known.items() if value is not None} | {"docs": docs}
-
-
-def _allowed(name: str, param: str | None) -> object:
-    """The values that a parameter of a tool may have, where they are few."""
-    schema: Mapping[str, Any] = _BY_NAME[name].schema["properties"].get(param or "", {})
-    return schema.get("enum")
+_TOLD = ("code", "message", "http_status", "param", "allowed", "receipt", "errors")
+"""What an error tells, as far as it is known."""
 
 
 def _plain(schema: object, named: Shown) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.agents import inputs, missing
 from simulator.agents.answers import page, picked
@@ -13,6 +13,10 @@ from simulator.agents.session import Session, ToolRefused
 from simulator.engine.clients.address import inbox_path
 from simulator.engine.clients.control import CallRefused, segment
 from simulator.engine.text.json import JsonObject, Shown
+
+if TYPE_CHECKING:
+    from simulator.engine.scenario.files.library import ScenarioFile
+    from simulator.host import Simulator
 
 _MOST_EVENTS = 20
 _SENDABLE = re.compile(r"[!-~]+")
@@ -28,7 +32,8 @@ def world(session: Session, given: inputs.WorldInput) -> JsonObject:
         session.world = made["id"]
         return {"made": made["id"], **_world(session, made), **_keys(session, made)}
     if given.do == "use" and given.id is None:
-        raise ToolRefused("missing_parameter", "Say by `id` which world to use.", param="id", allowed=_ids(session))
+        known = [str(row["id"]) for row in session.control().get("/worlds")["data"]]
+        raise ToolRefused("missing_parameter", "Say by `id` which world to use.", param="id", allowed=known)
     wanted = given.id or session.world
     if given.do == "reset":
         return {"reset": wanted, **_world(session, session.control(wanted).post("/reset"))}
@@ -42,10 +47,6 @@ def world(session: Session, given: inputs.WorldInput) -> JsonObject:
     if given.do == "keys":
         return _keys(session, shown)
     return {"id": wanted, "current": session.world, **_world(session, shown)}
-
-
-def _ids(session: Session) -> list[str]:
-    return [str(row["id"]) for row in session.control().get("/worlds")["data"]]
 
 
 def _new_world(given: inputs.WorldInput) -> JsonObject:
@@ -105,20 +106,15 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
     if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
         if body["error"].get("code") == missing.CODE:
             missing.refuse(missing.of_operation(given.method, path), given.body, reply.status)
-        raise _refused(reply.status, body["error"])
+        error = body["error"]
+        code, message = str(error.get("code", reply.status)), str(error.get("message", ""))
+        raise ToolRefused(code, message, param=error.get("param"), status=reply.status, allowed=error.get("allowed"))
     if isinstance(body, Mapping) and given.fields:
         return {"http_status": reply.status, **picked(body, given.fields)}
     if isinstance(body, Mapping):
         # A member `status` of the object is the object's own: the HTTP status stands beside it.
         return {"http_status": reply.status, **body}
     return {"http_status": reply.status, "body": body}
-
-
-def _refused(status: int, error: Shown) -> ToolRefused:
-    return ToolRefused(
-        str(error.get("code", status)), str(error.get("message", "")), param=error.get("param"), status=status,
-        allowed=error.get("allowed"),
-    )  # fmt: skip
 
 
 def act(session: Session, given: inputs.ActInput) -> JsonObject:
@@ -255,10 +251,15 @@ def scenario(session: Session, given: inputs.ScenarioInput) -> JsonObject:
             raise ToolRefused("missing_parameter", "Say by `names` which are to be active.", param="names")
         return dict(control.put("/scenarios/active", {"names": given.names}))
     if given.do == "upload":
-        made = control.call("POST", "/scenarios", _document(_given(given, "yaml")))
+        made = control.call("POST", "/scenarios", _read(_given(given, "yaml")).document)
         return {"uploaded": made["name"], "next": "activate it, or put one object under it by its `reference`"}
     if given.do == "validate":
-        return _validated(_given(given, "yaml"))
+        try:
+            return {"valid": True, "name": _read(_given(given, "yaml")).document.get("name")}
+        except ToolRefused as error:
+            if error.code != "invalid_scenario":
+                raise
+            return {"valid": False, "problems": error.message.splitlines()}
     return _played(session, given)
 
 
@@ -279,23 +280,16 @@ def _given(given: inputs.ScenarioInput, name: str) -> str:
     return value
 
 
-def _document(text: str) -> JsonObject:
-    """A scenario as JSON; ToolRefused with every problem by line where it is not one."""
+def _read(text: str, simulator: Simulator | None = None) -> ScenarioFile:
+    """A scenario from its text; ToolRefused with every problem by line where it is not one."""
+    from simulator import host
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
-    from simulator.host import Simulator
 
-    simulator = Simulator()
+    simulator = simulator or host.Simulator()
     try:
-        return Loader(simulator.vocabulary).load(text, "yaml", simulator.library).document
+        return Loader(simulator.vocabulary).load(text, "yaml", simulator.library)
     except ScenarioError as error:
-        raise ToolRefused("invalid_scenario", str(error), param="yaml", allowed=None) from None
-
-
-def _validated(text: str) -> JsonObject:
-    try:
-        return {"valid": True, "name": _document(text).get("name")}
-    except ToolRefused as error:
-        return {"valid": False, "problems": error.message.splitlines()}
+        raise ToolRefused("invalid_scenario", str(error), param="yaml") from None
 
 
 def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
@@ -314,20 +308,15 @@ def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
     return {"scenario": result.name, "passed": result.passed, "failed": failed, "timeline": result.readable()}
 
 
-def _file(given: inputs.ScenarioInput) -> Any:
-    from simulator.engine.scenario.files.loader import Loader, ScenarioError
+def _file(given: inputs.ScenarioInput) -> ScenarioFile:
     from simulator.engine.text.strict import similar
     from simulator.host import Simulator
 
     simulator = Simulator()
-    if given.yaml is None:
-        name = _given(given, "name")
-        if name not in simulator.library:
-            raise ToolRefused(
-                "not_found", f"No scenario {name!r} ships.", param="name", allowed=similar(name, simulator.library)
-            )
-        return simulator.library[name]
-    try:
-        return Loader(simulator.vocabulary).load(given.yaml, "yaml", simulator.library)
-    except ScenarioError as error:
-        raise ToolRefused("invalid_scenario", str(error), param="yaml") from None
+    if given.yaml is not None:
+        return _read(given.yaml, simulator)
+    name = _given(given, "name")
+    if name not in simulator.library:
+        near = similar(name, simulator.library)
+        raise ToolRefused("not_found", f"No scenario {name!r} ships.", param="name", allowed=near)
+    return simulator.library[name]

@@ -10,10 +10,9 @@ from simulator.agents.session import Session
 from simulator.agents.webhooks import Message, messages
 from simulator.engine.clients.address import inbox_path
 from simulator.engine.clients.control import CallRefused, segment
+from simulator.engine.records.advice import SEVERITIES
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
-
-_SEVERITIES = ("info", "warning", "error")
 
 
 @dataclass(frozen=True)
@@ -116,11 +115,9 @@ def _untold(came: Sequence[Message], wanted: inputs.Outcome) -> str:
 def _advice(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
     if given.advice_from == "never":
         return
-    least = _SEVERITIES.index(given.advice_from)
+    least = SEVERITIES.index(given.advice_from)
     rows = [
-        row
-        for row in session.control(given.world).get("/advice")["data"]
-        if _SEVERITIES.index(row["severity"]) >= least
+        row for row in session.control(given.world).get("/advice")["data"] if SEVERITIES.index(row["severity"]) >= least
     ]
     if not rows:
         yield Check(f"no advice of severity {given.advice_from} or above")

@@ -1,9 +1,10 @@
-"""How a command ends that could not do what it was asked: its exit code, and a line of why."""
+"""How a command ends that could not do what it was asked, by a file or a server: its exit code, and a line of why."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NoReturn
 
 from simulator.cli.output import say
@@ -20,3 +21,19 @@ def fail(lines: Iterable[str], code: int) -> NoReturn:
     for line in lines:
         say(f"rampsim: {line}", err=True)
     sys.exit(code)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file; ends with code 2 where it cannot be written."""
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
+
+
+def read_file(path: Path) -> bytes:
+    """The content of a file; ends with code 2 where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        fail([f"{path} cannot be read: {error.strerror or error}"], EXIT_USAGE)

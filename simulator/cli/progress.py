@@ -79,9 +79,6 @@ class Progress:
     def _text(self, now: float) -> str:
         found = f", {self._found} finding{'' if self._found == 1 else 's'}" if self._found else ""
         left = (now - self._begun) / self._done * (self._total - self._done)
-        ahead = f", about {_lasting(left)} left" if self._done < self._total else ""
+        lasting = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+        ahead = f", about {lasting} left" if self._done < self._total else ""
         return f"{self._done} of {self._total} runs{found}{ahead}"
-
-
-def _lasting(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

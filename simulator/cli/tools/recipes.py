@@ -109,7 +109,7 @@ def write(name: str, to: Path, force: bool) -> None:
     if in_the_way:
         what = "a directory" if in_the_way[0].is_dir() else "not a directory"
         fail([f"{in_the_way[0]} is {what}, so nothing was written; choose another place with --to"], EXIT_USAGE)
-    taken = [path for path, text in texts.items() if path.exists() and not _says(path, text)]
+    taken = [path for path, text in texts.items() if path.exists() and path.read_bytes() != text.encode()]
     if taken and not force:
         lines = [f"{path} is there and says something else" for path in taken]
         fail([*lines, "nothing was written; replace such files with --force, or choose another place with --to"], 1)
@@ -121,7 +121,3 @@ def write(name: str, to: Path, force: bool) -> None:
             fail([f"{path} cannot be written: {error.strerror or error} ({error.filename})"], EXIT_USAGE)
         say(str(path))
     say(f"Written. What to do with it: rampsim recipe show {name}")
-
-
-def _says(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_bytes() == text.encode()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, write_file
 from simulator.cli.output import say
 from simulator.cli.remote import refuse_foreign
 from simulator.cli.tools import completing
@@ -107,10 +107,9 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
     except ConnectionError:
         fail([f"no simulator answers at {url}"], EXIT_UNREACHABLE)
     if junit is not None:
-        try:
-            junit.write_text(_report(results), encoding="utf-8")
-        except OSError as error:
-            fail([f"cannot write {junit}: {error.strerror or error}"], EXIT_USAGE)
+        suites = [result.junit().partition("\n")[2].strip() for result in results]
+        lines = ['<?xml version="1.0" encoding="utf-8"?>', "<testsuites>", *suites, "</testsuites>", ""]
+        write_file(junit, "\n".join(lines))
     failed = [result.name for result in results if not result.passed]
     if failed:
         fail([f"failed: {', '.join(failed)}"], EXIT_REFUSED)
@@ -163,12 +162,6 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
     return results
 
 
-def _report(results: Sequence[RunResult]) -> str:
-    """One JUnit document of all runs."""
-    suites = [result.junit().partition("\n")[2].strip() for result in results]
-    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', "<testsuites>", *suites, "</testsuites>", ""])
-
-
 scenario.add_command(uploading.upload)
 scenario.add_command(uploading.activate)
 
@@ -189,14 +182,11 @@ def new(name: str, force: bool) -> None:
         fail([f"{path.stem!r} is no name of a scenario: use {plain}"], EXIT_USAGE)
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(_template(path.stem))
+            template = (Path(__file__).parent / "scenario.template.yaml").read_text("utf-8")
+            file.write(template.replace("NAME", path.stem))
     except FileExistsError:
         fail([f"{path} is there already; choose another name, or overwrite it with --force"], EXIT_USAGE)
     except OSError as error:
         fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
     say(f"Wrote {path}. Check it with `rampsim scenario validate {path}`, run it with")
     say(f"`rampsim scenario run {path}`, or serve with it: `rampsim serve --scenario {path}`.")
-
-
-def _template(name: str) -> str:
-    return (Path(__file__).parent / "scenario.template.yaml").read_text("utf-8").replace("NAME", name)

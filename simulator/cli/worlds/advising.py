@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail, write_file
 from simulator.cli.output import say, show
 from simulator.cli.remote import remote
 from simulator.engine.clients import control as clients
@@ -100,10 +100,7 @@ def _weight(row: Row) -> int:
 def _write(path: Path, rows: Sequence[Row]) -> None:
     entries = {row["id"]: {"kind": row["kind"], "subject": row["subject"]} for row in rows}
     text = json.dumps({"known": [{"id": name, **entries[name]} for name in sorted(entries)]}, indent=2)
-    try:
-        path.write_text(f"{text}\n", "utf-8")
-    except OSError as error:
-        fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
+    write_file(path, f"{text}\n")
     say(f"Wrote {path}: {len(entries)} known {'finding' if len(entries) == 1 else 'findings'}.")
 
 
@@ -159,7 +156,7 @@ def _marked(sign: str, code: str) -> Iterable[str]:
 def _github(found: Sequence[Row]) -> Iterable[str]:
     """Annotations: https://docs.github.com/actions/reference/workflow-commands-for-github-actions."""
     for row in found:
-        title = _property(f"rampsim {row['kind']}")
+        title = _escaped(f"rampsim {row['kind']}").replace(":", "%3A").replace(",", "%2C")
         world = f" In the world {row['world']}." if "world" in row else ""
         said = " ".join(filter(None, (row["message"] + world, row.get("why"), row["what_to_do"], f"[{row['clause']}]")))
         yield f"::{_LEVELS[row['severity']]} title={title}::{_escaped(said)}"
@@ -169,10 +166,6 @@ def _github(found: Sequence[Row]) -> Iterable[str]:
 
 def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _junit(found: Sequence[Row]) -> str:

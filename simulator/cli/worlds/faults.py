@@ -91,9 +91,10 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
         hint = "is of webhooks: add --webhook EVENT" if not is_webhook else "is of calls, and this is one of webhooks"
         raise click.UsageError(f"--{strange.replace('_', '-')} {hint}")
     schema = {"properties": {name: member.schema for name, member in members.items()}}
-    values = parameters_of(
-        schema, {name: None if _is_true(value, members[name].schema) else value for name, value in texts.items()}
-    )
+    for name, value in texts.items():
+        if value is True or (value == "true" and {"type": "boolean"} in members[name].schema.get("anyOf", ())):
+            texts[name] = None
+    values = parameters_of(schema, texts)
     for name, value in values.items():
         within = members[name].within
         if within:
@@ -113,15 +114,11 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
 
 
 def _refuse_half_an_answer(respond: Mapping[str, Any] | None) -> None:
-    """An error has a status and a code: says the option that lacks, where the server names the member of a body."""
+    """Say which option an error lacks, where the server would name the member of a body."""
     lacking = [f"--{name}" for name in ("status", "code") if respond is not None and name not in respond]
     if lacking:
         example = "--status 503 --code service_unavailable"
         raise click.UsageError(f"an answer also needs {' and '.join(lacking)}, for example {example}")
-
-
-def _is_true(value: Any, schema: Mapping[str, Any]) -> bool:
-    return value is True or (value == "true" and {"type": "boolean"} in schema.get("anyOf", ()))
 
 
 def _preset(name: str) -> Mapping[str, Any]:

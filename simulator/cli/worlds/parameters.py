@@ -46,23 +46,18 @@ def _value(name: str, text: str | None, types: set[str]) -> Any:
     if "string" in types and not (types & {"object", "array"} and text[:1] in ("{", "[")):
         return text
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except ValueError:
         if types and "string" not in types:
             wanted = " or ".join(sorted(types - {"null"}))
             raise click.UsageError(f"--{name}: {text!r} is not JSON; {wanted} is wanted") from None
         return text
-    return value
 
 
 def _types(schema: Mapping[str, Any], name: str) -> set[str]:
     """The JSON types a parameter may have in any of the action's schemas; empty when it is unknown."""
-    found: set[str] = set()
-    for one in schema.get("anyOf") or [schema]:
-        part = one.get("properties", {}).get(name)
-        if part is not None:
-            found |= _types_of(part)
-    return found
+    parts = [one.get("properties", {}).get(name) for one in schema.get("anyOf") or [schema]]
+    return {kind for part in parts if part is not None for kind in _types_of(part)}
 
 
 def _types_of(part: Mapping[str, Any]) -> set[str]:

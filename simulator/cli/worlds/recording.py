@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.ending import write_file
 from simulator.cli.output import say
 from simulator.cli.remote import remote
 from simulator.engine.clients import control as clients
@@ -30,8 +30,5 @@ def record(client: clients.ControlClient, out: Path | None, name: str | None, si
     if out is None:
         say(text, nl=False)
         return
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        fail([f"cannot write {out}: {error.strerror or error}"], EXIT_USAGE)
+    write_file(out, text)
     say(f"Wrote {out}. Repeat it with `rampsim scenario run {out}`.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.ending import EXIT_REFUSED, fail, read_file, write_file
 from simulator.cli.output import say, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
@@ -71,10 +71,7 @@ def export(client: clients.ControlClient, snapshot: str | None, out: Path | None
     if out is None:
         say(text)
         return
-    try:
-        out.write_text(text, "utf-8")
-    except OSError as error:
-        fail([f"cannot write {out}: {error.strerror or error}"], EXIT_USAGE)
+    write_file(out, text)
     say(f"Wrote {out}. Begin with it by `rampsim serve --state {out}`, or here by `rampsim snapshots import {out}`.")
 
 
@@ -83,11 +80,7 @@ def export(client: clients.ControlClient, snapshot: str | None, out: Path | None
 @remote
 def import_state(client: clients.ControlClient, file: Path) -> None:
     """Put the world of a document in the place of this one."""
-    try:
-        raw = file.read_bytes()
-    except OSError as error:
-        fail([f"{file} cannot be read: {error.strerror or error}"], EXIT_USAGE)
-    show(client.send("PUT", "/state", raw, "application/json"))
+    show(client.send("PUT", "/state", read_file(file), "application/json"))
 
 
 @snapshots.command()

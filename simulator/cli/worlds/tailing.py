@@ -22,6 +22,7 @@ from simulator.engine.text.terminal import plain_line
 
 _SHOWN = ("request", "event", "delivery", "clock")
 _ALL = (*_SHOWN, "state")
+_TYPE = {"event": "type", "delivery": "event_type"}
 _AGAIN_SECONDS = 1.0
 _SLACK_SECONDS = 2.0
 """How much later than others a message may come."""
@@ -41,7 +42,7 @@ class Wanted(NamedTuple):
         """Whether a message is shown: it is of a wanted sort, and whatever is asked of such messages fits."""
         return (
             sort in self.sorts
-            and (self.event_type is None or fnmatchcase(_type_of(sort, message), self.event_type))
+            and (self.event_type is None or fnmatchcase(str(message.get(_TYPE.get(sort, ""), "")), self.event_type))
             and (self.object_id is None or self.object_id in _about(sort, message))
             and (self.path is None or fnmatchcase(str(message.get("path", "")), self.path))
             and (not self.failed or _has_failed(sort, message))
@@ -138,22 +139,12 @@ def dated(
         if sort == "clock":
             before, pace = (now, pace, heard), (message["mode"], message.get("rate"))
             now, heard = message["now"], wall()
-            runs = message["mode"] != "manual" and pace == before[1]
-            if runs and not ticks and _seconds(before[0], now) <= (heard - before[2] + _SLACK_SECONDS) * _rate(message):
-                continue
+            if message["mode"] != "manual" and pace == before[1] and not ticks:
+                rate = float(message["rate"]) if message["mode"] == "scaled" else 1.0
+                passed = datetime.fromisoformat(now) - datetime.fromisoformat(before[0])
+                if passed.total_seconds() <= (heard - before[2] + _SLACK_SECONDS) * rate:
+                    continue
         yield sort, message, now
-
-
-def _seconds(before: str, now: str) -> float:
-    return (datetime.fromisoformat(now) - datetime.fromisoformat(before)).total_seconds()
-
-
-def _rate(clock: Mapping[str, Any]) -> float:
-    return float(clock["rate"]) if clock["mode"] == "scaled" else 1.0
-
-
-def _type_of(sort: str, message: Mapping[str, Any]) -> str:
-    return str(message.get({"event": "type", "delivery": "event_type"}.get(sort, ""), ""))
 
 
 def _about(sort: str, message: Mapping[str, Any]) -> tuple[str, ...]:

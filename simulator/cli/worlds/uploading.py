@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.ending import EXIT_REFUSED, fail, read_file
 from simulator.cli.output import say
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
@@ -28,9 +28,7 @@ def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated:
     names, count = [], 0
     for path in files:
         try:
-            made = client.send("POST", "/scenarios", path.read_bytes(), "application/yaml")
-        except OSError as error:
-            fail([f"{path} cannot be read: {error.strerror or error}"], EXIT_USAGE)
+            made = client.send("POST", "/scenarios", read_file(path), "application/yaml")
         except clients.CallRefused as refusal:
             errors = refusal.error.get("errors")
             if not isinstance(errors, list):
