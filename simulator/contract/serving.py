@@ -1,18 +1,25 @@
-"""The contract as a running simulator serves it: the documents, and a page for people."""
+"""The contract as a running simulator serves it: the documents, a page for people, and a client that npm installs."""
 
 from __future__ import annotations
 
 import asyncio
+import gzip
+import html
+import io
+import re
+import tarfile
 from functools import cache
 
-from simulator.contract import npm
-from simulator.contract.files import STRICT, contract_file
-from simulator.contract.own import own_page
+from simulator.contract.files import STRICT, contract_file, contracts_directory
 from simulator.docs import llms
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, Raw, any_text, calls_under
 from simulator.engine.control.pages import HTML, HtmlPage, apart, here, page_rows
-from simulator.engine.text.json import JsonObject
+from simulator.engine.rows.service import signing_of
+from simulator.engine.rows.vocabulary import identity_of
+from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.webhooks import webhook_key
+from simulator.kernel.world import DEFAULT_WORLD, World
 
 YAML = "application/yaml; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -146,7 +153,44 @@ async def flows_arazzo_yaml(call: ControlCall) -> Raw[str]:
 )
 async def rampsim_client_tgz(call: ControlCall) -> Raw[str]:
     """The client for TypeScript, with its fixtures for Vitest: `npm install --save-dev` takes this address."""
-    return Raw(await asyncio.to_thread(npm.packed_client))
+    return Raw(await asyncio.to_thread(packed_client))
+
+
+@cache
+def packed_client() -> bytes:
+    """What `npm pack` makes of it: a gzipped archive, of the same bytes at any time."""
+    directory = contracts_directory() / "clients" / "typescript"
+    package: JsonObject = loads((directory / "package.json").read_bytes())
+    named = [directory / "package.json", *(directory / name for name in package["files"])]
+    files = [path for one in named for path in (sorted(one.iterdir()) if one.is_dir() else [one])]
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for path in files:
+            entry = tarfile.TarInfo(f"package/{path.relative_to(directory).as_posix()}")
+            entry.size = path.stat().st_size
+            with path.open("rb") as content:
+                archive.addfile(entry, content)
+    return gzip.compress(packed.getvalue(), mtime=0)
+
+
+SIGNATURE = "@signature@"
+WORLD_HEADER = "@world@"
+_ENVELOPE = re.compile(rf'data-t=(\d+) data-s="{SIGNATURE}">([^<]*)<'.encode())
+
+
+def own_page(page: bytes, world: World) -> bytes:
+    """The page with the sandbox keys of a world, whose control calls name it."""
+    pair, key = identity_of(world).credentials(world)["sandbox"], webhook_key(world, "sandbox")
+    for usual, own in (("pk", pair["public_key"]), ("sk", pair["secret_key"]), ("whk", key)):
+        page = page.replace(f"{usual}_test_simulator".encode(), own.encode())
+    signature = signing_of(world).signature
+    header = f" -H 'X-Simulator-World: {world.id}'" if world.id != DEFAULT_WORLD else ""
+
+    def signed(found: re.Match[bytes]) -> bytes:
+        raw = html.unescape(found[2].decode()).encode()
+        return found[0].replace(SIGNATURE.encode(), signature.sign(key, found[1].decode(), raw).encode())
+
+    return _ENVELOPE.sub(signed, page).replace(WORLD_HEADER.encode(), header.encode())
 
 
 PAGE_ROWS = (*page_rows("reference", _page), *for_tools.rows)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from simulator.cli.ending import EXIT_REFUSED, fail
-from simulator.cli.output import say, show
+from simulator.cli.output import say, say_passing, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
-from simulator.cli.worlds import advancing
 from simulator.cli.worlds.parameters import parameters_of, split
 from simulator.engine.clients import control as clients
 
@@ -70,7 +74,7 @@ def advance(
     if horizon is not None and not waits:
         raise click.UsageError("--horizon goes with --until or --until-event")
     limits = ({"partial": True} | ({"horizon": horizon} if horizon is not None else {})) if waits else {}
-    with advancing.shown(client):
+    with shown(client):
         answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
     show(answer)
     if answer.get("reached") is False:
@@ -87,7 +91,7 @@ def set_clock(client: clients.ControlClient, mode: str | None, rate: float | Non
     body = {name: value for name, value in (("mode", mode), ("rate", rate), ("now", now)) if value is not None}
     if not body:
         raise click.UsageError("say what to change: --mode, --rate or --now")
-    with advancing.shown(client):
+    with shown(client):
         answer = client.put("/clock?wait=true", body)
     show(answer)
 
@@ -170,3 +174,38 @@ def reset(client: clients.ControlClient) -> None:
     Seed, keys and scenarios stay the same, and nothing is in it.
     """
     show(client.post("/reset"))
+
+
+@contextmanager
+def shown(client: clients.ControlClient) -> Iterator[None]:
+    """Tell on standard error, at a terminal, how far the clock is while the body runs; a quick one tells nothing."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    over = threading.Event()
+    threading.Thread(target=_follow, args=(client, over), daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+        say_passing()
+
+
+def _follow(client: clients.ControlClient, over: threading.Event) -> None:
+    try:
+        for sort, data in client.stream():
+            if over.is_set():
+                return
+            if sort == "progress":
+                say_passing(told(json.loads(data)))
+    except (clients.Unreachable, clients.CallRefused, OSError, ValueError):
+        return  # the advance itself says what is wrong
+
+
+def told(progress: Mapping[str, Any]) -> str:
+    """Where the clock is, where it goes, and what has happened on the way."""
+    goal = f" of {progress['to'][:16]}" if progress["to"] else ""
+    return (
+        f"{progress['now'][:16]}{goal}: {progress['fired']} timers, {progress['events']} events, "
+        f"{progress['deliveries']} deliveries"
+    )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.cli.worlds import advancing
+from simulator.cli.worlds import steering
 from simulator.engine.clients.control import ControlClient, Unreachable
 
 PROGRESS = {"from": "2026-01-05T08:00:00.000Z", "now": "2026-02-05T08:00:00.000Z", "to": "2026-04-05T08:00:00.000Z",
@@ -29,8 +29,8 @@ class Stream(ControlClient):
 
 def test_a_line_tells_how_far_it_is() -> None:
     said = "12 timers, 30 events, 28 deliveries"
-    assert advancing.told(PROGRESS) == f"2026-02-05T08:00 of 2026-04-05T08:00: {said}"
-    assert advancing.told({**PROGRESS, "to": None}) == f"2026-02-05T08:00: {said}"
+    assert steering.told(PROGRESS) == f"2026-02-05T08:00 of 2026-04-05T08:00: {said}"
+    assert steering.told({**PROGRESS, "to": None}) == f"2026-02-05T08:00: {said}"
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
@@ -39,7 +39,7 @@ def test_it_shows_at_a_terminal_alone_and_goes(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
     client = Stream(("clock", "{}"), ("progress", json.dumps(PROGRESS)))
-    with advancing.shown(client):
+    with steering.shown(client):
         assert client.read.wait(10 if is_terminal else 0) == is_terminal
     err = capsys.readouterr().err
     assert ("12 timers" in err, err.endswith("\r\x1b[K")) == (is_terminal, is_terminal)

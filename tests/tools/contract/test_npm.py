@@ -9,7 +9,7 @@ import tarfile
 
 import httpx
 
-from simulator.contract.npm import packed_client
+from simulator.contract.serving import packed_client
 from simulator.host import create_app
 
 

@@ -7,14 +7,14 @@ clock is moved only where a timer has to fire.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from itertools import takewhile
 from typing import Any
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import WAIT, calls_under, known_event
 from simulator.engine.control.shapes import TriggerAnswer, TriggerStep, embedded
-from simulator.engine.control.time.rehearsal import rehearse
 from simulator.engine.records.records import find, no_resource
 from simulator.engine.rows.action import events_since
 from simulator.engine.rows.error import ApiError, ControlError
@@ -30,6 +30,7 @@ from simulator.engine.scenario.run.paths import fresh_for, paths_to
 from simulator.engine.scenario.run.ways import Start, ways_of
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject, dumps, loads
+from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.journal import Cause, Event
@@ -337,3 +338,18 @@ def _reason(refusal: BaseException) -> str:
     if isinstance(refusal, ApiError):
         return f"{refusal.status} {refusal.code}: {refusal.message}"
     return str(getattr(refusal, "message", refusal))
+
+
+def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
+    """The events that a timer would emit at its due time, as things stand; with an empty balance if that is asked.
+
+    It fires in a copy, whose clock can be moved there and forgotten: the clock of a world never goes back. What the
+    present change has written is in the copy, because its tables are copied as they are.
+    """
+    copy = simulator.from_state(simulator.state_of(world), world.id)
+    copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))
+    without_funds = ways_of(copy).emptied(copy, simulator.actions, timer.target, cause) if empty else nullcontext()
+    with copy.change(cause), without_funds:
+        copy.agenda.take(timer)
+        copy.wiring.timers[timer.kind].handler(copy, timer)
+    return events_since(copy, world.journal.event_count)
