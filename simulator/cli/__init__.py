@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import click
 
 from simulator.cli.ending import EXIT_USAGE, fail
-from simulator.cli.server import opening, serve, waiting
+from simulator.cli.server import serve, waiting
 from simulator.cli.tools import (
     agents,
     assuming,
@@ -28,10 +28,7 @@ from simulator.cli.tools import (
 from simulator.cli.worlds import (
     advising,
     faults,
-    finding,
     inboxes,
-    insight,
-    recording,
     seeing,
     snapshots,
     steering,
@@ -49,12 +46,12 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
     "Run": {
         "serve": lambda: serve.serve,
         "wait": lambda: waiting.wait,
-        "open": lambda: opening.open_dashboard,
+        "open": lambda: waiting.open_dashboard,
         "mcp": lambda: agents.mcp,
     },
     "Look": {
         "tail": lambda: tailing.tail,
-        "find": lambda: finding.find,
+        "find": lambda: seeing.find,
         "resources": lambda: seeing.resources,
         "requests": lambda: seeing.requests,
         "events": lambda: seeing.events,
@@ -68,7 +65,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "trigger": lambda: steering.trigger,
         "faults": lambda: faults.faults,
         "scenario": lambda: scenarios.scenario,
-        "record": lambda: recording.record,
+        "record": lambda: seeing.record,
     },
     "Worlds": {
         "worlds": lambda: worlds.worlds,
@@ -77,7 +74,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
     },
     "Judge": {
         "advice": lambda: advising.advice,
-        "coverage": lambda: insight.coverage,
+        "coverage": lambda: seeing.coverage,
         "certify": lambda: certifying.certify,
         "explore": lambda: exploring.explore,
         "conform": lambda: conforming.conform,

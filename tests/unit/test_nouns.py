@@ -27,7 +27,7 @@ LEFT: Mapping[str, int] = {
     "simulator/certification/sources.py": 1,
     "simulator/compare/differences.py": 2,
     "simulator/compare/replay.py": 2,
-    "simulator/contract/own.py": 1,
+    "simulator/contract/serving.py": 1,
     "simulator/engine/scenario/language/parts.py": 1,
     "simulator/engine/scenario/language/schema.py": 1,
     "simulator/engine/scenario/play/pending.py": 2,

@@ -1,17 +1,22 @@
-"""`rampsim wait`: until a server is ready, for scripts and pipelines that have just started one."""
+"""`rampsim wait`, until a server is ready, and `rampsim open`, its dashboard in a browser."""
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
+from urllib.parse import urlencode
 
 import click
 
-from simulator.cli import obeying, remote
+from simulator.cli import obeying
 from simulator.cli.ending import EXIT_UNREACHABLE, fail
 from simulator.cli.output import say
+from simulator.cli.remote import address_of, in_words, remote, where_it_was_looked
 from simulator.cli.server import settings
+from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
+from simulator.engine.clients.address import CONTROL_BASE
 
 _EVERY_SECONDS = 0.1
 
@@ -34,12 +39,12 @@ def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
     """
     until = time.monotonic() + timeout
     while True:
-        address = remote.address_of(url)  # anew each time: the note of a server is there when it listens
+        address = address_of(url)  # anew each time: the note of a server is there when it listens
         reason = _why_not(address.url, max(1.0, until - time.monotonic()))
         if reason is None:
             break
         if time.monotonic() >= until:
-            words = [f"not ready after {timeout:g} s: {reason}", *remote.where_it_was_looked(address)]
+            words = [f"not ready after {timeout:g} s: {reason}", *where_it_was_looked(address)]
             fail(words, EXIT_UNREACHABLE)
         time.sleep(min(_EVERY_SECONDS, max(0.0, until - time.monotonic())))
     if not quiet:
@@ -53,5 +58,26 @@ def _why_not(url: str, timeout_seconds: float) -> str | None:
     except clients.Unreachable as error:
         return str(error)
     except clients.CallRefused as refusal:
-        return remote.in_words(refusal)
+        return in_words(refusal)
     return None if isinstance(answer, dict) else f"what answers at {url} is not a simulator"
+
+
+@click.command("open")
+@click.argument("resource_id", metavar="[ID]", required=False, shell_complete=completing.resources)
+@click.option("--print", "only_print", is_flag=True, help="Only print its address.")
+@click.option("--docs", is_flag=True, help="The documentation instead.")
+@remote
+def open_dashboard(client: clients.ControlClient, resource_id: str | None, only_print: bool, docs: bool) -> None:
+    """Open the dashboard in a browser, with ID at that resource.
+
+    The address is printed; a browser is opened at a terminal only.
+    """
+    client.get("/health")
+    url = f"{client.url}{CONTROL_BASE}/docs/" if docs else f"{client.url}{CONTROL_BASE}/dashboard"
+    if not docs and client.world:
+        url += f"?{urlencode({'world': client.world})}"
+    if not docs and resource_id is not None:
+        url += f"#/resources/{clients.segment(resource_id)}"
+    say(url)
+    if not only_print and sys.stdout.isatty():
+        click.launch(url)

@@ -1,15 +1,21 @@
-"""Commands that show what happened in a running server."""
+"""Commands that show what happened in a running server: resources, calls, events, deliveries, coverage, a recording."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import click
 
-from simulator.cli.output import show
+from simulator.cli.ending import EXIT_REFUSED, fail, write_file
+from simulator.cli.output import say, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
+from simulator.engine.text.terminal import plain_line
 
 _limit = click.option("--limit", type=click.IntRange(0), help="The newest that many, oldest first.")
 
@@ -99,3 +105,112 @@ def requests(
 ) -> None:
     """Show the calls the server got, with answers and advice."""
     show(client.get("/requests", method=method, path=path, status=status, limit=limit)["data"])
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(0), help="How many at most, the best first.  [default: 20]")
+@click.option("--json", "as_json", is_flag=True, help="What the server answers, as JSON.")
+@remote
+def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None, as_json: bool) -> None:
+    """Find anything by your reference, an id, amount or phone.
+
+    It finds resources, calls, events and deliveries.
+
+    Exit code 1 when nothing is found.
+
+    \b
+    rampsim find order-5000
+    rampsim find +254712345678
+    """
+    words = " ".join(text)
+    answer = client.get("/search", q=words, limit=limit)
+    rows = answer["data"]
+    if as_json:
+        show(answer)
+    else:
+        for row in rows:
+            named = "" if row["title"] == row["id"] else f"  {row['title']}"
+            line = f"{row['sort']:10}  {row['id']}{named}  {row['kind']}  {row['status'] or ''}"
+            say(plain_line(line).rstrip())
+    if answer["truncated"]:
+        say("rampsim: there is older still that was not looked at", err=True)
+    if not rows:
+        fail([f"nothing in this world has {words!r}"], EXIT_REFUSED)
+
+
+@click.command()
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write it there instead of printing it.")
+@click.option("--name", metavar="NAME", help="Name of the scenario; else the file's, or `recording`.")
+@click.option("--since", metavar="TIMESTAMP|ID", help="Begin there: a simulated moment, or a request or control call.")
+@remote
+def record(client: clients.ControlClient, out: Path | None, name: str | None, since: str | None) -> None:
+    """Write what was done by hand as a scenario that repeats it.
+
+    It has the calls, the actions and the time that passed.
+
+    \b
+    rampsim record --out tests/scenarios/payout-bounces.yaml
+    rampsim scenario run tests/scenarios/payout-bounces.yaml
+    """
+    text = client.text("/recording", name=name or (None if out is None else out.stem), since=since)
+    if out is None:
+        say(text, nl=False)
+        return
+    write_file(out, text)
+    say(f"Wrote {out}. Repeat it with `rampsim scenario run {out}`.")
+
+
+@click.command()
+@click.option("--all-worlds", is_flag=True, help="Of all worlds this server has had, ended ones included.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as one HTML page.")
+@click.option("--missing", is_flag=True, help="List what is not covered, too.")
+@click.option(
+    "--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Exit with 1 when the total is lower."
+)
+@remote
+def coverage(
+    client: clients.ControlClient,
+    all_worlds: bool,
+    as_json: bool,
+    html: Path | None,
+    missing: bool,
+    fail_under: float | None,
+) -> None:
+    """Show how much of the contract the traffic has exercised.
+
+    \b
+    rampsim coverage --missing
+    rampsim coverage --all-worlds --html coverage.html --fail-under 60
+    """
+    report = client.get("/coverage", world="*" if all_worlds else None)
+    if html is not None:
+        from simulator.engine.insight.page import render_page
+
+        try:
+            html.write_text(render_page(report), "utf-8")
+        except OSError as error:
+            raise click.FileError(str(html), error.strerror) from None
+    if as_json:
+        show(report)
+    else:
+        _print(report, missing)
+    if fail_under is not None and not report["percent"] >= fail_under:
+        say(f"rampsim: coverage {report['percent']} % is below {fail_under:g} %", err=True)
+        sys.exit(EXIT_REFUSED)
+
+
+def _print(report: Mapping[str, Any], missing: bool) -> None:
+    parts = report["dimensions"].values()
+    width = max(len(part["title"]) for part in parts)
+    for part in parts:
+        say(_line(part["title"], part, width))
+        for row in part["items"]:
+            if missing and not row["covered"]:
+                say(f"  - {row['item']}")
+    say(_line("Total", report, width))
+
+
+def _line(title: str, part: Mapping[str, Any], width: int) -> str:
+    return f"{title:{width}}  {part['covered']:5} of {part['total']:5}  {part['percent']:5} %"
