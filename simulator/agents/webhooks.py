@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.json import JsonObject, Shown, object_in
 from simulator.kernel.dataclass import dataclass
 from simulator.service import SIGNATURE
 
@@ -47,7 +46,7 @@ def messages(rows: Iterable[Shown], keys: Iterable[str]) -> Iterator[Message]:
     """The messages of an inbox, oldest first, those of registrations left out; genuine by any of the keys."""
     keys = tuple(keys)
     for row in rows:
-        event = _event(row["body"])
+        event = object_in(row["body"])
         if event.get("type") == TEST:
             continue
         about = _object(event)
@@ -66,14 +65,6 @@ def _why_not(row: Shown, keys: tuple[str, ...]) -> str:
     """Why a receiver refuses it, "" when it is genuine."""
     came_ms = datetime.fromisoformat(row["at"]).timestamp() * 1000
     return SIGNATURE.problem(row["headers"], row["body"].encode(), keys, came_ms)
-
-
-def _event(body: str) -> JsonObject:
-    try:
-        event = json.loads(body)
-    except ValueError:
-        return {}
-    return event if isinstance(event, dict) else {}
 
 
 def _object(event: JsonObject) -> JsonObject:

@@ -11,7 +11,7 @@ from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import vocabulary_of
-from simulator.engine.text.json import loads
+from simulator.engine.text.json import object_in
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.world import World
 
@@ -45,11 +45,11 @@ class JournaledCall:
     @cached_property
     def body(self) -> Mapping[str, Any]:
         """The JSON object that was sent, {} when it was none."""
-        return _object(self.row.body)
+        return object_in(self.row.body)
 
     @cached_property
     def answer(self) -> Mapping[str, Any]:
-        return _object(self.row.response)
+        return object_in(self.row.response)
 
     @property
     def query(self) -> Mapping[str, str]:
@@ -95,11 +95,3 @@ def traffic_of(world: World, operations: Iterable[Operation]) -> list[JournaledC
     rows = (row for row in list(requests_of(world).entries) if row.operation in by_name)
     errors = vocabulary_of(world).errors
     return [JournaledCall(place, row, by_name[row.operation], errors) for place, row in enumerate(rows)]
-
-
-def _object(raw: bytes) -> Mapping[str, Any]:
-    try:
-        value = loads(raw)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

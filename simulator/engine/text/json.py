@@ -65,6 +65,20 @@ def loads(raw: bytes | str) -> Any:
     return value
 
 
+def value_in(raw: bytes | str) -> Any:
+    """The parsed value; None where there is none, or none that is taken."""
+    try:
+        return loads(raw) if raw else None
+    except ValueError:
+        return None
+
+
+def object_in(raw: bytes | str) -> JsonObject:
+    """The parsed object; an empty one where it is none."""
+    value = value_in(raw)
+    return value if isinstance(value, dict) else {}
+
+
 def _with_huge_numbers(raw: bytes | str, error: orjson.JSONDecodeError) -> object:
     """JSON knows numbers of any size: those beyond a float are read as the largest there is; else the error."""
     text = raw.encode() if isinstance(raw, str) else raw

@@ -126,6 +126,7 @@ class ControlJournal:
     def keep(self, world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
         """Enter a call that was carried out; the oldest go when there are too many, or they take too much."""
         number, masker = number_of(call.id), call.runtime.masker
+        sent = call.raw.decode("utf-8", "replace") if isinstance(call.raw, bytes) else call.raw
         row: KeptCall = {
             "id": call.id,
             "at_ms": call.began_ms,
@@ -135,7 +136,7 @@ class ControlJournal:
             "method": operation.method,
             "path": masker.text(operation.path.format_map(call.path)),
             "environment": call.environment,
-            "body": masker.value(_readable(call.raw)),
+            "body": masker.value(sent),
             "status": operation.status if answer is not None else 204,
             "answer": masker.json(dumps(answer)) if operation.keeps_answer else None,
         }
@@ -188,6 +189,16 @@ def both_in_order(world: World) -> Iterator[JournalEntry | KeptCall]:
     yield from waiting
 
 
+def id_of(row: JournalEntry | KeptCall) -> str:
+    """The id of a call of either journal."""
+    return row.id if isinstance(row, JournalEntry) else row["id"]
+
+
+def began_ms(row: JournalEntry | KeptCall) -> int:
+    """The simulated time at which a call of either journal came."""
+    return row.at_ms if isinstance(row, JournalEntry) else row["at_ms"]
+
+
 def _call(text: JsonText) -> KeptCall:
     row: KeptCall = object_of(text)  # type: ignore[assignment]  # what `keep` or the check of documents has made
     return row
@@ -207,10 +218,6 @@ def _last_request(world: World) -> list[Any]:
     last = requests[-1].id
     is_replay = "Idempotent-Replayed" in dict(requests[-1].answer_headers)
     return [last, sum(row.id == last for row in requests) if is_replay else 1]
-
-
-def _readable(raw: Any) -> Any:
-    return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
 
 
 @operation("GET /controls", "What was done by control calls", query=LIMIT)

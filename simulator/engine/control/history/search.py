@@ -236,17 +236,25 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _show_resource(world: World, record: Record, matched: Match) -> Found:
-    shown = render(world, record)
+    shown, path = render(world, record), _path("resources", record.id)
     title = next((shown[name] for name in _TITLES if isinstance(shown.get(name), str) and shown[name]), record.id)
+    names = (record.id, title)
+    return _found(matched, names, "resource", record.kind, record.status or None, record.updated_at_ms, path)
+
+
+def _found(
+    matched: Match, names: tuple[str, str], sort: str, kind: str, status: str | None, at_ms: int | None, path: str
+) -> Found:
+    """Something as it is shown; `names` are its id and its title."""
     return {
-        "sort": "resource",
-        "kind": record.kind,
-        "id": record.id,
-        "title": title[:MOST_CHARACTERS],
-        "status": record.status or None,
-        "at": format_timestamp(record.updated_at_ms),
+        "sort": sort,
+        "kind": kind,
+        "id": names[0],
+        "title": names[1][:MOST_CHARACTERS],
+        "status": status,
+        "at": None if at_ms is None else format_timestamp(at_ms),
         "matched": matched,
-        "path": _path("resources", record.id),
+        "path": path,
     }
 
 
@@ -255,19 +263,12 @@ def _thing(
 ) -> _Thing:
     """A thing whose values are few: the first of them is its id, the second its title."""
 
-    def show(matched: Match) -> Found:
-        return {
-            "sort": sort,
-            "kind": kind,
-            "id": leaves[0][1],
-            "title": leaves[1][1][:MOST_CHARACTERS],
-            "status": status,
-            "at": None if at_ms is None else format_timestamp(at_ms),
-            "matched": matched,
-            "path": path,
-        }
-
-    return _Thing(_lines(value for _, value in leaves), lambda: leaves, show)
+    names = (leaves[0][1], leaves[1][1])
+    return _Thing(
+        _lines(value for _, value in leaves),
+        lambda: leaves,
+        lambda matched: _found(matched, names, sort, kind, status, at_ms, path),
+    )
 
 
 def _requests(world: World) -> Iterator[_Thing]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice, takewhile
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 from urllib.parse import urlsplit
 
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.journal import KeptCall, both_in_order, calls_dropped
+from simulator.engine.control.history.journal import KeptCall, began_ms, both_in_order, calls_dropped, id_of
 from simulator.engine.control.objects.inspection import show_cause
 from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.records.records import find_moved, kind_of
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.kind import Record
-from simulator.engine.text.json import dumps, loads
+from simulator.engine.text.json import dumps, object_in
 from simulator.engine.text.shapes import Count, OneOf, Timestamp
 from simulator.engine.webhooks import Delivery, all_deliveries
 from simulator.engine.worlds.simulator import Simulator, WorldState
@@ -98,11 +98,11 @@ class _Collector:
     def __init__(self, world: World) -> None:
         self._world = world
         # A call that moves the clock ends after those that receivers made meanwhile, but began before them.
-        self._calls = sorted(both_in_order(world), key=_began_ms)
-        self._begun_ms = [_began_ms(row) for row in self._calls]
+        self._calls = sorted(both_in_order(world), key=began_ms)
+        self._begun_ms = [began_ms(row) for row in self._calls]
         self._numbers: dict[str, int] = {}
         for number, row in enumerate(self._calls):
-            self._numbers.setdefault(_id(row), number)
+            self._numbers.setdefault(id_of(row), number)
 
     def rows(self) -> Iterator[_Row]:
         for number, call in enumerate(self._calls):
@@ -118,7 +118,9 @@ class _Collector:
             own = [events[identifier] for identifier in about.get(object_id, ())]
             yield from self._moves(resource_id, steps, _Emitted(self._world, record, own, untold))
         for number, event in untold.values():
-            yield _Row((number, event.at_ms, event.sequence, 1), _show_event(event))
+            at, text = format_timestamp(event.at_ms), f"{event.type} about {event.object_id}"
+            shown: TimelineEntry = {"at": at, "what": "event", "id": event.id, "text": text}
+            yield _Row((number, event.at_ms, event.sequence, 1), shown)
         for delivery in all_deliveries(self._world):
             yield self._delivery(delivery, events.get(delivery.event_id))
 
@@ -206,25 +208,17 @@ class _Emitted:
                     yield [(environment, type) for environment in self._environments for type in cell.events]
 
 
-def _began_ms(row: JournalEntry | KeptCall) -> int:
-    return row.at_ms if isinstance(row, JournalEntry) else row["at_ms"]
-
-
-def _id(row: JournalEntry | KeptCall) -> str:
-    return row.id if isinstance(row, JournalEntry) else row["id"]
-
-
 def _show_call(row: JournalEntry | KeptCall) -> TimelineEntry:
     text = _request_text(row) if isinstance(row, JournalEntry) else _control_text(row)
     what = "call" if isinstance(row, JournalEntry) else "control"
-    return {"at": format_timestamp(_began_ms(row)), "what": what, "id": _id(row), "text": _short(text)}
+    return {"at": format_timestamp(began_ms(row)), "what": what, "id": id_of(row), "text": _short(text)}
 
 
 def _request_text(row: JournalEntry) -> str:
     """`POST /v1/quotes → 201 qt_… active`, `GET /v1/profile → 503 service_unavailable`."""
     if not row.status:
         return f"{row.method} {row.path} → the connection was cut by a fault"
-    answer = _object(row.response)
+    answer = object_in(row.response)
     error = answer.get("error")
     if isinstance(error, dict):
         words = [error.get("code"), error.get("param")]
@@ -261,15 +255,6 @@ def _part(value: object) -> str:
     return f"({_in_words(value)})" if isinstance(value, dict) else _in_words(value)
 
 
-def _show_event(event: Event) -> TimelineEntry:
-    return {
-        "at": format_timestamp(event.at_ms),
-        "what": "event",
-        "id": event.id,
-        "text": f"{event.type} about {event.object_id}",
-    }
-
-
 def _show_delivery(delivery: Delivery) -> TimelineEntry:
     """Where to, what came back, and what comes next; of the URL not what may be secret."""
     came = str(delivery.response_status) if delivery.response_status is not None else f"failed: {delivery.error}"
@@ -284,14 +269,6 @@ def _show_delivery(delivery: Delivery) -> TimelineEntry:
         "id": delivery.id,
         "text": _short(f"{delivery.event_type} to {place}{nth} → {came}{later}"),
     }
-
-
-def _object(raw: bytes) -> Mapping[str, Any]:
-    try:
-        value = loads(raw) if raw else None
-    except ValueError:
-        value = None
-    return value if isinstance(value, dict) else {}
 
 
 def _short(text: str) -> str:

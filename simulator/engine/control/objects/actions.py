@@ -82,17 +82,13 @@ class ResourceList(TypedDict):
 async def list_actions(call: ControlCall) -> ActionList:
     """Every action, with the kinds it acts on and the JSON Schema of its parameters."""
     table: ActionTable = call.simulator.actions
-    return {
-        "data": [
-            {
-                "name": name,
-                "does": rows[0].does,
-                "targets": table.kinds(name),
-                "parameters": _schema([_closed(row.parameters()) for row in rows]),
-            }
-            for name, rows in newest(list(table.rows.items()), call.limit())
-        ]
-    }
+    shown: list[ActionEntry] = []
+    for name, rows in newest(list(table.rows.items()), call.limit()):
+        schemas = [_closed(row.parameters()) for row in rows]
+        distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
+        parameters = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+        shown.append({"name": name, "does": rows[0].does, "targets": table.kinds(name), "parameters": parameters})
+    return {"data": shown}
 
 
 def _closed(model: type[Body]) -> JsonObject:
@@ -119,11 +115,6 @@ def _inlined(part: Any, definitions: JsonObject) -> Any:
     }
 
 
-def _schema(schemas: list[JsonObject]) -> JsonObject:
-    distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
-    return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
-
-
 _MAKE_KEYS = ("create_key", "rotate_webhook_key")
 """Actions whose caller learns a new key from the answer, and from nowhere else."""
 
@@ -147,9 +138,8 @@ async def perform(call: ControlCall) -> ActionAnswer:
     if target is not None and not isinstance(target, str):
         raise wrong("target", "it must be the id of a resource")
     name = call.path["action"]
-    if name == "emit" and holdings.is_bounded(world):
-        held = await holdings.measure(call.simulator, world)
-        held.with_more(events=1, size=len(call.sent)).require(world, "quota_events")
+    if name == "emit":
+        await holdings.require_room(call.simulator, world, "quota_events", events=1, size=len(call.sent))
         world = call.world
     table = call.simulator.actions
     done = table.perform(world, name, target, parameters, call.environment, Cause("action", intern(name), call.id))

@@ -57,7 +57,7 @@ def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups
     shown = _Inspection(world, record, actions, lookups, files)
     resource, history = render(world, record), [shown.step(step) for step in world.journal.history(record.id)]
     timers = [
-        *(show_timer(world, timer) for timer in timers_of(world, record.id)),
+        *(show_timer(world, timer) for timer in timers_about(world, record.id)),
         *(show_held(held) for held in held_steps(world, about=record.id)),
     ]
     return {
@@ -183,11 +183,6 @@ class _Inspection:
         other = find(self._world, identifier)
         kind, state = (None, None) if other is None else (other.kind, other.status)
         return {"relation": relation, "id": identifier, "kind": kind, "state": state}
-
-
-def timers_of(world: World, object_id: str) -> list[Timer]:
-    """What is planned for an object, in firing order."""
-    return timers_about(world, object_id)
 
 
 def show_timer(world: World, timer: Timer) -> StoryTimer:

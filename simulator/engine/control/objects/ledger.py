@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_entry
-from simulator.engine.control.objects.inspection_shapes import LedgerEntry, PostingEntry
+from simulator.engine.control.objects.inspection_shapes import LedgerEntry
 from simulator.engine.control.operation import WHOLE, Query, calls_under
 from simulator.engine.records.records import find
 from simulator.engine.rows.vocabulary import vocabulary_of
@@ -66,7 +65,7 @@ async def ledger(call: ControlCall) -> LedgerBooks:
             {"currency": currency, "account": names.of(account), "amount": f"{amount:f}"}
             for (currency, account), amount in sums.items()
         ],
-        "entries": [_show(names, world, entry) for entry in newest(entries, call.whole("entries"))],
+        "entries": [names.shown(world, entry) for entry in newest(entries, call.whole("entries"))],
     }
 
 
@@ -84,15 +83,6 @@ def _own(world: World, environment: str) -> str:
     return f"{vocabulary_of(world).provider.account(environment)}/"
 
 
-def _show(names: _Names, world: World, entry: Entry) -> BookEntry:
-    shown = show_entry(entry)
-    return {
-        **shown,
-        "resource_id": None if find(world, entry.resource_id) is None else entry.resource_id,
-        "postings": list(names.in_postings(shown["postings"])),
-    }
-
-
 class _Names:
     """The accounts of the ledger as the account's books call them."""
 
@@ -103,6 +93,10 @@ class _Names:
     def of(self, account: str) -> str:
         return account.removeprefix(self._own).removeprefix(self._environment)
 
-    def in_postings(self, postings: list[PostingEntry]) -> Iterator[PostingEntry]:
-        for posting in postings:
-            yield {**posting, "account": self.of(posting["account"])}
+    def shown(self, world: World, entry: Entry) -> BookEntry:
+        shown = show_entry(entry)
+        return {
+            **shown,
+            "resource_id": None if find(world, entry.resource_id) is None else entry.resource_id,
+            "postings": [{**posting, "account": self.of(posting["account"])} for posting in shown["postings"]],
+        }

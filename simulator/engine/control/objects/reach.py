@@ -179,7 +179,8 @@ class _Way:
                     self._try_out(rest[0])
         except _REFUSALS as refusal:
             del self._done[made:]
-            raise self._stopped(f"{doing}: {_reason(refusal)}", refusal) from None
+            code = f"{refusal.status} {refusal.code}: " if isinstance(refusal, ApiError) else ""
+            raise self._stopped(f"{doing}: {code}{getattr(refusal, 'message', refusal)}", refusal) from None
         return rest
 
     def _stopped(self, why: str, refusal: BaseException | None = None) -> ControlError:
@@ -248,8 +249,10 @@ class _Way:
             return  # it can come out in one way only, or is to come out often
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)
         if not any(event.type == self._event for event in emitted):
-            told = [event for event in emitted if event.object_id == target]
-            code = told and _failure_code(loads(told[0].raw)["data"]["object"])
+            told = (event for event in emitted if event.object_id == target)
+            shown: JsonObject = next((loads(event.raw)["data"]["object"] for event in told), {})
+            parts = (shown, *(part for part in shown.values() if isinstance(part, dict)))
+            code = next((part["failure_code"] for part in parts if part.get("failure_code")), None)
             outcome = f"it would fail with {code}" if code else "it would succeed"
             raise ControlError(409, "invalid_transition", f"the run at its time comes out otherwise: {outcome}")
 
@@ -326,18 +329,6 @@ def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | No
     planned = [timer for kind in kinds if (timer := world.agenda.planned(kind, target)) is not None]
     planned = [timer for timer in planned if timer.due_at_ms <= LAST_MS]
     return min(planned, key=lambda timer: (timer.due_at_ms, timer.number), default=None)
-
-
-def _failure_code(shown: JsonObject) -> object:
-    """Why what an event tells of failed, as the object says or a part of it; None where it did not."""
-    parts = (shown, *(part for part in shown.values() if isinstance(part, dict)))
-    return next((part["failure_code"] for part in parts if part.get("failure_code")), None)
-
-
-def _reason(refusal: BaseException) -> str:
-    if isinstance(refusal, ApiError):
-        return f"{refusal.status} {refusal.code}: {refusal.message}"
-    return str(getattr(refusal, "message", refusal))
 
 
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:

@@ -12,7 +12,6 @@ from simulator.engine.control.objects.explaining import meanings
 from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.rows.kind import Kind
 from simulator.kernel.journal import newest
-from simulator.kernel.machine import Machine
 
 operation = calls_under("Actions")
 
@@ -62,18 +61,14 @@ async def list_states(call: ControlCall) -> StateTables:
 
 def _table(kind: Kind[Any]) -> StateTable:
     machine, means = kind.machine, meanings(kind, kind.status_field)
+    begun = ((None, move) for move in machine.initial)
+    made = ((state, move) for state, row in machine.rows.items() for move in row)
     return {
         "kind": kind.name,
         "name": machine.name,
         "states": [{"state": state, "means": means.get(state, "")} for state in machine.rows],
-        "moves": _moves(machine),
+        "moves": [
+            {"from": state, "on": move.on, "when": move.when, "to": move.target, "events": list(move.events)}
+            for state, move in (*begun, *made)
+        ],
     }
-
-
-def _moves(machine: Machine) -> list[MoveEntry]:
-    begun = ((None, move) for move in machine.initial)
-    made = ((state, move) for state, row in machine.rows.items() for move in row)
-    return [
-        {"from": state, "on": move.on, "when": move.when, "to": move.target, "events": list(move.events)}
-        for state, move in (*begun, *made)
-    ]

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.journal import KeptCall, both_in_order, calls_dropped
+from simulator.engine.control.history.journal import KeptCall, began_ms, both_in_order, calls_dropped, id_of
 from simulator.engine.control.objects.actions import resources_of_type
 from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs, any_text, calls_under
 from simulator.engine.control.refusals import wrong
@@ -25,7 +25,7 @@ from simulator.engine.scenario.language.document import FILE, MAX_DEPTH, UPLOAD,
 from simulator.engine.scenario.language.parts import is_name
 from simulator.engine.scenario.run.drive import METHODS
 from simulator.engine.scenario.run.recorder import Done, Locate, Recording, record
-from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.text.json import JsonObject, value_in
 from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
 from simulator.kernel.clock import MS_NS, format_timestamp, parse_nanoseconds
 from simulator.kernel.world import World
@@ -115,11 +115,13 @@ class _Collector:
                 "(settings journal_limit and journal_bytes)"
             )
         start_ms = (
-            world.started_at_ms if not self._since else (_at_ms(rows[first]) if first < len(rows) else world.now_ms)
+            world.started_at_ms if not self._since else (began_ms(rows[first]) if first < len(rows) else world.now_ms)
         )
         events = [event for event in world.journal.events() if event.at_ms >= start_ms and event.type != "webhook.test"]
         beginning = [] if self._since else self._beginning(scenarios, start_ms)
-        done = [*beginning, *(one for row in rows[first:] for one in self._done(row))]
+        done = [*beginning]
+        for row in rows[first:]:
+            done += self._request(row) if isinstance(row, JournalEntry) else self._control_call(row)
         names = tuple(one for one in scenarios if one in self._simulator.shipped)
         return Recording(
             name=name,
@@ -147,7 +149,7 @@ class _Collector:
         except ValueError:
             from_ms = None
         for index, row in enumerate(rows):
-            if (from_ms is not None and _at_ms(row) >= from_ms) or _id(row) == self._since:
+            if (from_ms is not None and began_ms(row) >= from_ms) or id_of(row) == self._since:
                 return index, scenarios
             if not isinstance(row, JournalEntry) and self._recorded_as(row) == "activation":
                 scenarios = _object(row)["names"]
@@ -169,9 +171,6 @@ class _Collector:
 
     # One row
 
-    def _done(self, row: JournalEntry | KeptCall) -> Iterator[Done]:
-        return self._request(row) if isinstance(row, JournalEntry) else self._control_call(row)
-
     def _request(self, row: JournalEntry) -> Iterator[Done]:
         environment, path = split_base(self._simulator.provider.environments, row.path)
         if not (environment and path) or row.method.lower() not in METHODS or path.startswith("/auth/token"):
@@ -186,7 +185,7 @@ class _Collector:
         elif place in self._polled:
             return
         self._polled.add(place)
-        answer = _json(row.response)
+        answer = value_in(row.response)
         error = answer.get("error") if isinstance(answer, dict) else None
         code = str(error.get("code")) if isinstance(error, dict) else ""
         headers = {_KEPT_HEADERS[name]: value for name, value in row.headers if name in _KEPT_HEADERS}
@@ -196,7 +195,7 @@ class _Collector:
             method=row.method,
             path=path,
             environment=environment,
-            body=_json(row.body),
+            body=value_in(row.body),
             headers={**headers, **({"Authorization": "Bearer none"} if row.status == 401 else {})},
             status=row.status,
             code=code if code in self._simulator.vocabulary.errors else None,
@@ -210,7 +209,7 @@ class _Collector:
         if row.status == 0:
             return f"{row.method} {path}, whose connection a fault cut"
         kind = dict(row.headers).get("content-type", "").partition(";")[0].strip().lower()
-        if row.body and (_json(row.body) is None or not kind.endswith("json")):
+        if row.body and (value_in(row.body) is None or not kind.endswith("json")):
             return f"{row.method} {path} ({row.status}), whose body is not JSON"
         own = identity_of(self._world).credentials(self._world)[row.environment]["public_key"]
         if row.status == 403 and row.public_key not in (None, own):
@@ -303,23 +302,6 @@ def _control(at_ms: int, method: str, path: str, body: JsonObject, status: int =
 def _depth(value: Any) -> int:
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
     return 0 if items is None else 1 + max(map(_depth, items), default=0)
-
-
-def _at_ms(row: Any) -> int:
-    at_ms: int = row.at_ms if isinstance(row, JournalEntry) else row["at_ms"]
-    return at_ms
-
-
-def _id(row: Any) -> str:
-    identifier: str = row.id if isinstance(row, JournalEntry) else row["id"]
-    return identifier
-
-
-def _json(raw: bytes) -> Any:
-    try:
-        return loads(raw) if raw else None
-    except ValueError:
-        return None
 
 
 def _known_at_first(world: World) -> dict[str, str]:

@@ -80,10 +80,7 @@ async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
     507 simulator_quota_exceeded for more uploaded scenarios, or more bytes, than the world may have.
     """
     engine = call.simulator.engine
-    if holdings.is_bounded(call.world):
-        (await holdings.measure(call.simulator, call.world)).with_more(size=len(call.raw)).require(
-            call.world, "quota_scenarios"
-        )
+    await holdings.require_room(call.simulator, call.world, "quota_scenarios", size=len(call.raw))
     loader = Loader(call.simulator.vocabulary)
     try:
         # Beside the loop: a large file takes a while, and the other worlds go on.

@@ -58,3 +58,9 @@ def is_bounded(world: World) -> bool:
     return any(
         settings[name] is not None for name in ("quota_snapshots", "quota_scenarios", "quota_events", "quota_bytes")
     )
+
+
+async def require_room(simulator: Simulator, world: World, quota: str, *, size: int = 0, **more: int) -> None:
+    """507 where a world would hold more than it may with these as well; `quota` is the one that is told."""
+    if is_bounded(world):
+        (await measure(simulator, world)).with_more(size=size, **more).require(world, quota)

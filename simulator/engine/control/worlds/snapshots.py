@@ -130,8 +130,7 @@ async def take_snapshot(call: ControlCall) -> SnapshotEntry:
     507 simulator_quota_exceeded for more snapshots, or more bytes, than the world may have.
     """
     simulator, is_bounded = call.simulator, holdings.is_bounded(call.world)
-    if is_bounded:
-        (await holdings.measure(simulator, call.world)).with_more(snapshots=1).require(call.world, "quota_snapshots")
+    await holdings.require_room(simulator, call.world, "quota_snapshots", snapshots=1)
     world, state = await _state_at_rest(call)
     if not is_bounded:
         return _show(simulator.keep_snapshot(state, call.body.name))
