@@ -74,14 +74,9 @@ def ledger_of(shown: LedgerBooks) -> Ledger:
         accounts=[{**row, "amount": Decimal(row["amount"])} for row in shown["accounts"]],
         entries=[
             {
-                "number": entry["number"],
+                **entry,
                 "at": datetime.fromisoformat(entry["at"]),
-                "purpose": entry["purpose"],
-                "resource_id": entry["resource_id"],
-                "postings": [
-                    {"account": row["account"], "currency": row["currency"], "amount": Decimal(row["amount"])}
-                    for row in entry["postings"]
-                ],
+                "postings": [{**row, "amount": Decimal(row["amount"])} for row in entry["postings"]],
             }
             for entry in shown["entries"]
         ],

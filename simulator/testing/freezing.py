@@ -44,7 +44,7 @@ class Freezing(Generic[WorldT]):
         self.has_block = True
         return self._world
 
-    def __exit__(self, error_type: object, error: object, traceback: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from simulator.contract.files import strict_document
+from simulator.contract.files import followed, strict_document
 from simulator.service import TOOLING
 
 try:
@@ -129,7 +129,7 @@ class _Maker:
             "object": self._object,
             "array": self._array,
             "string": _string,
-            "integer": _integer,
+            "integer": lambda schema, name: st.integers(schema.get("minimum", 0), schema.get("maximum", 1_000_000)),
             "number": _number,
             "boolean": lambda schema, name: st.booleans(),
             "null": lambda schema, name: st.none(),
@@ -139,10 +139,7 @@ class _Maker:
     def _whole(self, schema: Schema) -> Schema:
         """A schema with what it refers to and all its parts in one."""
         if "$ref" in schema:
-            target: Any = self._document
-            for part in schema["$ref"].removeprefix("#/").split("/"):
-                target = target[part]
-            return self._whole({**target, **{key: value for key, value in schema.items() if key != "$ref"}})
+            return self._whole(followed(self._document, schema))
         if "allOf" not in schema:
             return schema
         merged: Schema = {key: value for key, value in schema.items() if key != "allOf"}
@@ -255,10 +252,6 @@ def _by_name(name: str, pattern: str | None) -> SearchStrategy[str] | None:
 @cache
 def _address_samples() -> Mapping[str, str]:
     return {network: make(bytes(size)) for network, (size, make) in _SAMPLES.addresses.items()}
-
-
-def _integer(schema: Schema, name: str) -> SearchStrategy[int]:
-    return st.integers(schema.get("minimum", 0), schema.get("maximum", 1_000_000))
 
 
 def _number(schema: Schema, name: str) -> SearchStrategy[float]:

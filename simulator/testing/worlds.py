@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
@@ -73,9 +72,7 @@ class World(SeenWorld):
     def __enter__(self) -> World:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.delete()
 
     # The interface

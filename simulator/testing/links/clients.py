@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import ssl
 from collections.abc import Generator
-from functools import cache
 
 from simulator.engine.clients import trusted_hosts
 from simulator.engine.clients.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
 from simulator.service import LIVE_KEYS
 from simulator.testing.errors import SimulatorError, error_of, missing
-from simulator.testing.links.link import Link
+from simulator.testing.links.link import Link, parsed
 
 try:
     import httpx
@@ -91,15 +88,6 @@ def exchange(link: Link, keys: Keys) -> str:
     return token
 
 
-def parsed(text: bytes) -> object:
-    """A body; None where it is no JSON."""
-    try:
-        body: object = json.loads(text)
-    except ValueError:
-        return None
-    return body
-
-
 def _member(answer: httpx.Response, *path: str) -> str | None:
     """A text inside an answer, None where there is none."""
     found = parsed(answer.content)
@@ -108,18 +96,12 @@ def _member(answer: httpx.Response, *path: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-@cache
-def _trusted() -> ssl.SSLContext:
-    """What a client of an `https` origin trusts: to read all certificates takes longer than most tests of a partner."""
-    return httpx.create_ssl_context(trust_env=False)
-
-
 def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:
     """A client on the base URL of an environment; it refuses real keys and other hosts before it sends anything."""
     return httpx.Client(
         base_url=keys.base_url,
         auth=sign_in,
-        transport=_Guarded(link.transport() or httpx.HTTPTransport(trust_env=False, verify=_trusted()), keys.base_url),
+        transport=_Guarded(link.transport(), keys.base_url),
         trust_env=False,
         timeout=_TIMEOUT_SECONDS,
     )
@@ -130,9 +112,7 @@ def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncCli
     return httpx.AsyncClient(
         base_url=keys.base_url,
         auth=sign_in,
-        transport=_AsyncGuarded(
-            link.async_transport() or httpx.AsyncHTTPTransport(trust_env=False, verify=_trusted()), keys.base_url
-        ),
+        transport=_AsyncGuarded(link.async_transport(), keys.base_url),
         trust_env=False,
         timeout=_TIMEOUT_SECONDS,
     )

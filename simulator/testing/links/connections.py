@@ -6,23 +6,15 @@ import socket
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ssl import SSLWantReadError
-from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from simulator.testing.errors import Unreachable, is_told
+from simulator.testing.links.link import Response
 
 __tracebackhide__ = is_told
 _CONNECT_SECONDS = 5.0
 _AS_THEY_ARE = "/%:@!$&'()*+,;=~?"
 """What may stand in a path and its query unchanged."""
-
-
-class Response(NamedTuple):
-    """An answer. `kind`: its Content-Type, "" without one."""
-
-    status: int
-    kind: str
-    body: bytes
 
 
 class Connections:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-from urllib.parse import urlencode
 
-from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
+from simulator.engine.clients.address import DEFAULT_URL
 from simulator.engine.clients.trusted_hosts import ForeignHost, check
-from simulator.testing.errors import SimulatorError, error_of, is_told, missing
-from simulator.testing.links.clients import parsed
+from simulator.testing.errors import SimulatorError, is_told, missing
 from simulator.testing.links.connections import Connections
-from simulator.testing.links.link import content_of, query_of
+from simulator.testing.links.link import Link, Response
 from simulator.testing.links.loop_thread import is_handling
 
 try:
@@ -24,7 +21,7 @@ _KEPT_SECONDS = 30.0
 """Less than a server lets a connection wait for its next request."""
 
 
-class HttpLink:
+class HttpLink(Link):
     """A server at a URL (`http://127.0.0.1:8642`); `token` is the one of its control interface, where it asks for one.
 
     No proxy of the surroundings is used: the server is meant by its address.
@@ -50,39 +47,12 @@ class HttpLink:
         # knows him by his connection, which is newer than the webhook.
         self._calls_back = Connections(self.url, keeps=False)
 
-    def control(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, object] | bytes | None = None,
-        *,
-        world: str | None = None,
-        query: Mapping[str, object] | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout_seconds: float | None = None,
-    ) -> Any:
-        """A control call as `Link` says. Without a time limit it takes as long as the server works."""
-        content, sent = content_of(body)
-        if world:
-            sent["X-Simulator-World"] = world
+    def send(
+        self, method: str, path: str, query: str, content: bytes, headers: Mapping[str, str], seconds: float | None
+    ) -> Response:
         connections = self._calls_back if is_handling.get() else self._calls
-        asked = urlencode(query_of(query))
-        response = connections.call(
-            method,
-            f"{CONTROL_BASE}{path}?{asked}" if asked else CONTROL_BASE + path,
-            content,
-            {**self._headers, **sent, **(headers or {})},
-            timeout_seconds,
-        )
-        is_success = 200 <= response.status < 300
-        if is_success and not response.body:
-            return None
-        if is_success and response.kind.startswith("application/yaml"):
-            return response.body.decode()
-        answer = parsed(response.body)
-        if not is_success or answer is None:
-            raise error_of(response.status, answer)
-        return answer
+        target = f"{path}?{query}" if query else path
+        return connections.call(method, target, content, {**self._headers, **headers}, seconds)
 
     def transport(self) -> httpx.BaseTransport:
         return self._pool

@@ -7,14 +7,12 @@ test has, if any, and whatever it has done to the clock.
 from __future__ import annotations
 
 import asyncio
-import json
 from asyncio import wrap_future
 from collections.abc import Callable, Mapping, MutableMapping
 from concurrent.futures import CancelledError, Future
 from itertools import count
 from time import perf_counter
 from typing import Any
-from urllib.parse import urlencode
 
 import anyio.to_thread
 from yarl import URL
@@ -29,8 +27,8 @@ from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers, recorded_header
 from simulator.host import create_app
 from simulator.kernel.world import World
-from simulator.testing.errors import SimulatorError, error_of, is_told, missing
-from simulator.testing.links.link import content_of, query_of
+from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.links.link import Link, Response
 from simulator.testing.links.loop_thread import LoopThread, is_handling
 from simulator.testing.receiving.loopback import Answer, Request
 
@@ -49,7 +47,7 @@ _RECEIVERS = ".receiver.localhost"
 Handler = Callable[[Request], "Future[Answer]"]
 
 
-class InProcessLink:
+class InProcessLink(Link):
     """A server of its own in this process. Its clients have to be those of its worlds, or use `transport()`."""
 
     def __init__(self, config: Config | None = None) -> None:
@@ -62,41 +60,21 @@ class InProcessLink:
         self.control("GET", "/health")
         run_all()  # what a module takes from `datetime` or `time` while a test has frozen them, it keeps
 
-    def control(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, object] | bytes | None = None,
-        *,
-        world: str | None = None,
-        query: Mapping[str, object] | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout_seconds: float | None = None,
-    ) -> Any:
-        """A control call as `Link` says. Without a time limit it takes as long as the server works."""
-        content, sent = content_of(body)
-        if world:
-            sent["X-Simulator-World"] = world
+    def send(
+        self, method: str, path: str, query: str, content: bytes, headers: Mapping[str, str], seconds: float | None
+    ) -> Response:
+        named = [("host", _HOST), *headers.items()]
         call = _Call(
-            method,
-            CONTROL_BASE + path,
-            urlencode(query_of(query)).encode(),
-            [(b"host", _HOST.encode())]
-            + [(name.lower().encode(), value.encode()) for name, value in {**sent, **(headers or {})}.items()],
-            content,
+            method, path, query.encode(), [(name.lower().encode(), value.encode()) for name, value in named], content
         )
         try:
-            reply = self._wait(call, timeout_seconds)
+            reply = self._wait(call, seconds)
         except _Closed:
             raise SimulatorError("The simulator in this process has been closed.") from None
         except TimeoutError:
-            raise SimulatorError(f"{method} {path} was not answered within {timeout_seconds:g} seconds.") from None
-        if dict(reply.headers).get("content-type", "").startswith("application/yaml"):
-            return reply.body.decode()
-        answer = json.loads(reply.body) if reply.body else None
-        if not 200 <= reply.status < 300:
-            raise error_of(reply.status, answer)
-        return answer
+            what = f"{method} {path.removeprefix(CONTROL_BASE)}"
+            raise SimulatorError(f"{what} was not answered within {seconds:g} seconds.") from None
+        return Response(reply.status, dict(reply.headers).get("content-type", ""), reply.body)
 
     def transport(self) -> httpx.BaseTransport:
         return _Transport(self)

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
+
+from simulator.engine.clients.address import CONTROL_BASE
+from simulator.testing.errors import error_of, is_told
 
 if TYPE_CHECKING:
     import httpx
 
+__tracebackhide__ = is_told
 
-class Link(Protocol):
+
+class Response(NamedTuple):
+    """An answer. `kind`: its Content-Type, "" without one."""
+
+    status: int
+    kind: str
+    body: bytes
+
+
+class Link(ABC):
     """One server. May be used by several threads.
 
-    `url` is its origin (`http://127.0.0.1:8642`). `transport` and `async_transport` carry the calls of httpx clients;
-    None: the one that httpx has itself.
+    `url` is its origin (`http://127.0.0.1:8642`). `transport` and `async_transport` carry the calls of httpx clients.
     """
 
     url: str
@@ -33,16 +47,51 @@ class Link(Protocol):
         """A control call: `path` is below /_simulator, `world` the id for its header. The parsed answer, or None.
         Of YAML it is the text.
 
-        A body of bytes is sent as it is: the YAML of a scenario. `query`: members that are None are left out.
+        A body of bytes is sent as it is: the YAML of a scenario. `query`: members that are None are left out. Without a
+        time limit it takes as long as the server works.
         SimulatorError (`errors.error_of`) when it is refused, or nothing answers.
         """
+        content, sent = content_of(body)
+        if world:
+            sent["X-Simulator-World"] = world
+        sent |= headers or {}
+        status, kind, raw = self.send(
+            method, CONTROL_BASE + path, urlencode(query_of(query)), content, sent, timeout_seconds
+        )
+        is_success = 200 <= status < 300
+        if is_success and not raw:
+            return None
+        if is_success and kind.startswith("application/yaml"):
+            return raw.decode()
+        answer = parsed(raw)
+        if not is_success or answer is None:
+            raise error_of(status, answer)
+        return answer
 
-    def transport(self) -> httpx.BaseTransport | None: ...
+    @abstractmethod
+    def send(
+        self, method: str, path: str, query: str, content: bytes, headers: Mapping[str, str], seconds: float | None
+    ) -> Response:
+        """Send a control call, whatever it is; SimulatorError when nothing answers, or not in time."""
 
-    def async_transport(self) -> httpx.AsyncBaseTransport | None: ...
+    @abstractmethod
+    def transport(self) -> httpx.BaseTransport: ...
 
+    @abstractmethod
+    def async_transport(self) -> httpx.AsyncBaseTransport: ...
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of connections, threads and servers of this link's own."""
+
+
+def parsed(text: bytes) -> object:
+    """A body; None where it is no JSON."""
+    try:
+        body: object = json.loads(text)
+    except ValueError:
+        return None
+    return body
 
 
 def query_of(query: Mapping[str, object] | None) -> dict[str, str]:

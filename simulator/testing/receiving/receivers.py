@@ -350,7 +350,7 @@ class Forwarding:
     def __enter__(self) -> Forwarding:
         return self
 
-    def __exit__(self, error_type: object, error: object, traceback: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self.detach()
 
 
@@ -358,13 +358,9 @@ class _Waiting:
     """A test that waits for a delivery."""
 
     def __init__(self, type: str, object_id: str | None) -> None:
-        self._type = type
-        self._object_id = object_id
+        self.fits: Callable[[Delivery], bool] = lambda delivery: delivery.fits(type, object_id)
         self.came = Event()
         self.delivery: Delivery | None = None
-
-    def fits(self, delivery: Delivery) -> bool:
-        return delivery.fits(self._type, self._object_id)
 
 
 receiver = Receiver

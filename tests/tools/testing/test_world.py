@@ -78,7 +78,7 @@ def test_a_world_begins_when_it_is_told(kit_server: Server, clock: Any, starts: 
 
 
 def test_a_world_that_a_test_hardly_uses_costs_two_calls(kit_server: Server, kit: World) -> None:
-    counted = Counted(kit)
+    counted: Any = Counted(kit)
     Server(counted).new_world().delete()
     assert [call.partition("/w_")[0] for call in counted.calls] == ["POST /worlds", "DELETE /worlds"]
 
