@@ -19,7 +19,10 @@ _KEPT = ("id", "kind", "type", "status", "reference", "amount", "source_amount",
 
 
 def inspect(session: Session, given: inputs.InspectInput) -> JsonObject:
-    """Whatever `what` asks for."""
+    """Look at what there is and what happened; changes nothing. `what: resource` with an id tells an object's story
+    with causes and what is possible now; `requests`, `events`, `deliveries`, `inbox` list newest first; `reference` has
+    test values that choose outcomes. Answers with rows and, where there are more, next_cursor.
+    """
     return _LOOKS[given.what](session, given)
 
 

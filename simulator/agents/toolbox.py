@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_type_hints
 
 from simulator.agents import inputs, inspecting, missing, tools, verdict
 from simulator.agents.answers import bounded, written
@@ -28,14 +28,25 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool: what a model reads of it, the page that says more, what it takes, what it does."""
+    """One tool: what it does, the page that says more. A model reads of it what its function says of itself."""
 
-    name: str
-    description: str
-    docs: str
-    input: type[inputs.ToolInput]
     run: Callable[[Session, Any], JsonObject]
+    docs: str
     reads_only: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__
+
+    @property
+    def description(self) -> str:
+        return " ".join((self.run.__doc__ or "").split())
+
+    @property
+    def input(self) -> type[inputs.ToolInput]:
+        """What it takes."""
+        found: type[inputs.ToolInput] = get_type_hints(self.run)["given"]
+        return found
 
     @property
     def schema(self) -> JsonObject:
@@ -46,81 +57,14 @@ class Tool:
 
 
 TOOLS: tuple[Tool, ...] = (
-    Tool(
-        "world",
-        "Make, choose, show, reset or end a world: an isolated simulation with its own clock, keys and data. Use it "
-        "first (do: make), and once for each test. Answers with clock, keys as environment variables for the "
-        "application under test, and the URL of an inbox that can be registered for webhooks. The clock is manual: "
-        "nothing happens until `advance` or `act`.",
-        "how-to/worlds",
-        inputs.WorldInput,
-        tools.world,
-    ),
-    Tool(
-        "call",
-        "Call the service's interface as an application would: POST /quotes, POST /quotes/{id}/confirm, GET "
-        "/transactions/{id}, POST /beneficiaries, POST /webhooks, … Token and Idempotency-Key are taken care of. "
-        "Answers with http_status and the members of the body; a refusal names the code, the parameter, and why.",
-        "reference/errors",
-        inputs.CallInput,
-        tools.call,
-    ),
-    Tool(
-        "act",
-        "Let the outside world do something: a payer pays (payment_arrives), a chain confirms (deposit_arrives), a "
-        "payout fails (fail), a network goes down (set_network). Without `action` it lists what is possible for "
-        "`target` now. With `event` it walks to that event. Answers with the object afterwards and the events emitted.",
-        "reference/actions",
-        inputs.ActInput,
-        tools.act,
-    ),
-    Tool(
-        "advance",
-        "Move simulated time, in exactly one way: by, to, next_timer, until_id with until_status, or until_event. All "
-        "that is due on the way happens, webhooks and their retries included, before it answers: no sleeping, no "
-        "polling. Without arguments it shows the clock and what is due next. What never comes is refused: not_reached.",
-        "how-to/time",
-        inputs.AdvanceInput,
-        tools.advance,
-    ),
-    Tool(
-        "inspect",
-        "Look at what there is and what happened; changes nothing. `what: resource` with an id tells an object's story "
-        "with causes and what is possible now; `requests`, `events`, `deliveries`, `inbox` list newest first; "
-        "`reference` has test values that choose outcomes. Answers with rows and, where there are more, next_cursor.",
-        "how-to/see-what-happened",
-        inputs.InspectInput,
-        inspecting.inspect,
-        reads_only=True,
-    ),
-    Tool(
-        "fault",
-        "Make the wire fail: refuse, delay, cut calls or lose their answers; double, delay, lose, forge webhooks. Use "
-        "it to see whether an application survives. Answers with the id of the fault, and warnings where it may never "
-        "be hit.",
-        "reference/faults",
-        inputs.FaultInput,
-        tools.fault,
-    ),
-    Tool(
-        "scenario",
-        "What the outside world does by itself, and when, as YAML: list the ones that ship, validate or upload your "
-        "own, choose which are active in the world, run one on its own. A validation answers with problems by line and "
-        "column.",
-        "how-to/scenarios",
-        inputs.ScenarioInput,
-        tools.scenario,
-    ),
-    Tool(
-        "verdict",
-        "Use it last: is the integration right? Judges the outcomes that you name, whether webhooks were acknowledged "
-        "and verify, advice about the traffic, and coverage. Answers with ok, exit_code (0 yes, 1 no, 4 unknown: "
-        "nothing shows it), each problem with what to do, what held, and which evidence is missing.",
-        "reference/control",
-        inputs.VerdictInput,
-        verdict.verdict,
-        reads_only=True,
-    ),
+    Tool(tools.world, "how-to/worlds"),
+    Tool(tools.call, "reference/errors"),
+    Tool(tools.act, "reference/actions"),
+    Tool(tools.advance, "how-to/time"),
+    Tool(inspecting.inspect, "how-to/see-what-happened", reads_only=True),
+    Tool(tools.fault, "reference/faults"),
+    Tool(tools.scenario, "how-to/scenarios"),
+    Tool(verdict.verdict, "reference/control", reads_only=True),
 )
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 

@@ -23,7 +23,11 @@ _SENDABLE = re.compile(r"[!-~]+")
 
 
 def world(session: Session, given: inputs.WorldInput) -> JsonObject:
-    """Worlds: made, chosen, shown, put back, ended."""
+    """Make, choose, show, reset or end a world: an isolated simulation with its own clock, keys and data. Use it first
+    (do: make), and once for each test. Answers with clock, keys as environment variables for the application under
+    test, and the URL of an inbox that can be registered for webhooks. The clock is manual: nothing happens until
+    `advance` or `act`.
+    """
     if given.do == "list":
         rows = session.control().get("/worlds")["data"]
         return {"data": [{"id": row["id"], "now": row["clock"]["now"]} for row in rows], "current": session.world}
@@ -82,7 +86,10 @@ def _keys(session: Session, shown: Shown) -> JsonObject:
 
 
 def call(session: Session, given: inputs.CallInput) -> JsonObject:
-    """One call of the interface, signed in."""
+    """Call the service's interface as an application would: POST /quotes, POST /quotes/{id}/confirm, GET
+    /transactions/{id}, POST /beneficiaries, POST /webhooks, … Token and Idempotency-Key are taken care of. Answers with
+    http_status and the members of the body; a refusal names the code, the parameter, and why.
+    """
     path = given.path
     if not path.startswith("/") or path.startswith(("//", "/v1/", "/production/", "/_simulator")):
         raise ToolRefused(
@@ -118,7 +125,10 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
 
 
 def act(session: Session, given: inputs.ActInput) -> JsonObject:
-    """An action of the outside world, a walk to an event, or what is possible."""
+    """Let the outside world do something: a payer pays (payment_arrives), a chain confirms (deposit_arrives), a payout
+    fails (fail), a network goes down (set_network). Without `action` it lists what is possible for `target` now. With
+    `event` it walks to that event. Answers with the object afterwards and the events emitted.
+    """
     control = session.control(given.world, given.environment)
     if given.event is not None:
         if given.action is not None:
@@ -180,7 +190,10 @@ def _choices(schema: Shown) -> str:
 
 
 def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
-    """Simulated time, moved on; everything due on the way happens, webhooks included, before this answers."""
+    """Move simulated time, in exactly one way: by, to, next_timer, until_id with until_status, or until_event. All that
+    is due on the way happens, webhooks and their retries included, before it answers: no sleeping, no polling. Without
+    arguments it shows the clock and what is due next. What never comes is refused: not_reached.
+    """
     control = session.control(given.world)
     ways: list[JsonObject] = []
     if given.by is not None:
@@ -223,7 +236,9 @@ def _told(session: Session, world_id: str | None, ids: list[str]) -> list[str]:
 
 
 def fault(session: Session, given: inputs.FaultInput) -> JsonObject:
-    """What is to go wrong on the wire."""
+    """Make the wire fail: refuse, delay, cut calls or lose their answers; double, delay, lose, forge webhooks. Use it
+    to see whether an application survives. Answers with the id of the fault, and warnings where it may never be hit.
+    """
     control = session.control(given.world)
     if given.do == "add":
         if given.fault is None:
@@ -237,7 +252,9 @@ def fault(session: Session, given: inputs.FaultInput) -> JsonObject:
 
 
 def scenario(session: Session, given: inputs.ScenarioInput) -> JsonObject:
-    """What the outside world does by itself, and when."""
+    """What the outside world does by itself, and when, as YAML: list the ones that ship, validate or upload your own,
+    choose which are active in the world, run one on its own. A validation answers with problems by line and column.
+    """
     control = session.control(given.world)
     if given.do == "list":
         rows = control.get("/scenarios")["data"]

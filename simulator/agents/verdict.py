@@ -24,7 +24,10 @@ class Check:
 
 
 def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
-    """Everything that was asked for, judged; it holds when each part does."""
+    """Use it last: is the integration right? Judges the outcomes that you name, whether webhooks were acknowledged and
+    verify, advice about the traffic, and coverage. Answers with ok, exit_code (0 yes, 1 no, 4 unknown: nothing shows
+    it), each problem with what to do, what held, and which evidence is missing.
+    """
     checks = [*_outcomes(session, given), *_deliveries(session, given), *_inbox(session, given)]
     checks += [*_advice(session, given), *_coverage(session, given)]
     problems = [f"{check.about}: {check.problem}" for check in checks if check.problem]
