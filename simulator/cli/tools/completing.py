@@ -6,10 +6,8 @@ is typing wants no message and no wait.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -78,32 +76,10 @@ def _with_parents(context: click.Context) -> list[click.Context]:
     return [*([] if context.parent is None else _with_parents(context.parent)), context]
 
 
-def _data(name: str) -> Path:
-    """What ships, beside the package in a checkout and inside it when installed."""
-    package = Path(__file__).resolve().parents[2]
-    installed = package / "_data" / name
-    return installed if installed.is_dir() else package.parent / name
-
-
 def _actions(context: click.Context) -> Iterable[str]:
-    told = [str(row["name"]) for row in _told(context, "/actions")]
-    if told:
-        return told
-    schema = json.loads((_data("contracts") / "scenario.schema.json").read_text("utf-8"))
-    return sorted(set(_named_actions(schema)))
+    from simulator.host import Simulator
 
-
-def _named_actions(part: Any) -> Iterable[str]:
-    """The names that a schema gives for `action`."""
-    if isinstance(part, dict):
-        action = part.get("properties", {}).get("action") if isinstance(part.get("properties"), dict) else None
-        if isinstance(action, dict):
-            yield from (action["const"],) if "const" in action else action.get("enum", ())
-        for below in part.values():
-            yield from _named_actions(below)
-    elif isinstance(part, list):
-        for below in part:
-            yield from _named_actions(below)
+    return [str(row["name"]) for row in _told(context, "/actions")] or sorted(Simulator().actions.rows)
 
 
 def _events(context: click.Context) -> Iterable[str]:
@@ -113,7 +89,9 @@ def _events(context: click.Context) -> Iterable[str]:
 
 
 def _scenarios(context: click.Context) -> Iterable[str]:
-    shipped = (path.stem for path in _data("scenarios").glob("*.yaml"))
+    from simulator.engine.scenario.files.shipped import shipped_directory
+
+    shipped = (path.stem for path in shipped_directory().glob("*.yaml"))
     return sorted({*shipped, *(str(row["name"]) for row in _told(context, "/scenarios"))})
 
 

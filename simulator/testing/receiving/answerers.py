@@ -8,7 +8,7 @@ import io
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
 
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
@@ -26,42 +26,39 @@ _LIFESPAN_SECONDS = 30.0
 """How long the start-up of an application may take."""
 
 
-class Answerer(Protocol):
+class Answerer:
     """Answers deliveries; called in the event loop of the receiver.
 
     `handles`: an application or a function sees the delivery, so a test waits until it has been answered.
     """
 
-    handles: bool
+    handles: ClassVar[bool] = True
 
-    async def answer(self, delivery: Delivery, request: Request) -> Answer: ...
+    async def answer(self, delivery: Delivery, request: Request) -> Answer:
+        """The answer to a delivery."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Let go of what it has opened; from any thread but that of the receiver."""
 
 
 @dataclass
-class Fixed:
+class Fixed(Answerer):
     """Answers `status` after `delay_seconds`, `times` times or for good."""
 
     status: int = 200
     delay_seconds: float = 0.0
     times: int | None = None
-    handles = False
+    handles: ClassVar[bool] = False
 
     async def answer(self, delivery: Delivery, request: Request) -> Answer:
         if self.delay_seconds:
             await asyncio.sleep(self.delay_seconds)
         return Answer(self.status)
 
-    def close(self) -> None:
-        """Nothing is open."""
 
-
-class Function:
+class Function(Answerer):
     """Answers what a function of the test says, called in a thread; one that is `async` in the receiver's loop."""
-
-    handles = True
 
     def __init__(self, function: Callable[[Delivery], Reply | Awaitable[Reply]]) -> None:
         self._function = function
@@ -72,9 +69,6 @@ class Function:
             return _answer_of(await cast("Callable[[Delivery], Awaitable[Reply]]", function)(delivery))
         reply = await in_thread(lambda: function(delivery))
         return _answer_of(await reply if inspect.isawaitable(reply) else reply)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def _answer_of(reply: object) -> Answer:
@@ -92,10 +86,8 @@ def _answer_of(reply: object) -> Answer:
     )
 
 
-class AsgiApp:
+class AsgiApp(Answerer):
     """Hands deliveries to an ASGI application, in the event loop of the receiver, after its start-up."""
-
-    handles = True
 
     def __init__(self, app: Callable[..., Awaitable[None]], path: str, thread: LoopThread) -> None:
         self._app = app
@@ -219,10 +211,8 @@ class _Lifespan:
             self._told.set_result(message)
 
 
-class WsgiApp:
+class WsgiApp(Answerer):
     """Hands deliveries to a WSGI application, each in a thread of its own."""
-
-    handles = True
 
     def __init__(self, app: Callable[..., Iterable[bytes]], path: str) -> None:
         self._app = app
@@ -274,14 +264,9 @@ class WsgiApp:
                 environ["CONTENT_TYPE" if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
         return environ
 
-    def close(self) -> None:
-        """Nothing is open."""
 
-
-class Address:
+class Address(Answerer):
     """Sends deliveries on to a URL, with the same headers and bytes, and answers what came back."""
-
-    handles = True
 
     def __init__(self, url: str) -> None:
         import httpx

@@ -10,7 +10,6 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from simulator.cli import main
-from simulator.cli.tools import completing
 from tests.tools.cli.conftest import Command
 
 NOWHERE = {"SIMULATOR_URL": "http://127.0.0.1:1"}
@@ -66,12 +65,9 @@ def test_without_a_server_what_ships_is_completed_and_nothing_is_said(
     assert capfd.readouterr() == ("", "")
 
 
-def test_actions_that_ship_are_those_of_the_server(rampsim: Command) -> None:
+def test_actions_that_ship_are_those_of_the_server(rampsim: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     known = {row["name"] for row in rampsim.client.get("/actions")["data"]}
-    import json
-
-    schema = json.loads((completing._data("contracts") / "scenario.schema.json").read_text())
-    assert set(completing._named_actions(schema)) == known
+    assert set(completed(["action", ""], monkeypatch, **NOWHERE)) == known
 
 
 def test_a_settings_file_that_is_wrong_does_not_disturb(
