@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control import metrics as measured
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation, Raw, calls_under
+from simulator.engine.control.operation import Raw, calls_under
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.shapes import Count
@@ -70,6 +70,3 @@ class MetricsPage:
         if self._of is None or self._of[0] is not call.runtime:
             self._of = call.runtime, measured.Metrics(call.runtime)
         return Raw(self._of[1].text())
-
-    def rows(self) -> list[ControlOperation]:
-        return seeing.bound_to(self)

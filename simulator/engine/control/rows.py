@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from simulator.engine.control import health, insight
-from simulator.engine.control.history import calls, journal, queries, search, timeline
-from simulator.engine.control.history.stream import EventStreams
+from simulator.engine.control.history import calls, journal, queries, search, stream, timeline
 from simulator.engine.control.objects import actions, ledger, reach, states
 from simulator.engine.control.operation import ControlOperation
 from simulator.engine.control.scenarios import faults, recording, scenarios
 from simulator.engine.control.time import advance, clock, timers
-from simulator.engine.control.webhooks import deliveries, resending, subscribing
-from simulator.engine.control.webhooks.inbox import Inboxes
+from simulator.engine.control.webhooks import deliveries, inbox, resending, subscribing
 from simulator.engine.control.worlds import set_aside, settings, snapshots, usage, worlds
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.worlds.alternatives import Alternatives
@@ -30,7 +28,7 @@ def control_rows(
     """
     rows = (
         *health.operation.rows,
-        *health.MetricsPage().rows(),
+        *health.seeing.bound_to(health.MetricsPage()),
         *worlds.rows(alternatives),
         *usage.operation.rows,
         *settings.rows(alternatives),
@@ -55,8 +53,8 @@ def control_rows(
         *ledger.operation.rows,
         *timeline.operation.rows,
         *insight.operation.rows,
-        *EventStreams().rows(),
-        *Inboxes().rows(),
+        *stream.operation.bound_to(stream.EventStreams()),
+        *inbox.operation.bound_to(inbox.Inboxes()),
         *subscribing.operation.rows,
         *extra,
     )

@@ -191,11 +191,6 @@ def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
             yield from (flag, str(value))
 
 
-def start_process(**flags: Flag) -> Process:
-    """A server in a process of its own; see `Process`."""
-    return Process(flags)
-
-
 @contextlib.contextmanager
 def serve(*, control_token: str | None = None, **flags: Flag) -> Iterator[Server]:
     """A server in a process of its own, on a free loopback port, under a manual clock; it ends with the block.
@@ -203,6 +198,6 @@ def serve(*, control_token: str | None = None, **flags: Flag) -> Iterator[Server
     `flags` are those of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. It ends with this
     process too, however that ends. SimulatorError with the server's own words when it does not start.
     """
-    process = start_process(control_token=control_token, **flags)
+    process = Process({"control_token": control_token, **flags})
     with contextlib.closing(process), Server(HttpLink(process.url, control_token), process.close) as server:
         yield server

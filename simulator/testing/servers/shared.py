@@ -14,7 +14,7 @@ from typing import Any
 from simulator.testing import explored
 from simulator.testing.given import Scenario
 from simulator.testing.links.http_link import HttpLink
-from simulator.testing.servers.server import Server, start_process
+from simulator.testing.servers.server import Process, Server
 from simulator.testing.worlds import World
 
 
@@ -67,7 +67,7 @@ def _running(url: str) -> Server:
 @cache
 def _started(pid: int) -> Server:
     """One for each process: a fork of this one must not end it."""
-    process = start_process()
+    process = Process({})
     return _ended_at_exit(Server(HttpLink(process.url), process.close))
 
 

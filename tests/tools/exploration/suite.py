@@ -19,7 +19,7 @@ from simulator.cli import main
 from simulator.exploration.exploring import Hosts
 from simulator.exploration.runs.commands import Stage, start_stage
 from simulator.testing.links.http_link import HttpLink
-from simulator.testing.servers.server import Process, Server, start_process
+from simulator.testing.servers.server import Process, Server
 from tests.measured import measured, unmeasured
 from tests.places import ROOT
 
@@ -86,7 +86,7 @@ class Shared:
         """The server, with no worlds but its default one before and afterwards."""
         if self._server is None:
             with unmeasured():
-                self._server = start_process()
+                self._server = Process({})
         with Server(HttpLink(self._server.url)) as server:
             yield server
             for row in server.link.control("GET", "/worlds")["data"]:

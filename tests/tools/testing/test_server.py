@@ -20,7 +20,7 @@ import pytest
 from simulator.engine.server.config import Config
 from simulator.testing import Server, SimulatorError, serve, world
 from simulator.testing.links.http_link import HttpLink
-from simulator.testing.servers.server import start_process
+from simulator.testing.servers.server import Process
 from tests.remote import running
 
 
@@ -70,10 +70,7 @@ def test_a_server_of_ones_own_serves_and_ends_with_its_block() -> None:
 
 
 def test_a_server_ends_with_a_process_that_is_killed() -> None:
-    program = (
-        "from simulator.testing.servers.server import start_process; "
-        "p = start_process(); print(p.url, flush=True); input()"
-    )
+    program = "from simulator.testing.servers.server import Process; p = Process({}); print(p.url, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as parent:
@@ -100,7 +97,7 @@ def test_a_directory_called_simulator_beside_the_tests_is_not_in_the_way(
     (tmp_path / "simulator").mkdir()
     (tmp_path / "simulator" / "__init__.py").write_text("raise SystemExit('the wrong one')")
     monkeypatch.chdir(tmp_path)
-    process = start_process()
+    process = Process({})
     process.close()
     process.close()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation, any_text, calls_under
+from simulator.engine.control.operation import any_text, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.time.clock import show_clock
 from simulator.engine.records.records import find_moved
@@ -233,9 +233,6 @@ class EventStreams(Watcher):
         """The server stops: all streams come to their end."""
         for feed in self._feeds.values():
             feed.channel.close()
-
-    def rows(self) -> list[ControlOperation]:
-        return operation.bound_to(self)
 
 
 async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:

@@ -22,7 +22,7 @@ from simulator.engine.clients.address import CONTROL_BASE, WORLD_BASE, inbox_pat
 from simulator.engine.control.access import NOBODY
 from simulator.engine.control.call import WORLD_HEADER, ControlCall
 from simulator.engine.control.history.queries import wait_seconds
-from simulator.engine.control.operation import LIMIT, SECONDS, WHOLE, ControlOperation, Raw, calls_under
+from simulator.engine.control.operation import LIMIT, SECONDS, WHOLE, Raw, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.http.messages import WITHOUT_BODY
@@ -229,18 +229,14 @@ class Inboxes(Watcher):
         status = inbox.next_status()
         if inbox.set_in:
             self._enter(call, inbox, apart)
-        world_id = self._world_of(call, sender) if was_sent else call.world_id
+        living = sender.id if sender is not None and call.simulator.lives(sender) else None
+        world_id = living if was_sent else call.world_id
         if world_id is not None:
             self._enter(call, inbox, apart)
             inbox.keep(self._message(call, world_id, status))
             self._fit()
             self._fit_world(call, world_id)
         return Raw(b"" if status in WITHOUT_BODY else b'{"received":true}', status=status)
-
-    @staticmethod
-    def _world_of(call: ControlCall, world: World | None) -> str | None:
-        """The id of the world that has sent a message, None when that has ended."""
-        return world.id if world is not None and call.simulator.lives(world) else None
 
     @staticmethod
     def _message(call: ControlCall, world_id: str, status: int) -> ReceivedMessage:
@@ -366,6 +362,3 @@ class Inboxes(Watcher):
         """Forget the messages, or with the header of a world those of that world."""
         self._of(call).clear(call.headers.get(WORLD_HEADER))
         self._tidy()
-
-    def rows(self) -> list[ControlOperation]:
-        return operation.bound_to(self)

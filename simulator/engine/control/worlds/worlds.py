@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, cast
 
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema, create_model
@@ -107,12 +108,8 @@ async def create_world(call: ControlCall) -> WorldObject:
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
     )
     await _require_room(call, world_id)
-    try:
+    with _refused_in_words(call):
         world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
-    except WorldExists as error:
-        raise _exists(call, error) from None
-    except CannotActivate as error:
-        raise _not_active(call, error) from None
     return show_world(call, world)
 
 
@@ -137,21 +134,23 @@ def _keys_of(call: ControlCall, world_id: str) -> str:
     return "" if call.access.is_of_all else call.simulator.draw_keys_of(world_id)
 
 
-def _exists(call: ControlCall, error: WorldExists) -> ControlError:
-    if str(error) == call.body.id:
-        why = f"There is a world {error} already; with `replace: true` it ends first."
-    else:
-        why = f"The world {error} holds the keys that this one would get; delete it, or choose another id or seed."
-    return ControlError(409, "already_exists", why, "id")
-
-
-def _not_active(call: ControlCall, error: CannotActivate) -> ControlError:
-    """The refusal of a scenario whose initial state cannot be set; its path is the scenario's, not the call's."""
-    given: list[str | JsonObject] = call.body.scenarios or []
-    names = [one if isinstance(one, str) else one.get("name") for one in given]
-    within = f"scenarios[{names.index(error.scenario)}]" if error.scenario in names else error.scenario
-    problem = {"path": f"{within}.{error.path}", "message": error.message}
-    return ControlError(400, "invalid_scenario", error.message, "scenarios", errors=[problem])
+@contextmanager
+def _refused_in_words(call: ControlCall) -> Iterator[None]:
+    """409 for a world that is in the way, 400 for a scenario whose initial state cannot be set."""
+    try:
+        yield
+    except WorldExists as error:
+        if str(error) == call.body.id:
+            why = f"There is a world {error} already; with `replace: true` it ends first."
+        else:
+            why = f"The world {error} holds the keys that this one would get; delete it, or choose another id or seed."
+        raise ControlError(409, "already_exists", why, "id") from None
+    except CannotActivate as error:  # its path is the scenario's, not the call's
+        given: list[str | JsonObject] = call.body.scenarios or []
+        names = [one if isinstance(one, str) else one.get("name") for one in given]
+        within = f"scenarios[{names.index(error.scenario)}]" if error.scenario in names else error.scenario
+        problem = {"path": f"{within}.{error.path}", "message": error.message}
+        raise ControlError(400, "invalid_scenario", error.message, "scenarios", errors=[problem]) from None
 
 
 @dataclass(frozen=True)
@@ -225,14 +224,10 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
         world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
 
     await _require_room(call, world_id)
-    try:
+    with _refused_in_words(call):
         world = simulator.fork(
             snapshot.state, world_id, body.seed, prepare=prepare, replace=body.replace, keys_of=_keys_of(call, world_id)
         )
-    except WorldExists as error:
-        raise _exists(call, error) from None
-    except CannotActivate as error:
-        raise _not_active(call, error) from None
     if target is not None:
         await call.advance(world, target)
     return show_world(call, world)
