@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import click
 
-from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.output import EXIT_USAGE, fail
 from simulator.cli.server import serve, waiting
 from simulator.cli.tools import (
     agents,

@@ -34,7 +34,7 @@ def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> No
         try:
             known = settings_file.read(given)
         except settings_file.WrongSettings as error:
-            from simulator.cli.ending import EXIT_USAGE, fail
+            from simulator.cli.output import EXIT_USAGE, fail
 
             fail(error.problems, EXIT_USAGE)
         context.meta[_FILE] = known

@@ -1,9 +1,15 @@
-"""What commands print. Nothing else in the command line writes to a terminal (`tests/tools/cli/test_output.py`)."""
+"""What commands print, how they end, and how they read and write files.
+
+Nothing else in the command line writes to a terminal (`tests/tools/cli/test_output.py`).
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 
@@ -36,3 +42,33 @@ def say_page(text: str) -> None:
 def say_passing(text: str = "") -> None:
     """Write over the present line of standard error; without a text, clear it."""
     click.echo(f"{_CLEAR}{plain(text)}", nl=False, err=True)
+
+
+EXIT_REFUSED = 1
+EXIT_USAGE = 2
+EXIT_UNREACHABLE = 3
+EXIT_INTERRUPTED = 130
+"""What a shell says of a program that ended by SIGINT."""
+
+
+def fail(lines: Iterable[str], code: int) -> NoReturn:
+    """Say what is wrong on the error stream, and end."""
+    for line in lines:
+        say(f"rampsim: {line}", err=True)
+    sys.exit(code)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file; ends with code 2 where it cannot be written."""
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
+
+
+def read_file(path: Path) -> bytes:
+    """The content of a file; ends with code 2 where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        fail([f"{path} cannot be read: {error.strerror or error}"], EXIT_USAGE)

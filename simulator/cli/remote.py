@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from simulator.cli import obeying
-from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
-from simulator.cli.output import say
+from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
 from simulator.cli.server import settings
 from simulator.cli.tools import completing
 from simulator.engine.clients import address as addresses

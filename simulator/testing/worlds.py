@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
-from simulator.testing import freezing, timeline, words
+from simulator.testing import freezing, words
 from simulator.testing.errors import NotReached, SimulatorError, is_told
 from simulator.testing.faults import Fault, make_fault
 from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
@@ -272,7 +272,7 @@ class World(SeenWorld):
 
     def timeline(self) -> str:
         """What happened in it, newest last, short: what a failing test prints."""
-        return timeline.timeline(self)
+        return words.timeline(self)
 
     # To and fro
 

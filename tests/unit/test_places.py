@@ -22,8 +22,7 @@ from contracts.generator.diagrams import pages
 from simulator import host
 from simulator.engine.control.scenarios.faults import operation
 from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
-from simulator.engine.insight.coverage import catalogue
-from simulator.engine.insight.histories import cells
+from simulator.engine.insight.coverage import catalogue, cells
 from simulator.engine.records.records import create, existing, find, move, new_fields, present
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.event import EventType

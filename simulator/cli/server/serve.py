@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from simulator.cli import obeying
-from simulator.cli.ending import EXIT_INTERRUPTED, EXIT_USAGE, fail
-from simulator.cli.output import say
+from simulator.cli.output import EXIT_INTERRUPTED, EXIT_USAGE, fail, say
 from simulator.cli.server import running, settings
 from simulator.cli.tools import completing
 

@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 import click
 
 from simulator.cli import obeying
-from simulator.cli.ending import EXIT_UNREACHABLE, fail
-from simulator.cli.output import say
+from simulator.cli.output import EXIT_UNREACHABLE, fail, say
 from simulator.cli.remote import address_of, in_words, remote, where_it_was_looked
 from simulator.cli.server import settings
 from simulator.cli.tools import completing

@@ -7,7 +7,7 @@ import os
 import click
 
 from simulator.cli import obeying
-from simulator.cli.ending import EXIT_USAGE, fail
+from simulator.cli.output import EXIT_USAGE, fail
 from simulator.cli.remote import address_of
 from simulator.cli.server import settings
 from simulator.version import wheel

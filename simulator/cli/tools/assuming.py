@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from simulator.cli.ending import EXIT_USAGE, fail
-from simulator.cli.output import say, show
+from simulator.cli.output import EXIT_USAGE, fail, say, show
 
 
 @click.command()

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
-from simulator.cli.output import say
+from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
-from simulator.cli.output import say
+from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, fail
-from simulator.cli.output import say, say_page
+from simulator.cli.output import EXIT_REFUSED, fail, say, say_page
 from simulator.docs import library, search
 from simulator.engine.text.citations import DOCS_BASE
 

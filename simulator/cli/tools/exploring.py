@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
-from simulator.cli.output import say
+from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
 from simulator.cli.progress import Progress
 
 if TYPE_CHECKING:

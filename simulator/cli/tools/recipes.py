@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail
-from simulator.cli.output import say
+from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
 from simulator.kernel.dataclass import dataclass
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "recipes"

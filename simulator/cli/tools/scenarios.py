@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, read_file, write_file
-from simulator.cli.output import say
+from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, read_file, say, write_file
 from simulator.cli.remote import refuse_foreign, remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients

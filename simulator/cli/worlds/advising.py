@@ -12,8 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, EXIT_USAGE, fail, write_file
-from simulator.cli.output import say, show
+from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.engine.clients import control as clients
 

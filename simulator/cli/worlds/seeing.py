@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, fail, write_file
-from simulator.cli.output import say, show
+from simulator.cli.output import EXIT_REFUSED, fail, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, fail, read_file, write_file
-from simulator.cli.output import say, show
+from simulator.cli.output import EXIT_REFUSED, fail, read_file, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients

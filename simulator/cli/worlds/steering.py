@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.ending import EXIT_REFUSED, fail
-from simulator.cli.output import say, say_passing, show
+from simulator.cli.output import EXIT_REFUSED, fail, say, say_passing, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.cli.worlds.parameters import parameters_of, split

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.ending import EXIT_USAGE, fail
-from simulator.cli.output import say, show
+from simulator.cli.output import EXIT_USAGE, fail, say, show
 from simulator.cli.remote import remote
 from simulator.cli.server import settings
 from simulator.cli.tools import completing

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from simulator.engine.control import health, insight
 from simulator.engine.control.history import calls, journal, queries, search, stream, timeline
-from simulator.engine.control.objects import actions, ledger, reach, states
+from simulator.engine.control.objects import actions, ledger, reach
 from simulator.engine.control.operation import ControlOperation
 from simulator.engine.control.scenarios import faults, recording, scenarios
-from simulator.engine.control.time import advance, clock, timers
+from simulator.engine.control.time import advance, clock
 from simulator.engine.control.webhooks import deliveries, inbox, resending, subscribing
 from simulator.engine.control.worlds import set_aside, settings, snapshots, usage, worlds
 from simulator.engine.rows.by_name import by_name
@@ -37,9 +37,7 @@ def control_rows(
         *snapshots.operation.rows,
         *clock.operation.rows,
         *advance.operation.rows,
-        *timers.operation.rows,
         *actions.operation.rows,
-        *states.operation.rows,
         *reach.operation.rows,
         *journal.operation.rows,
         *recording.operation.rows,

@@ -1,24 +1,30 @@
-"""Moving the clock of a world: by a span, to a moment, to the next timer, or until something has happened."""
+"""Moving the clock: by a span, to a moment, to the next timer, or until something has happened; and what is planned."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypeVar
+
+from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import WAIT, calls_under, known_event
+from simulator.engine.control.objects.inspection import show_held, show_timer
+from simulator.engine.control.objects.inspection_shapes import StoryTimer
+from simulator.engine.control.operation import LIMIT, WAIT, calls_under, known_event
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.time.clock import moment
 from simulator.engine.control.time.receipts import AdvanceReceipt, show_receipt
 from simulator.engine.records.records import find, kind_of, no_resource
 from simulator.engine.rows.error import ControlError
+from simulator.engine.scenario.play.holding import held_steps
 from simulator.engine.server.running.advance import Target
 from simulator.engine.text.fields import Body, Text, parse
 from simulator.engine.text.json import JsonObject
+from simulator.engine.text.shapes import Timestamp
 from simulator.engine.text.strict import refuse_names, refuse_unknown
-from simulator.kernel.clock import DAY_MS, LAST_MS, format_duration, parse_duration
+from simulator.kernel.clock import DAY_MS, LAST_MS, format_duration, format_timestamp, parse_duration
 from simulator.kernel.world import World
 
 operation = calls_under("Clock")
@@ -253,3 +259,58 @@ async def cancel_advance(call: ControlCall) -> AdvanceReceipt:
     if ended is None:
         raise ControlError(409, "invalid_state", "The clock of this world is not being advanced.")
     return {**show_receipt(await asyncio.shield(ended), reached=False), "cancelled": True}
+
+
+class TimerEntry(TypedDict):
+    """A timer, or a step without due time because it waits for networks."""
+
+    due_at: Timestamp | None
+    """When it fires; null while it waits for a network."""
+    kind: str
+    """What sort of timer it is."""
+    target: str | None
+    """What it is for, by id; null where it is for no resource."""
+    text: str
+    """What it does, in words."""
+    waiting_for: NotRequired[list[str]]
+    """The networks that it waits for; left out when it waits for none."""
+
+
+class TimerList(TypedDict):
+    data: list[TimerEntry]
+    """The timers, in firing order."""
+
+
+@operation("GET /timers", "What is planned, in firing order", query=LIMIT)
+async def timers(call: ControlCall) -> TimerList:
+    """What has a due time in firing order, then what waits for a network and will have one when that is up again."""
+    limit, agenda = call.limit(), call.world.agenda
+    world = call.world
+    due: list[TimerEntry] = [
+        {
+            "due_at": format_timestamp(row.due_at_ms),
+            "kind": row.kind,
+            "target": row.target,
+            "text": in_words(show_timer(world, row)),
+        }
+        for row in (agenda.in_firing_order() if limit is None else agenda.first(limit))
+    ]
+    held: list[TimerEntry] = [
+        {
+            "due_at": None,
+            "kind": row.kind,
+            "target": row.target,
+            "text": in_words(show_held(row)),
+            "waiting_for": list(row.networks),
+        }
+        for row in held_steps(world)
+    ]
+    return {"data": [*due, *held][:limit]}
+
+
+def in_words(timer: StoryTimer) -> str:
+    """What a timer of the service does; of a step its action, its scenario and where that says so."""
+    if "text" in timer:
+        return timer["text"]
+    line = f":{timer['line']}" if timer.get("line") else ""
+    return f"{timer['action']}, a step of the scenario {timer['scenario']} ({timer['file']}{line})"

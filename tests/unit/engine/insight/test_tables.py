@@ -6,8 +6,18 @@ from collections import Counter
 
 import pytest
 
-from simulator.engine.insight.coverage import Count, Counts, catalogue, count_world, coverage_of, merged
-from simulator.engine.insight.histories import NOTHING, OF_THE_START, cells, moves_of
+from simulator.engine.insight.coverage import (
+    NOTHING,
+    OF_THE_START,
+    Count,
+    Counts,
+    catalogue,
+    cells,
+    count_world,
+    coverage_of,
+    merged,
+    moves_of,
+)
 from simulator.engine.insight.page import render_page
 from simulator.engine.records.listing import Listing
 from simulator.engine.worlds.simulator import Blueprint
