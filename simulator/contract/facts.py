@@ -239,8 +239,10 @@ class _Reader:
         outer = {name: member for name, member in schema.items() if name in ("properties", "required")}
         unnamed = self.variants(place, outer, self.options(schema), side, own)
         conditions = sorted([*schema.get(_RULES, ()), *unnamed])
-        if conditions:
-            self.add(place, "conditions", _told(conditions), side, own)
+        if conditions:  # told by a digest, by which others are told from them
+            digest = sha256("\n".join(conditions).encode()).hexdigest()[:8]
+            count = f"{len(conditions)} condition{'' if len(conditions) == 1 else 's'}"
+            self.add(place, "conditions", f"{count} ({digest})", side, own)
 
     def own(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
         types = schema.get("type", ())
@@ -296,12 +298,6 @@ class _Reader:
                     if known is None or (fact.promised and not known.promised):
                         self.facts[key] = fact
         return unnamed
-
-
-def _told(conditions: Sequence[str]) -> str:
-    """Conditions in one word: how many, and a digest by which others are told from them."""
-    digest = sha256("\n".join(conditions).encode()).hexdigest()[:8]
-    return f"{len(conditions)} {'condition' if len(conditions) == 1 else 'conditions'} ({digest})"
 
 
 def _silent(union: str, fact: Fact, others: Facts) -> bool:

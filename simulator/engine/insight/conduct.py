@@ -258,19 +258,17 @@ def tokens_per_request(_: World, calls: Sequence[JournaledCall]) -> Iterator[Sig
         elif call.succeeded:
             place = (row.environment, str(call.body.get("public_key")))
             wasted = held.setdefault(place, [])
-            if wasted and (row.at_ms - wasted[-1].row.at_ms >= _lifetime_ms(wasted[-1]) or used.get(place, 0) > 1):
-                wasted.clear()
+            if wasted:
+                lifetime = wasted[-1].answer.get("expires_in")
+                lifetime_ms = lifetime * SECOND_MS if isinstance(lifetime, int) else 0
+                if row.at_ms - wasted[-1].row.at_ms >= lifetime_ms or used.get(place, 0) > 1:
+                    wasted.clear()
             wasted.append(call)
             used[place] = 0
             if len(wasted) == TOKENS_IN_A_ROW:
                 yield _signal("token_per_request", place[1], wasted)
             elif len(wasted) > TOKENS_IN_A_ROW:
                 yield _signal("token_per_request", place[1], [call])
-
-
-def _lifetime_ms(exchange: JournaledCall) -> int:
-    lifetime = exchange.answer.get("expires_in")
-    return lifetime * SECOND_MS if isinstance(lifetime, int) else 0
 
 
 # --- polling ------------------------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from simulator.engine.rows.vocabulary import Vocabulary, vocabulary_of
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks import Delivery, all_deliveries
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 
 EVERY_WORLD = "*"
@@ -281,13 +280,9 @@ def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
         if record is None or record.owner:
             continue
         machine, state = kind_of(world, record).machine, NOTHING
-        if not _begins(machine, steps[0].on):
+        if not any(move.on == steps[0].on for move in machine.initial):
             state = machine.initial[0].target
         for step in steps:
             if step.cause.kind != "start":
                 yield resource_id, Cell(record.kind, state, step.on, step.state)
             state = step.state
-
-
-def _begins(machine: Machine, on: str) -> bool:
-    return any(move.on == on for move in machine.initial)

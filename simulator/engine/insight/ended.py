@@ -41,15 +41,11 @@ class EndedWorlds:
     def take_in(self) -> None:
         """Keep what is known of the world that waits longest; it waits no more even when that fails."""
         try:
-            self._count(self._waiting[0])
+            counts = coverage.merged((self.counts, coverage.count_world(self._waiting[0])))
+            self.findings += advice.findings_with_world(self._waiting[0], self._operations)
+            self.counts = counts
         finally:
             self._let_go()
-
-    def _count(self, world: World) -> None:
-        counts = coverage.merged((self.counts, coverage.count_world(world)))
-        found = advice.findings_with_world(world, self._operations)
-        self.counts = counts
-        self.findings += found
 
     def _let_go(self) -> None:
         """Forget a world piece by piece: all at once, a large one would make every call wait meanwhile.

@@ -183,17 +183,13 @@ def readable(raw: bytes) -> Any:
     return embedded(raw)
 
 
-def _environment(call: ControlCall) -> str | None:
+def _wanted(call: ControlCall) -> list[Condition[Event]]:
+    """What an event must be, but for its object; 400 for an environment or an event type that there is not."""
     environment = call.query.get("environment") or call.headers.get(ENVIRONMENT_HEADER)
     known = call.simulator.wiring.environments
     if environment is not None and environment not in known:
         raise wrong("environment", f"it is {' or '.join(known)}")
-    return environment
-
-
-def _wanted(call: ControlCall) -> list[Condition[Event]]:
-    """What an event must be, but for its object; 400 for an environment or an event type that there is not."""
-    wanted = {"environment": _environment(call), "type": call.query.get("type")}
+    wanted = {"environment": environment, "type": call.query.get("type")}
     if wanted["type"]:
         known_event(call.world, "type", wanted["type"])
     return [having(name, value) for name, value in wanted.items() if value]

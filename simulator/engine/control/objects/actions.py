@@ -173,8 +173,10 @@ def show_performed(done: Performed) -> ActionAnswer:
 async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceList]:
     """Every resource of the world in the order of creation, those of other platform users included."""
     world = call.world
-    _known_type(world, call.query.get("type", ""))
     wanted, user = call.query.get("type") or None, call.query.get("user_id") or None
+    known = list(dict.fromkeys(name for kind in world.wiring.kinds.values() if kind.listed for name in kind.types))
+    if wanted and wanted not in known:
+        raise wrong("type", f"there are no resources of the type {wanted[:100]!r}{did_you_mean(wanted, known)}")
     account = identity_of(world).account(world).user_id
     some = (record for record in _newest_first(world, wanted) if user in (None, record.owner or account))
     shown = list(islice(some, call.limit()))[::-1]
@@ -189,13 +191,6 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
             for record in shown
         ]
     }
-
-
-def _known_type(world: World, wanted: str) -> None:
-    """400 for a type of which there can be no resource."""
-    known = list(dict.fromkeys(name for kind in world.wiring.kinds.values() if kind.listed for name in kind.types))
-    if wanted and wanted not in known:
-        raise wrong("type", f"there are no resources of the type {wanted[:100]!r}{did_you_mean(wanted, known)}")
 
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:

@@ -53,20 +53,16 @@ def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: S
     return f"{told}.{_next(timers)}"
 
 
-def _condition_of(file: ScenarioFile, place: str, used: Collection[str]) -> str:
-    """What the rule at a place of a scenario asks for, in words: "" where it asks for nothing, or there is none."""
-    for index, rule in enumerate(file.script.rules):
-        if file.place(f"rules[{index}]") == place:
-            return " and ".join(_asked(rule.where, used))
-    return ""
-
-
 def condition_in(world: World, files: Files, scenario: str, place: str) -> str:
-    """The same for a scenario of a world; "" for one that it has no more."""
+    """What the rule at a place of a scenario asks for, in words: "" where it asks for nothing, or there is none."""
     try:
-        return _condition_of(files(world, scenario), place, vocabulary_of(world).using)
+        file = files(world, scenario)
     except ControlError:
         return ""
+    for index, rule in enumerate(file.script.rules):
+        if file.place(f"rules[{index}]") == place:
+            return " and ".join(_asked(rule.where, vocabulary_of(world).using))
+    return ""
 
 
 def _asked(where: Mapping[str, object], used: Collection[str]) -> Iterable[str]:
@@ -74,18 +70,14 @@ def _asked(where: Mapping[str, object], used: Collection[str]) -> Iterable[str]:
         root, _, field = path.rpartition(".")
         if field in _TAKEN_FOR_GRANTED and (not root or root in used):
             continue
-        name = _named(path)
+        # `beneficiary.details.phone_number` is "the beneficiary's phone number".
+        name = "the " + "'s ".join(_words(part) for part in path.split(".") if part not in _THROUGH)
         if isinstance(wanted, Mapping):
             yield from (f"{name} {_TESTS[test].format(value)}" for test, value in wanted.items() if test in _TESTS)
         elif isinstance(wanted, list):
             yield f"{name} is one of {', '.join(map(str, wanted))}"
         elif wanted is not None:
             yield f"{name} is {wanted}"
-
-
-def _named(path: str) -> str:
-    """`beneficiary.details.phone_number` as "the beneficiary's phone number"."""
-    return "the " + "'s ".join(_words(part) for part in path.split(".") if part not in _THROUGH)
 
 
 def _caused(cause: Cause) -> str:

@@ -22,7 +22,7 @@ from simulator.engine.records.requests import JournalEntry
 from simulator.engine.records.saved import hold_against
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.error import ControlError
-from simulator.engine.scenario.play.catalogue import UPLOADED, Uploaded, row_of
+from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
 from simulator.engine.server.checks.idempotency import ANSWERS
 from simulator.engine.server.checks.ratelimit import WINDOWS
 from simulator.engine.text.json import JsonObject, dumps
@@ -107,21 +107,12 @@ def _head_of(state: WorldState) -> JsonObject:
 
 
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
-    tables: dict[str, Mapping[str, object]] = dict(state.tables)
-    own = _scenarios_not_shipped(simulator, state)
-    if own:
-        tables[UPLOADED.name] = {**tables.get(UPLOADED.name, {}), **own}
-    return tables
-
-
-def _scenarios_not_shipped(simulator: Simulator, state: WorldState) -> dict[str, Uploaded]:
-    """Scenarios that this server was started with go along, for the server that reads the document may lack them."""
+    """The tables; scenarios of the server go along with them, for the server that reads the document may lack these."""
     uploaded = state.tables.get(UPLOADED.name, {})
-    return {
-        name: row_of(simulator.library[name])
-        for name in simulator.library
-        if name not in simulator.shipped and name not in uploaded
-    }
+    own = [name for name in simulator.library if name not in simulator.shipped and name not in uploaded]
+    if not own:
+        return dict(state.tables)
+    return {**state.tables, UPLOADED.name: {**uploaded, **{name: row_of(simulator.library[name]) for name in own}}}
 
 
 # --- reading ------------------------------------------------------------------------------------------------------

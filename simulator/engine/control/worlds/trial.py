@@ -58,7 +58,10 @@ def try_out(simulator: Simulator, state: WorldState) -> None:
             for operation in simulator.operations:
                 if operation.method == "GET" and "{" not in operation.path:
                     stage = f"the answer of GET {operation.path}"
-                    _call(world, environment, operation)
+                    pair = next(one for one in identity_of(world).keys(world) if one.environment == environment)
+                    with suppress(ApiError):
+                        call = Call(world, environment, {}, caller=pair)
+                        perform(operation, call, cause=Cause("request", operation.name))
         world.wiring = replace(simulator.wiring, on_failure=None)
         planned, fired = {timer.key for timer in world.agenda.in_firing_order()}, 0
         while planned and fired < MAX_FIRED and (timer := world.agenda.next()) is not None:
@@ -70,13 +73,6 @@ def try_out(simulator: Simulator, state: WorldState) -> None:
         raise
     except Exception as error:
         raise StateError(stage, f"the rows do not hold together ({type(error).__name__}: {error})") from None
-
-
-def _call(world: World, environment: str, operation: Any) -> None:
-    key = next(key for key in identity_of(world).keys(world) if key.environment == environment)
-    call = Call(world, environment, {}, caller=key)
-    with suppress(ApiError):
-        perform(operation, call, cause=Cause("request", operation.name))
 
 
 def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
