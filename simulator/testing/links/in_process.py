@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import wrap_future
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from itertools import count
 from time import perf_counter
-from typing import Any
 
 import anyio.to_thread
 from yarl import URL
@@ -28,6 +27,7 @@ from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES, Connectio
 from simulator.host import create_app
 from simulator.kernel.world import World
 from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.links.asgi import Conversation, scope_of
 from simulator.testing.links.link import Link, Response
 from simulator.testing.links.loop_thread import LoopThread, is_handling
 from simulator.testing.receiving.loopback import Answer, Request
@@ -146,66 +146,31 @@ class _Closed(Exception):
 
 
 class _Call:
-    """One call of the server by ASGI."""
+    """One call of the server."""
 
     def __init__(self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-        self._scope: dict[str, Any] = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": "http",
-            "path": path,
-            "raw_path": path.encode(),
-            "root_path": "",
-            "query_string": query,
-            "headers": headers,
-            "client": ("127.0.0.1", 0),
-            "server": (_HOST, 80),
-        }
-        self._body: bytes | None = body
-        self._gone: asyncio.Event | None = None
+        self._scope = scope_of(method, path, query, headers, _HOST)
+        self._conversation = Conversation(body)
         self._cut = False
-        self._status = 500
-        self._headers: tuple[tuple[str, str], ...] = ()
-        self._chunks: list[bytes] = []
+        self.leave = self._conversation.over.set
+        """Called when the client does not wait any longer."""
 
     async def reply(self, app: Application, *, calls_back: bool) -> Answer:
         """The answer. `calls_back`: it comes from a handler of a webhook, which may be waiting for it to answer."""
-        self._gone = asyncio.Event()
+        conversation = self._conversation
         opened_at = asyncio.get_running_loop().time() if calls_back else 0.0
         self._scope["extensions"] = {CUT: self._cut_off, OPENED_AT: opened_at}
-        answering = asyncio.ensure_future(app(self._scope, self._receive, self._send))
-        gone = asyncio.ensure_future(self._gone.wait())
+        answering = asyncio.ensure_future(app(self._scope, conversation.receive, conversation.send))
+        gone = asyncio.ensure_future(conversation.over.wait())
         await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
         if answering.done():
             answering.result()
-        self._gone.set()
-        return Answer(self._status, self._headers, b"".join(self._chunks), self._cut)
-
-    def leave(self) -> None:
-        """The client does not wait any longer."""
-        if self._gone is not None:
-            self._gone.set()
+        self.leave()
+        return conversation.answer(cut=self._cut)
 
     def _cut_off(self) -> None:
         self._cut = True
         self.leave()
-
-    async def _receive(self) -> dict[str, Any]:
-        if self._body is not None:
-            body, self._body = self._body, None
-            return {"type": "http.request", "body": body, "more_body": False}
-        assert self._gone is not None
-        await self._gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def _send(self, message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            self._status = message["status"]
-            self._headers = tuple((name.decode(), value.decode()) for name, value in message["headers"])
-        elif message["type"] == "http.response.body":
-            self._chunks.append(message.get("body", b""))
 
 
 class _Transport(httpx.BaseTransport):

@@ -6,20 +6,20 @@ import asyncio
 import inspect
 import io
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
 
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
+from simulator.testing.links.asgi import Conversation, Message, scope_of
 from simulator.testing.links.loop_thread import LoopThread, in_thread
-from simulator.testing.receiving.loopback import Answer, HeaderPairs, Request
+from simulator.testing.receiving.loopback import Answer, Request
 
 if TYPE_CHECKING:
     from simulator.testing.receiving.deliveries import Delivery
 
 Reply: TypeAlias = "int | tuple[int, Mapping[str, str], bytes | str] | None"
-Message = MutableMapping[str, Any]
 Interface = Literal["asgi", "wsgi"]
 _BY_ARGUMENTS: Mapping[int, Interface] = {3: "asgi", 2: "wsgi"}
 _LIFESPAN_SECONDS = 30.0
@@ -98,71 +98,29 @@ class AsgiApp(Answerer):
         thread.run(self._lifespan.start())
 
     async def answer(self, delivery: Delivery, request: Request) -> Answer:
-        query = request.target.partition("?")[2]
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "http_version": "1.1",
-            "method": request.method,
-            "scheme": "http",
-            "path": self._path,
-            "raw_path": self._path.encode(),
-            "root_path": "",
-            "query_string": query.encode("latin-1"),
-            "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in request.headers],
-            "client": ("127.0.0.1", 0),
-            "server": ("127.0.0.1", 80),
-            "state": self._state.copy(),
-        }
-        conversation = _Conversation(request.body)
+        query = request.target.partition("?")[2].encode("latin-1")
+        headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in request.headers]
+        scope = scope_of(request.method, self._path, query, headers, "127.0.0.1", state=self._state.copy())
+        conversation = Conversation(request.body)
+
+        async def send(message: Message) -> None:
+            await conversation.send(message)
+            if conversation.is_complete:
+                conversation.over.set()
+
         try:
-            await self._app(scope, conversation.receive, conversation.send)
+            await self._app(scope, conversation.receive, send)
         except Exception as error:
             # Frameworks answer 500 and raise again: that answer counts, and the test is told all the same.
             delivery.error = error
             return conversation.answer() if conversation.is_complete else Answer(500)
-        if conversation.status is None:
+        if not conversation.has_begun:
             delivery.error = RuntimeError("the application returned without an answer")
-            return Answer(500)
         return conversation.answer()
 
     def close(self) -> None:
         with suppress(RuntimeError):  # its loop has ended already, and the application with it
             self._thread.run(self._lifespan.stop())
-
-
-class _Conversation:
-    """One request and its answer as ASGI messages."""
-
-    def __init__(self, body: bytes) -> None:
-        self._incoming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-        self._chunks: list[bytes] = []
-        self._complete = asyncio.Event()
-        self.status: int | None = None
-        self._headers: HeaderPairs = ()
-
-    @property
-    def is_complete(self) -> bool:
-        return self._complete.is_set()
-
-    async def receive(self) -> Message:
-        if self._incoming:
-            return self._incoming.pop()
-        await self._complete.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers: Iterable[tuple[bytes, bytes]] = message.get("headers", ())
-            self._headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
-        elif message["type"] == "http.response.body":
-            self._chunks.append(message.get("body", b""))
-            if not message.get("more_body", False):
-                self._complete.set()
-
-    def answer(self) -> Answer:
-        return Answer(self.status or 500, self._headers, b"".join(self._chunks))
 
 
 class _Lifespan:
