@@ -52,11 +52,11 @@ def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_j
 @click.option("--timeout", type=float, metavar="SECONDS", help="Real seconds to wait at most.  [default: 30]")
 @_json
 @remote
-def wait(client: clients.ControlClient, name: str, count: int, timeout: float | None, as_json: bool) -> None:
+def wait(client: clients.ControlClient, name: str, as_json: bool, **query: Any) -> None:
     """Wait until an inbox has so many messages.
 
     Those that are there count. Exit code 1 when the time passes."""
-    _tell(client.get(f"{_path(name)}/wait", count=count, timeout=timeout)["data"], as_json)
+    _tell(client.get(f"{_path(name)}/wait", **query)["data"], as_json)
 
 
 @inbox.command()

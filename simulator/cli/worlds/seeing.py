@@ -20,38 +20,33 @@ _limit = click.option("--limit", type=click.IntRange(0), help="The newest that m
 
 
 @click.group(invoke_without_command=True)
-@click.option(
-    "--type", "event_type", metavar="EVENT", shell_complete=completing.events, help="Only events of this type."
-)
+@click.option("--type", metavar="EVENT", shell_complete=completing.events, help="Only events of this type.")
 @click.option("--object-id", metavar="ID", help="Only events about this object.")
 @_limit
 @click.option("--follow", is_flag=True, help="Go on printing events as they come, one per line, until interrupted.")
 @remote
-def events(
-    client: clients.ControlClient, event_type: str | None, object_id: str | None,
-    limit: int | None, follow: bool,
-) -> None:  # fmt: skip
+def events(client: clients.ControlClient, follow: bool, **query: Any) -> None:
     """Show the events emitted; `wait` for one, `resend` one."""
     if not follow:
-        show(client.get("/events", type=event_type, object_id=object_id, limit=limit)["data"])
+        show(client.get("/events", **query)["data"])
         return
     for name, data in client.stream():
         if name != "event":
             continue
         event = json.loads(data)
         subject = event.get("data", {}).get("object", {})
-        if event_type in (None, event.get("type")) and object_id in (None, subject.get("id")):
+        if query["type"] in (None, event.get("type")) and query["object_id"] in (None, subject.get("id")):
             show(event, indent=None)
 
 
 @events.command()
-@click.option("--type", "event_type", metavar="EVENT", shell_complete=completing.events, help="Of this type.")
+@click.option("--type", metavar="EVENT", shell_complete=completing.events, help="Of this type.")
 @click.option("--object-id", metavar="ID", help="About this object.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Real seconds to wait at most.  [default: 30]")
 @remote
-def wait(client: clients.ControlClient, event_type: str | None, object_id: str | None, timeout: float | None) -> None:
+def wait(client: clients.ControlClient, **query: Any) -> None:
     """Wait for an event; one already emitted counts. Exit code 1 when the time passes."""
-    show(client.get("/events/wait", type=event_type, object_id=object_id, timeout=timeout))
+    show(client.get("/events/wait", **query))
 
 
 @events.command()
@@ -64,20 +59,18 @@ def resend(client: clients.ControlClient, event_id: str) -> None:
 
 @click.command()
 @click.argument("resource_id", metavar="[ID]", required=False, shell_complete=completing.resources)
-@click.option("--type", "resource_type", metavar="TYPE", help="Only resources of this type.")
+@click.option("--type", metavar="TYPE", help="Only resources of this type.")
 @_limit
 @remote
-def resources(
-    client: clients.ControlClient, resource_id: str | None, resource_type: str | None, limit: int | None
-) -> None:
+def resources(client: clients.ControlClient, resource_id: str | None, **query: Any) -> None:
     """Show all resources, or one with its history and actions.
 
     The actions are those that are possible now.
     """
     if resource_id is not None:
         show(client.get(f"/resources/{clients.segment(resource_id)}"))
-        return
-    show(client.get("/resources", type=resource_type, limit=limit)["data"])
+    else:
+        show(client.get("/resources", **query)["data"])
 
 
 @click.command()
@@ -86,11 +79,9 @@ def resources(
 @click.option("--status", type=click.Choice(["succeeded", "failed"]), help="Only attempts that ended so.")
 @_limit
 @remote
-def deliveries(
-    client: clients.ControlClient, event_id: str | None, endpoint_id: str | None, status: str | None, limit: int | None
-) -> None:
+def deliveries(client: clients.ControlClient, **query: Any) -> None:
     """Show webhook deliveries: what was sent and what came back."""
-    show(client.get("/deliveries", event_id=event_id, endpoint_id=endpoint_id, status=status, limit=limit)["data"])
+    show(client.get("/deliveries", **query)["data"])
 
 
 @click.command()
@@ -99,11 +90,9 @@ def deliveries(
 @click.option("--status", help="Only calls answered with this status.")
 @_limit
 @remote
-def requests(
-    client: clients.ControlClient, method: str | None, path: str | None, status: str | None, limit: int | None
-) -> None:
+def requests(client: clients.ControlClient, **query: Any) -> None:
     """Show the calls the server got, with answers and advice."""
-    show(client.get("/requests", method=method, path=path, status=status, limit=limit)["data"])
+    show(client.get("/requests", **query)["data"])
 
 
 @click.command()
