@@ -26,7 +26,7 @@ def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
     comes whole, so nothing is out of reach.
     """
     shown: JsonObject = dict(answer)
-    for shorten in (_same, _texts_cut, _lists_cut):
+    for shorten in (lambda value: value, _texts_cut, _lists_cut):
         shown = {name: shorten(value) for name, value in shown.items()}
         if len(written(shown)) <= most:
             return shown
@@ -41,10 +41,6 @@ def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
 
 def _with_rest(shown: JsonObject, left_out: object) -> JsonObject:
     return {**shown, "left_out": left_out, "to_see_it": "ask with `fields`, or with a larger `max_characters`"}
-
-
-def _same(value: object) -> object:
-    return value
 
 
 def _texts_cut(value: object) -> object:

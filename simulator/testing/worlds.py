@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from simulator.engine.control.history.queries import DeliveryCount
     from simulator.engine.control.objects.actions import ActionAnswer
-    from simulator.engine.control.shapes import Envelope, TriggerAnswer
-    from simulator.engine.control.time.receipts import AdvanceReceipt
+    from simulator.engine.control.shapes import AdvanceReceipt, Envelope, TriggerAnswer
     from simulator.engine.control.worlds.snapshots import SnapshotEntry
     from simulator.engine.control.worlds.world_object import WorldObject
     from simulator.testing.freezing import Freezing, Library

@@ -18,8 +18,7 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.access import EVERYBODY, Access
 from simulator.engine.control.history.lookups import Lookups
 from simulator.engine.control.refusals import clock_busy, unanswered, wrong
-from simulator.engine.control.shapes import StoppedScenarios
-from simulator.engine.control.time.receipts import show_receipt
+from simulator.engine.control.shapes import StoppedScenarios, show_receipt
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.play.stops import stopped_since
 from simulator.engine.server.keeping import unreadable_error

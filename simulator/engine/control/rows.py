@@ -10,7 +10,7 @@ from simulator.engine.control.objects import actions, ledger, reach
 from simulator.engine.control.operation import ControlOperation
 from simulator.engine.control.scenarios import faults, recording, scenarios
 from simulator.engine.control.time import advance, clock
-from simulator.engine.control.webhooks import deliveries, inbox, resending, subscribing
+from simulator.engine.control.webhooks import deliveries, inbox, subscribing
 from simulator.engine.control.worlds import set_aside, settings, snapshots, usage, worlds
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.worlds.alternatives import Alternatives
@@ -45,7 +45,6 @@ def control_rows(
         *faults.operation.rows,
         *queries.operation.rows,
         *calls.operation.rows,
-        *resending.operation.rows,
         *deliveries.operation.rows,
         *search.operation.rows,
         *ledger.operation.rows,

@@ -14,8 +14,8 @@ from simulator.engine.control.objects.inspection import show_held, show_timer
 from simulator.engine.control.objects.inspection_shapes import StoryTimer
 from simulator.engine.control.operation import LIMIT, WAIT, calls_under, known_event
 from simulator.engine.control.refusals import wrong
+from simulator.engine.control.shapes import AdvanceReceipt, show_receipt
 from simulator.engine.control.time.clock import moment
-from simulator.engine.control.time.receipts import AdvanceReceipt, show_receipt
 from simulator.engine.records.records import find, kind_of, no_resource
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.play.holding import held_steps

@@ -91,19 +91,19 @@ def _head_of(state: WorldState) -> JsonObject:
         "world": state.world_id,
         "keys_of": state.keys_of,
         "seed": state.seed,
-        "clock": {"mode": state.mode, "now": format_timestamp(state.now_ms), "rate": str(state.rate)},
+        "clock": _shown_clock(state),
         "started_at": format_timestamp(state.started_at_ms),
         "blueprint": {
             "seed": blueprint.seed,
-            "clock": {
-                "mode": blueprint.mode,
-                "now": format_timestamp(blueprint.now_ms),
-                "rate": str(blueprint.rate),
-            },
+            "clock": _shown_clock(blueprint),
             "scenarios": list(blueprint.scenarios),
             "settings": dict(blueprint.settings),
         },
     }
+
+
+def _shown_clock(of: WorldState | Blueprint) -> JsonObject:
+    return {"mode": of.mode, "now": format_timestamp(of.now_ms), "rate": str(of.rate)}
 
 
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
