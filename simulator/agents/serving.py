@@ -42,7 +42,16 @@ def make_server(session: Session) -> Server:
     async def list_tools(
         context: ServerRequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_shown(tool) for tool in toolbox.TOOLS], ttl_ms=0, cache_scope="public")
+        tools = [
+            types.Tool(
+                name=tool.name,
+                description=tool.description,
+                input_schema=tool.schema,
+                annotations=types.ToolAnnotations(read_only_hint=tool.reads_only, open_world_hint=False),
+            )
+            for tool in toolbox.TOOLS
+        ]
+        return types.ListToolsResult(tools=tools, ttl_ms=0, cache_scope="public")
 
     async def call_tool(context: ServerRequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
         done, answer = await anyio.to_thread.run_sync(
@@ -57,13 +66,4 @@ def make_server(session: Session) -> Server:
         instructions=toolbox.INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-    )
-
-
-def _shown(tool: toolbox.Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool.schema,
-        annotations=types.ToolAnnotations(read_only_hint=tool.reads_only, open_world_hint=False),
     )

@@ -21,7 +21,7 @@ class SimulatorError(Exception):
 
     def __init__(self, message: str, *, status: int | None = None, error: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
-        given = error or {}
+        self._given = given = error or {}
         self.status = status
         self.message: str = _text(given, "message") or message
         self.code: str | None = _text(given, "code")
@@ -37,12 +37,10 @@ def is_told(caught: pytest.ExceptionInfo[BaseException]) -> bool:
 class NotReached(SimulatorError):
     """What an `advance(until=...)` waited for never came; `receipt` is what it had done by then."""
 
-    receipt: Mapping[str, Any]
-
-    def __init__(self, message: str, *, status: int | None = None, error: Mapping[str, object] | None = None) -> None:
-        super().__init__(message, status=status, error=error)
-        receipt = (error or {}).get("receipt")
-        self.receipt = receipt if isinstance(receipt, Mapping) else {}
+    @property
+    def receipt(self) -> Mapping[str, Any]:
+        found = self._given.get("receipt")
+        return found if isinstance(found, Mapping) else {}
 
 
 class ActionRefused(SimulatorError):

@@ -15,6 +15,12 @@ from simulator.engine.control.worlds import set_aside, settings, snapshots, usag
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.worlds.alternatives import Alternatives
 
+_MODULES = (
+    set_aside, snapshots, clock, advance, actions, reach, journal, recording, scenarios, faults, queries, calls,
+    deliveries, search, ledger, timeline, insight,
+)  # fmt: skip
+"""Those whose calls are functions, and alike for all services."""
+
 
 def control_rows(
     alternatives: Alternatives, of_provider: Iterable[ControlOperation], extra: tuple[ControlOperation, ...] = ()
@@ -33,23 +39,7 @@ def control_rows(
         *usage.operation.rows,
         *settings.rows(alternatives),
         *of_provider,
-        *set_aside.operation.rows,
-        *snapshots.operation.rows,
-        *clock.operation.rows,
-        *advance.operation.rows,
-        *actions.operation.rows,
-        *reach.operation.rows,
-        *journal.operation.rows,
-        *recording.operation.rows,
-        *scenarios.operation.rows,
-        *faults.operation.rows,
-        *queries.operation.rows,
-        *calls.operation.rows,
-        *deliveries.operation.rows,
-        *search.operation.rows,
-        *ledger.operation.rows,
-        *timeline.operation.rows,
-        *insight.operation.rows,
+        *(row for module in _MODULES for row in module.operation.rows),
         *stream.operation.bound_to(stream.EventStreams()),
         *inbox.operation.bound_to(inbox.Inboxes()),
         *subscribing.operation.rows,
