@@ -129,7 +129,7 @@ class _Writer:
 
     def _call(self, name: str, call: DriveCall) -> Step:
         path, _, query = call.path.partition("?")
-        if call.environment != "sandbox":
+        if call.environment not in ("", "sandbox"):
             raise NotPlain(f"{self.file.name} calls {call.environment}")
         for row in operations():
             values = _values(row.path, path) if row.method == call.method.upper() else None

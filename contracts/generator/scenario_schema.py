@@ -10,15 +10,17 @@ from contracts.generator.schemas import unmarked
 from contracts.generator.texts import explained
 from simulator.engine.rows.action import Action, ActionTable
 from simulator.engine.scenario.language.parameters import names_of
-from simulator.engine.scenario.language.schema import Scenario
+from simulator.engine.scenario.language.schema import model
 from simulator.engine.scenario.play.script import CREATED, REQUEST
+from simulator.engine.text.enums import with_names
 from simulator.engine.text.json import dumps, loads
 from simulator.host import vocabulary
 
 
 def json_schema(actions: ActionTable) -> JsonSchemaValue:
     """The JSON Schema of scenario files, with the actions and their parameters in it."""
-    schema = unmarked(_published(Scenario.model_json_schema(by_alias=True, schema_generator=explained({}))))
+    made = model(vocabulary()).model_json_schema(by_alias=True, schema_generator=explained({}))
+    schema = unmarked(_published(with_names(made, vocabulary().names)))
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario",
@@ -35,12 +37,14 @@ def json_schema(actions: ActionTable) -> JsonSchemaValue:
         members[name] = members.pop(name)
     _narrow(definitions["AnswerInstead"], "code", {"enum": list(vocabulary().errors)})
     _narrow(definitions["Call"], "code", {"anyOf": [{"enum": list(vocabulary().errors)}, {"type": "null"}]})
+    for name in ("Call", "DriveAction"):
+        definitions[name]["properties"]["environment"]["default"] = next(iter(vocabulary().provider.environments))
     for name in ("Step", "TimelineStep", "DriveAction"):
         _add_actions(definitions[name], actions)
     return schema
 
 
-_PUBLISHED = {"DriveCall": "Call", "InitialState": "WorldState", "RuleStep": "Step"}
+_PUBLISHED = {"DriveCall": "Call", "RuleStep": "Step"}
 """Classes that the published schema knows by another name: editors and other files may refer to it."""
 
 

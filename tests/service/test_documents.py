@@ -445,6 +445,7 @@ HELD = {
     "event": "", "action": None, "acts_on": None, "parameters": {}, "hand_to": None,
 }  # fmt: skip
 """A held step that does nothing."""
+SLOWED = HELD | {"action": "complete", "slowed_by": ["celo", "moon"]}
 
 
 def step_of(document: Any) -> Any:
@@ -453,6 +454,10 @@ def step_of(document: Any) -> Any:
     return next(row["arguments"] for _, row in timers if row["kind"] == "scenario.step")
 
 
+WRONG_SCENARIOS: tuple[dict[str, Any], ...] = (
+    {"world": {"moons": []}},
+    {"timeline": [{"at": "1s", "action": "emit", "environment": "moon"}]},
+)
 WRONG_STEPS: tuple[dict[str, Any], ...] = (
     {"parameters": []},
     {"parameters": {"a": 1}, "environment": "moon"},
@@ -487,7 +492,7 @@ EDITS: list[tuple[Any, str | None]] = [
     (lambda d: d["tables"]["timers"][0][1].update(kind="no.such"), None),
     (lambda d: d["tables"]["timers"][0].__setitem__(0, "other"), "tables.timers.other"),
     (lambda d: step_of(d).update(slowed_by=["celo"], factor=0), None),
-    (lambda d: step_of(d).update(slowed_by=["moon"], factor=2), None),
+    (lambda d: step_of(d).update(slowed_by=["celo", "moon"], factor=2), None),
     (lambda d: d["tables"].update(settings=[]), "tables.settings"),
     (lambda d: d["tables"].update(profile=[]), None),
     (lambda d: d["tables"].update({"sandbox:api_keys": []}), "tables.sandbox:api_keys"),
@@ -542,6 +547,11 @@ EDITS: list[tuple[Any, str | None]] = [
     (lambda d: d["tables"]["sandbox:tokens"][0].__setitem__(0, "tok_other"), "tables.sandbox:tokens.tok_other.text"),
     (lambda d: d["tables"]["index"].pop(), None),
     (lambda d: d["tables"].update({"scenario.held": [["1", HELD]]}), "tables.scenario.held.1"),
+    (lambda d: d["tables"].update({"scenario.held": [["1", SLOWED]]}), "tables.scenario.held.1.slowed_by.1"),
+    *[
+        (lambda d, part=part: d["tables"]["uploaded_scenarios"][0][1]["document"].update(part), None)
+        for part in WRONG_SCENARIOS
+    ],
     *[(lambda d, change=change: first_step(d)["arguments"].update(change), None) for change in WRONG_STEPS],
 ]
 

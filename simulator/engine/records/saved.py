@@ -30,10 +30,10 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
     return TypeAdapter(shape)
 
 
-def hold_against(shape: Any, value: object, path: str = "") -> None:
+def hold_against(shape: Any, value: object, path: str = "", context: object = None) -> None:
     """StateError, with the place below `path`, for a value that is not of this shape (a TypedDict or a model)."""
     try:
-        _adapter(shape).validate_python(value)
+        _adapter(shape).validate_python(value, context=context)
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         raise StateError(".".join(filter(None, (path, *map(str, detail["loc"])))), in_words(detail)) from None

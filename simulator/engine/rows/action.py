@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 from itertools import islice
 from typing import Any, Generic
 
@@ -59,6 +60,19 @@ def _no_network(record: object) -> Iterable[str | None]:
 
 
 @dataclass(frozen=True)
+class Initial:
+    """What makes an action part of the state that a scenario sets up: a member of its `world`."""
+
+    member: str
+    means: str
+    """What the member says, for editors."""
+    order: int
+    """When the action is carried out: after those with lower numbers."""
+    is_list: bool = True
+    """Whether the member has any number of entries, each with the parameters of the action."""
+
+
+@dataclass(frozen=True)
 class Action(Generic[TargetT, ParametersT]):
     """One row of the action table.
 
@@ -72,6 +86,8 @@ class Action(Generic[TargetT, ParametersT]):
 
     `networks` are those without which it cannot happen to a record (None: the side in question has none): a step of a
     scenario is held while one of them is down (decision S22). Chains move, banks and payers do not.
+
+    `initially` lets scenarios set up state by the action, in their `world`.
     """
 
     name: str
@@ -84,6 +100,7 @@ class Action(Generic[TargetT, ParametersT]):
     names_event: str = ""
     makes: str = ""
     networks: Callable[[TargetT], Iterable[str | None]] = _no_network
+    initially: Initial | None = None
 
     def wrongs(self, parameters: ParametersT, events: Collection[str]) -> Iterator[Wrong]:
         """What is wrong with parameters beyond what their model says, in a service that has these events."""
@@ -120,6 +137,12 @@ class ActionTable:
             if any(set(row.kinds) & set(other.kinds) or row.kinds == other.kinds for other in known):
                 raise ValueError(f"there are two actions of the name {row.name!r} on one kind of target")
             known.append(row)
+
+    @cached_property
+    def initial(self) -> Sequence[tuple[Initial, str]]:
+        """The members of a scenario's `world` in the order in which they are carried out, each with its action."""
+        found = [(row.initially, row.name) for rows in self.rows.values() for row in rows if row.initially is not None]
+        return sorted(found, key=lambda one: one[0].order)
 
     @property
     def of_world(self) -> list[str]:

@@ -19,7 +19,7 @@ from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order
 from simulator.engine.rows.service import Service
 from simulator.engine.rows.subjects import Subject, is_end, subjects_of
-from simulator.engine.text.enums import ENVIRONMENT, EVENT
+from simulator.engine.text.enums import ENVIRONMENT, EVENT, NETWORK
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 
@@ -55,8 +55,9 @@ class Vocabulary(Service):
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
-        """The names of events and environments with what each means, by what stands for them in a schema."""
-        return {EVENT: self.event_meanings, ENVIRONMENT: self._environment_meanings}
+        """The names of events, environments and networks with what each means, by what stands for them in a schema."""
+        networks = dict.fromkeys(self.provider.outages.networks, "A network.")
+        return {EVENT: self.event_meanings, ENVIRONMENT: self._environment_meanings, NETWORK: networks}
 
     @property
     def _environment_meanings(self) -> Mapping[str, str]:

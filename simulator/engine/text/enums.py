@@ -11,8 +11,8 @@ from typing import Any
 
 DESCRIPTIONS = "x-enum-descriptions"
 _LISTS = ("x-extensible-enum", "x-known-values", "enum")
-EVENT, ENVIRONMENT = "<event>", "<environment>"
-"""What a schema lists for the names of events and environments, until `with_names` lists those of a service."""
+EVENT, ENVIRONMENT, NETWORK = "<event>", "<environment>", "<network>"
+"""The sorts of names that only a service knows. Schemas list the sort, until `with_names` lists the names."""
 
 
 def values_of(schema: Mapping[str, Any]) -> list[Any]:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
-from pydantic import GetJsonSchemaHandler, WithJsonSchema
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
 from simulator.engine.text.enums import ENVIRONMENT, EVENT, explained, listed
@@ -106,6 +106,26 @@ class EnvironmentName:
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {**handler(core), **listed(ENVIRONMENT)}
+
+
+@dataclass(frozen=True)
+class NameOf:
+    """A name of the service that is validated by the context, `Vocabulary.names`; without context any value passes."""
+
+    sort: str
+    """A key of that mapping."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.with_info_plain_validator_function(self._known)
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"type": "string", "enum": [self.sort]}
+
+    def _known(self, value: object, info: ValidationInfo) -> object:
+        if info.context is None or value in (names := list(info.context[self.sort])):
+            return value
+        *others, last = map(repr, names)
+        raise PydanticKnownError("literal_error", {"expected": " or ".join(filter(None, (", ".join(others), last)))})
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ from simulator.engine.rows.kind import Record
 from simulator.engine.rows.operation import Call
 from simulator.engine.rows.pipeline import perform
 from simulator.engine.rows.vocabulary import identity_of
+from simulator.engine.scenario.language import schema
 from simulator.engine.scenario.play.catalogue import UPLOADED
+from simulator.engine.scenario.play.holding import Held
 from simulator.engine.scenario.play.pending import KINDS, check_step
 from simulator.engine.text.json import dumps
 from simulator.engine.webhooks import all_deliveries, webhook_key
@@ -88,7 +90,9 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
         if row.kind not in simulator.wiring.timers or row.key != key:
             raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
         if row.kind in KINDS:
-            check_step(row.arguments, f"{path}.arguments")
+            check_step(row.arguments, f"{path}.arguments", simulator.vocabulary.names)
+    elif isinstance(row, Held):
+        check_step(row.arguments(), path, simulator.vocabulary.names)
     elif isinstance(row, Event):
         orjson.loads(row.raw)
 
@@ -98,7 +102,7 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
         if room.verify is not None:
             room.verify(world)
     for name in state.tables.get(UPLOADED.name, {}):
-        _ = simulator.engine.file(world, name).scenario  # refuses what is none
+        schema.validated(simulator.engine.file(world, name).document, simulator.vocabulary)
     for name in (*simulator.engine.active(world), *state.blueprint.scenarios):
         if not simulator.engine.knows(world, name):
             raise StateError("tables.scenario.active", f"there is no scenario {name!r} here")

@@ -119,14 +119,13 @@ class Loader:
             return document, None
         return document, self._validated(document)
 
-    @staticmethod
-    def _validated(document: Document) -> Scenario | None:
+    def _validated(self, document: Document) -> Scenario | None:
         """The scenario of the value, or what its models find wrong reported."""
         try:
-            return Scenario.model_validate(document.value)
+            return schema.validated(document.value, self._vocabulary)
         except ValidationError as error:
             for detail in error.errors(include_url=False):
-                _report(document, detail)
+                _report(document, detail, schema.model(self._vocabulary))
             return None
 
     def _check(self, document: Document, known: Iterable[str]) -> None:
@@ -161,7 +160,7 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
     return ScenarioFile(document.value, source, lines, warnings)
 
 
-def _report(document: Document, detail: ErrorDetails) -> None:
+def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> None:
     """One finding of the models, put where it belongs in the file and into plain words."""
     path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
     kind = detail["type"]
@@ -169,7 +168,7 @@ def _report(document: Document, detail: ErrorDetails) -> None:
     if kind == "extra_forbidden" and inside:
         document.report_unknown(path, f"`{path[-1]}` belongs inside `{inside}`", "")
     elif kind == "extra_forbidden":
-        report_unknown(document, path, _fields_at(detail["loc"]), "field")
+        report_unknown(document, path, _fields_at(detail["loc"], whole), "field")
     elif kind == "missing":
         document.report_missing(path[:-1], path, (str(path[-1]),), f"`{path[-1]}` is missing")
     elif kind == "string_pattern_mismatch":
@@ -191,7 +190,6 @@ def _belongs_inside(path: Path) -> str:
 _MODEL_AT: Mapping[str, type[BaseModel]] = {
     "rules": schema.Rule,
     "answer": schema.AnswerInstead,
-    "world": schema.InitialState,
     "faults": schema.Fault,
     "match": schema.FaultMatch,
     "respond": schema.FaultRespond,
@@ -211,9 +209,11 @@ _MODEL_AT: Mapping[str, type[BaseModel]] = {
 }
 
 
-def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
+def _fields_at(loc: tuple[int | str, ...], whole: type[Scenario]) -> list[str]:
     """The fields of the part in which an unknown one stands."""
+    if loc[:-1] == ("world",):
+        return names_of(type(whole.model_fields["world"].default))
     for part in reversed(loc[:-1]):
         if isinstance(part, str) and part in _MODEL_AT:
             return names_of(_MODEL_AT[part])
-    return names_of(Scenario)
+    return names_of(whole)

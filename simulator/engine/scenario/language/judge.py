@@ -26,7 +26,7 @@ from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.language.schema import Deliver, Fault
 from simulator.engine.scenario.language.wheres import WhereJudge
 from simulator.engine.scenario.play.filling import PLACEHOLDER
-from simulator.engine.scenario.play.script import CREATED, REQUEST, WORLD_ACTIONS
+from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.scenario.run.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
 
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
@@ -305,16 +305,18 @@ class ScenarioJudge:
         if not isinstance(world, dict):
             return
         environments = tuple(self._vocabulary.provider.environments)
-        for member, action in WORLD_ACTIONS.items():
+        for initial, action in self._actions.initial:
+            member = initial.member
             entries = world.get(member)
             places: list[tuple[Path, object]] = [(("world", member), entries)]
             if isinstance(entries, list):
                 places = [(("world", member, index), entry) for index, entry in enumerate(entries)]
             for path, entry in places:
-                if isinstance(entry, dict) and action in self._actions.rows:
-                    given = {key: value for key, value in entry.items() if key != "environment"}
-                    self._parameters(path, action, given, ("environment",), ())
-                if isinstance(entry, dict) and entry.get("environment", environments[0]) not in environments:
+                if not isinstance(entry, dict):
+                    continue
+                given = {key: value for key, value in entry.items() if key != "environment"}
+                self._parameters(path, action, given, ("environment",), ())
+                if entry.get("environment", environments[0]) not in environments:
                     self._document.report((*path, "environment"), f"it is {' or '.join(environments)}")
 
     def _fault(self, path: Path, fault: dict[str, object]) -> None:

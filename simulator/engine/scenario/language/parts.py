@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -23,7 +23,9 @@ from pydantic.json_schema import JsonSchemaValue
 
 from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.play.script import Span, span_of
+from simulator.engine.text.enums import ENVIRONMENT
 from simulator.engine.text.json import JsonObject
+from simulator.engine.text.shapes import NameOf
 from simulator.kernel.clock import parse_duration
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -95,7 +97,7 @@ SpanOf = Annotated[Span, PlainValidator(span_of), WithJsonSchema(_SPAN_SCHEMA)]
 Regex = Annotated[str, AfterValidator(_regex)]
 Bound = Annotated[Decimal, PlainValidator(_bound), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
 ScenarioName = Annotated[str, StringConstraints(pattern=NAME_PATTERN), AfterValidator(_not_taken)]
-Environment = Literal["sandbox", "production"]
+Environment = Annotated[str, NameOf(ENVIRONMENT)]
 Scalar = Annotated[
     str | bool | int | float | None,
     PlainValidator(_scalar),

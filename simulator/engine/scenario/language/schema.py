@@ -8,11 +8,14 @@ actions, events and scenarios, parameters of actions) is the judge's.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from functools import lru_cache
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
 
 from simulator.engine.faults import models as faults
+from simulator.engine.rows.action import Initial
+from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language.parts import DurationMs, Environment, Part, ScenarioName, SpanOf, Where
 from simulator.engine.scenario.play.script import Span
 from simulator.engine.scenario.run.drive import DriveStep, Expectation
@@ -100,21 +103,6 @@ class Rule(Part):
         return (self.on,) if isinstance(self.on, str) else tuple(self.on)
 
 
-class InitialState(Part):
-    """State set up when the scenario becomes active: each entry holds the parameters of one action."""
-
-    rates: list[JsonObject] = []
-    """Rates that are pinned: each entry has the parameters of `set_rate`."""
-    balances: list[JsonObject] = []
-    """Balances that the account has: each entry has the parameters of `set_balance`."""
-    networks: list[JsonObject] = []
-    """How networks stand: each entry has the parameters of `set_network`."""
-    limits: JsonObject | None = None
-    """The limits of the account: the parameters of `set_limits`."""
-    kyc: JsonObject | None = None
-    """How the account is verified: the parameters of `set_kyc`."""
-
-
 # The members of faults are those of the control interface; only durations are read as everywhere in a file.
 
 
@@ -166,7 +154,7 @@ class Scenario(Part):
     """Names it: letters, digits, `.`, `-` and `_`, not `active`."""
     description: str = ""
     """What it shows, in a sentence."""
-    world: InitialState = InitialState()
+    world: JsonObject = {}
     """State that is laid down when it becomes active."""
     rules: list[Rule] = []
     """What happens when something happens: from top to bottom, and the first rule that matches takes the event."""
@@ -184,3 +172,23 @@ class Scenario(Part):
     """Scenarios that are active below this one when it is run with its drive."""
     retry: bool = True
     """Whether the drive tries 429 and 503 again, with growing waits on the simulated clock."""
+
+
+def validated(document: object, vocabulary: Vocabulary) -> Scenario:
+    """The scenario of a document, by the names of a service; ValidationError."""
+    return model(vocabulary).model_validate(document, context=vocabulary.names)
+
+
+@lru_cache(maxsize=8)
+def model(vocabulary: Vocabulary) -> type[Scenario]:
+    """Scenarios of a service: `world` has a member for each action that sets up state."""
+    members: dict[str, Any] = {one.member: _member(one, action) for one, action in vocabulary.actions.initial}
+    says = "State set up when the scenario becomes active: each entry holds the parameters of one action."
+    state = create_model("WorldState", __base__=Part, __doc__=says, **members)
+    return create_model("Scenario", __base__=Scenario, __doc__=Scenario.__doc__, world=(state, state()))
+
+
+def _member(initial: Initial, action: str) -> tuple[object, Any]:
+    if initial.is_list:
+        return list[JsonObject], Field([], description=f"{initial.means}: each entry has the parameters of `{action}`.")
+    return JsonObject | None, Field(None, description=f"{initial.means}: the parameters of `{action}`.")

@@ -5,7 +5,7 @@ Chapter "Scenarios" of the control interface. All of it happens inside the calle
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from simulator.engine import webhooks
@@ -16,6 +16,7 @@ from simulator.engine.scenario.play import holding, stops
 from simulator.engine.scenario.play.catalogue import CannotActivate, Context, UnknownScenario
 from simulator.engine.scenario.play.pending import PlannedStep, plan, steps_of
 from simulator.engine.scenario.play.script import Span
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
@@ -152,7 +153,7 @@ def _set_up(context: Context, world: World, name: str) -> None:
 
 def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
     """The state that a scenario asks for, each entry by the action that anybody could do; CannotActivate."""
-    for place, action, entry in file.script.world:
+    for place, action, entry in _entries(context, file):
         parameters = {key: value for key, value in entry.items() if key != "environment"}
         cause = Cause("rule", file.name, file.place(place))
         environment = entry.get("environment", world.environments[0])
@@ -160,3 +161,13 @@ def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
             context.actions.carry_out(world, action, None, parameters, environment, cause)
         except ControlError as refusal:
             raise CannotActivate(file, place, refusal) from None
+
+
+def _entries(context: Context, file: ScenarioFile) -> Iterator[tuple[str, str, JsonObject]]:
+    """The entries of a scenario's `world`, in order: place, action, parameters."""
+    for initial, action in context.actions.initial:
+        given = file.script.world.get(initial.member)
+        if isinstance(given, list):
+            yield from ((f"world.{initial.member}[{index}]", action, entry) for index, entry in enumerate(given))
+        elif given is not None:
+            yield f"world.{initial.member}", action, given

@@ -14,7 +14,7 @@ from dataclasses import field
 from simulator.engine.records.records import find
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.outages import NetworkStatus, Outages
-from simulator.engine.scenario.play.pending import KINDS, STEP, TIMELINE, PlannedStep, check_step
+from simulator.engine.scenario.play.pending import KINDS, STEP, TIMELINE, PlannedStep
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
@@ -57,7 +57,7 @@ class Held:
         return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
 
 
-HELD = TableKey("scenario.held", Held, check=lambda _, held: check_step(held.arguments(), ""))
+HELD = TableKey("scenario.held", Held)
 
 
 def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:

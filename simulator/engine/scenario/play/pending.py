@@ -5,9 +5,9 @@ A timer is plain data in the world's document, so its arguments keep their names
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict, Unpack
@@ -15,7 +15,9 @@ from typing_extensions import TypedDict, Unpack
 from simulator.engine.records.codec import StateError
 from simulator.engine.records.saved import STRICT, hold_against
 from simulator.engine.scenario.play.logbook import About, What, note
+from simulator.engine.text.enums import ENVIRONMENT, NETWORK
 from simulator.engine.text.json import JsonObject
+from simulator.engine.text.shapes import NameOf
 from simulator.kernel.agenda import TIMERS, Timer
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
@@ -40,18 +42,18 @@ class StepArguments(TypedDict):
     place: str
     event: str
     at_once: NotRequired[bool]
-    slowed_by: NotRequired[list[Literal["stellar", "celo", "bitcoin"]]]
+    slowed_by: NotRequired[list[Annotated[str, NameOf(NETWORK)]]]
     factor: NotRequired[Annotated[float, Field(gt=0, le=MOST_SLOWDOWN)]]
     action: str | None
     acts_on: str | None
     parameters: JsonObject
-    environment: Literal["sandbox", "production"]
+    environment: Annotated[str, NameOf(ENVIRONMENT)]
     hand_to: str | None
 
 
-def check_step(arguments: JsonObject, path: str) -> None:
-    """StateError for arguments that no timer of a step can carry."""
-    hold_against(StepArguments, arguments, path)
+def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) -> None:
+    """StateError for arguments that no timer of a step can carry, in a service with these `Vocabulary.names`."""
+    hold_against(StepArguments, arguments, path, names)
     if (arguments["action"] is None) == (arguments["hand_to"] is None):
         raise StateError(path, "a step has an action, or a scenario to hand over to")
 

@@ -6,8 +6,7 @@ models of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import parse_duration
@@ -15,15 +14,6 @@ from simulator.kernel.dataclass import dataclass
 
 CREATED = "created"
 REQUEST = "request"
-
-WORLD_ACTIONS: Mapping[str, str] = {
-    "rates": "set_rate",
-    "balances": "set_balance",
-    "networks": "set_network",
-    "limits": "set_limits",
-    "kyc": "set_kyc",
-}
-"""The action behind each member of `world`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +97,12 @@ class Rule:
 class Script:
     """A scenario as it is carried out.
 
-    `world` has what is set up when it becomes active: each entry with its place, its action and parameters.
+    `world` has what is set up when it becomes active, by the members that actions declare (`Initial`).
     """
 
     rules: tuple[Rule, ...]
     timeline: tuple[Step, ...]
-    world: tuple[tuple[str, str, JsonObject], ...]
+    world: Mapping[str, JsonObject | list[JsonObject] | None]
     faults: tuple[JsonObject, ...]
     slowdown: Mapping[str, float]
 
@@ -121,16 +111,7 @@ class Script:
         return cls(
             rules=tuple(Rule.of(rule) for rule in document.get("rules", ())),
             timeline=tuple(Step.of(step, "at") for step in document.get("timeline", ())),
-            world=tuple(_entries(document.get("world", {}))),
+            world=document.get("world", {}),
             faults=tuple(document.get("faults") or ()),
             slowdown={status: float(factor) for status, factor in document.get("slowdown", {}).items()},
         )
-
-
-def _entries(world: JsonObject) -> Iterable[tuple[str, str, JsonObject]]:
-    for member, action in WORLD_ACTIONS.items():
-        given: Any = world.get(member)
-        if isinstance(given, dict):
-            yield f"world.{member}", action, given
-        else:
-            yield from ((f"world.{member}[{index}]", action, entry) for index, entry in enumerate(given or ()))

@@ -33,7 +33,7 @@ class DriveCall(Part):
     """The body; texts in it may name what earlier steps brought: `${quote.id}`."""
     headers: dict[str, str] = {}
     """Headers besides those that every call has."""
-    environment: Environment = "sandbox"
+    environment: Environment = ""
     """Which keys and base to call with."""
     retry: bool | None = None
     """Whether 429 and 503 are tried again, five times at most; as the whole file says when left out."""
@@ -81,7 +81,7 @@ class DriveAction(BaseModel):
     """What happens in the outside world; its parameters stand beside it."""
     target: str | None = None
     """The id of what it acts on: `${transaction.id}`; left out by actions on the world as a whole."""
-    environment: Environment = "sandbox"
+    environment: Environment = ""
     """Where an action without a target applies."""
 
     @property

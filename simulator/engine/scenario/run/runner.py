@@ -185,7 +185,7 @@ class _Run:
         target = {} if step.target is None else {"target": fill(step.target, self._variables)}
         body = {**target, **fill(step.parameters, self._variables)}
         self._note("action", " ".join([step.action, *target.values()]))
-        headers = {"X-Simulator-Environment": step.environment}
+        headers = {"X-Simulator-Environment": self._environment(step)}
         done = await self._control("POST", f"/actions/{step.action}", body, headers)
         return done.get("resource")
 
@@ -221,13 +221,14 @@ class _Run:
 
         A path of the control interface is called there, in the world of the run.
         """
+        environment = self._environment(call)
         if path.startswith(f"{CONTROL_BASE}/"):
-            own = {**self._control_headers, "X-Simulator-Environment": call.environment}
+            own = {**self._control_headers, "X-Simulator-Environment": environment}
             return await self._client.request(method, path, body, own)
-        base = urlsplit(self._credentials[call.environment]["base_url"]).path
+        base = urlsplit(self._credentials[environment]["base_url"]).path
         for fresh in (False, True):
             try:
-                token = await self._token(call.environment, base, fresh=fresh)
+                token = await self._token(environment, base, fresh=fresh)
                 if isinstance(token, Reply):
                     return token
                 authorization = {"Authorization": f"Bearer {token}"}
@@ -237,6 +238,10 @@ class _Run:
             if reply.status != 401 or call.status == 401:
                 break
         return reply
+
+    def _environment(self, step: DriveCall | DriveAction) -> str:
+        """Where a step applies: the first environment of the service, unless it names one."""
+        return step.environment or next(iter(self._credentials))
 
     async def _token(self, environment: str, base: str, *, fresh: bool) -> str | Reply:
         """A token of an environment, or the answer that refused one."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from simulator.engine.records.listing import DATES, Listing, ListRequest, page_of
 from simulator.engine.records.records import present
-from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.action import Action, ActionCall, Initial
 from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.shapes import Page
@@ -130,5 +130,6 @@ ACTIONS = (
         set_balance,
         parameters=lambda: bodies.BalanceParameters,
         check=check_balance,
+        initially=Initial("balances", "Balances that the account has", 2),
     ),
 )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from simulator.engine.records.records import create, move
-from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.action import Action, ActionCall, Initial
 from simulator.engine.rows.error import ControlError, invalid
 from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import Nothing
@@ -201,14 +201,26 @@ def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
 
 
 ACTIONS = (
-    Action("set_kyc", "sets the KYC status, and with a level its limits", set_kyc, parameters=lambda: bodies.SetKyc),
+    Action(
+        "set_kyc",
+        "sets the KYC status, and with a level its limits",
+        set_kyc,
+        parameters=lambda: bodies.SetKyc,
+        initially=Initial("kyc", "How the account is verified", 5, is_list=False),
+    ),
     Action(
         "set_profile",
         "makes the profile active, suspended or closed",
         set_profile,
         parameters=lambda: bodies.SetProfile,
     ),
-    Action("set_limits", "sets account limits of the environment", set_limits, parameters=lambda: bodies.SetLimits),
+    Action(
+        "set_limits",
+        "sets account limits of the environment",
+        set_limits,
+        parameters=lambda: bodies.SetLimits,
+        initially=Initial("limits", "The limits of the account", 4, is_list=False),
+    ),
     Action(
         "set_production_access",
         "grants or withdraws production access",

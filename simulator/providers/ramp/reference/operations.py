@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from simulator.engine.rows.action import Action, ActionCall
+from simulator.engine.rows.action import Action, ActionCall, Initial
 from simulator.engine.rows.error import invalid
 from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import Wrong, absent, wrong
@@ -157,6 +157,7 @@ ACTIONS = (
         "a network becomes operational, degraded or down",
         set_network,
         parameters=lambda: bodies.NetworkStatus,
+        initially=Initial("networks", "How networks stand", 3),
     ),
     Action(
         "set_rate",
@@ -164,6 +165,7 @@ ACTIONS = (
         set_rate,
         parameters=lambda: bodies.PinnedRate,
         check=check_rate,
+        initially=Initial("rates", "Rates that are pinned", 1),
     ),
     Action(
         "move_rates",

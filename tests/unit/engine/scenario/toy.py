@@ -9,7 +9,7 @@ from pydantic import Field
 
 from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.records.records import create, move, new_fields
-from simulator.engine.rows.action import Action, ActionCall, ActionTable
+from simulator.engine.rows.action import Action, ActionCall, ActionTable, Initial
 from simulator.engine.rows.error import invalid
 from simulator.engine.rows.event import emit
 from simulator.engine.rows.kind import Kind, Record
@@ -195,10 +195,10 @@ ROWS = (
     Action("complete", "", _moves("complete"), _TRANSACTIONS),
     Action("fail", "", _moves("fail"), _TRANSACTIONS, lambda: Failure),
     Action("refund", "", _moves("refund"), _TRANSACTIONS),
-    Action("set_network", "", _set_network, (), lambda: Network),
-    Action("set_rate", "", _set_rate, (), lambda: Rate),
+    Action("set_network", "", _set_network, (), lambda: Network, initially=Initial("networks", "Networks", 3)),
+    Action("set_rate", "", _set_rate, (), lambda: Rate, initially=Initial("rates", "Rates", 1)),
     Action("move_rates", "", _move_rates, (), lambda: Percent),
-    Action("set_balance", "", _set_balance, (), lambda: Balance),
+    Action("set_balance", "", _set_balance, (), lambda: Balance, initially=Initial("balances", "Balances", 2)),
 )
 
 ACTIONS = ActionTable(ROWS)
