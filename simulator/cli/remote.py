@@ -50,10 +50,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         given |= _of_groups(click.get_current_context())
         address = address_of(given["url"])
         client = clients.ControlClient(
-            address.url,
-            given["world"],
-            environment=given["environment"],
-            token=given["control_token"],
+            address.url, given["world"], environment=given["environment"], token=given["control_token"]
         )
         try:
             command(client, *args, **values)

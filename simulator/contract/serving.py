@@ -146,10 +146,7 @@ async def flows_arazzo_yaml(call: ControlCall) -> Raw[str]:
 
 
 @for_tools(
-    "GET /rampsim-client.tgz",
-    "The client for TypeScript, as npm installs it",
-    open=True,
-    media_type="application/gzip",
+    "GET /rampsim-client.tgz", "The client for TypeScript, as npm installs it", open=True, media_type="application/gzip"
 )
 async def rampsim_client_tgz(call: ControlCall) -> Raw[str]:
     """The client for TypeScript, with its fixtures for Vitest: `npm install --save-dev` takes this address."""

@@ -137,13 +137,7 @@ class SeenWorld:
         """
         headers = None if environment is None else {"X-Simulator-Environment": environment}
         return self.link.control(
-            method,
-            path,
-            body,
-            world=self.id,
-            query=query,
-            headers=headers,
-            timeout_seconds=self.patience_seconds,
+            method, path, body, world=self.id, query=query, headers=headers, timeout_seconds=self.patience_seconds
         )
 
     def _list(self, path: str, query: Mapping[str, object]) -> Any:

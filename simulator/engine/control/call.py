@@ -7,10 +7,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from math import inf
-from typing import (
-    Any,
-    TypeVar,
-)
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect
 

@@ -20,9 +20,7 @@ from simulator.kernel.world import World
 
 operation = calls_under("Seeing")
 
-_WORLD: Query = {
-    "world": any_text("A world by its id; `*` means all that the server ever had."),
-}
+_WORLD: Query = {"world": any_text("A world by its id; `*` means all that the server ever had.")}
 
 _ADVICE: Query = {
     "severity": one_of(SEVERITY_MEANINGS, "Only findings that matter this much."),
