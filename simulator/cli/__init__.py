@@ -7,12 +7,34 @@ Modules that take time to load (pydantic, the rooms, uvicorn) are imported insid
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Callable, Mapping
 
 import click
 
 from simulator.cli.output import EXIT_USAGE, fail
+from simulator.cli.server import serve, waiting
+from simulator.cli.tools import (
+    agents,
+    assuming,
+    certifying,
+    comparing,
+    completing,
+    conforming,
+    docs,
+    exploring,
+    recipes,
+    scenarios,
+)
+from simulator.cli.worlds import (
+    advising,
+    faults,
+    inboxes,
+    seeing,
+    snapshots,
+    steering,
+    tailing,
+    worlds,
+)
 from simulator.engine.clients import trusted_hosts
 from simulator.engine.clients.live_keys import LiveKey
 from simulator.service import LIVE_KEYS
@@ -20,62 +42,57 @@ from simulator.version import __version__
 
 __all__ = ["main"]
 
-SECTIONS: Mapping[str, Mapping[str, str]] = {
+SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
     "Run": {
-        "serve": "server.serve.serve",
-        "wait": "server.waiting.wait",
-        "open": "server.waiting.open_dashboard",
-        "mcp": "tools.agents.mcp",
+        "serve": lambda: serve.serve,
+        "wait": lambda: waiting.wait,
+        "open": lambda: waiting.open_dashboard,
+        "mcp": lambda: agents.mcp,
     },
     "Look": {
-        "tail": "worlds.tailing.tail",
-        "find": "worlds.seeing.find",
-        "resources": "worlds.seeing.resources",
-        "requests": "worlds.seeing.requests",
-        "events": "worlds.seeing.events",
-        "deliveries": "worlds.seeing.deliveries",
-        "inbox": "worlds.inboxes.inbox",
+        "tail": lambda: tailing.tail,
+        "find": lambda: seeing.find,
+        "resources": lambda: seeing.resources,
+        "requests": lambda: seeing.requests,
+        "events": lambda: seeing.events,
+        "deliveries": lambda: seeing.deliveries,
+        "inbox": lambda: inboxes.inbox,
     },
     "Steer": {
-        "clock": "worlds.steering.clock",
-        "action": "worlds.steering.action",
-        "actions": "worlds.steering.actions",
-        "trigger": "worlds.steering.trigger",
-        "faults": "worlds.faults.faults",
-        "scenario": "tools.scenarios.scenario",
-        "record": "worlds.seeing.record",
+        "clock": lambda: steering.clock,
+        "action": lambda: steering.action,
+        "actions": lambda: steering.actions,
+        "trigger": lambda: steering.trigger,
+        "faults": lambda: faults.faults,
+        "scenario": lambda: scenarios.scenario,
+        "record": lambda: seeing.record,
     },
     "Worlds": {
-        "worlds": "worlds.worlds.worlds",
-        "snapshots": "worlds.snapshots.snapshots",
-        "reset": "worlds.steering.reset",
+        "worlds": lambda: worlds.worlds,
+        "snapshots": lambda: snapshots.snapshots,
+        "reset": lambda: steering.reset,
     },
     "Judge": {
-        "advice": "worlds.advising.advice",
-        "coverage": "worlds.seeing.coverage",
-        "certify": "tools.certifying.certify",
-        "explore": "tools.exploring.explore",
-        "conform": "tools.conforming.conform",
-        "compare": "tools.comparing.compare",
+        "advice": lambda: advising.advice,
+        "coverage": lambda: seeing.coverage,
+        "certify": lambda: certifying.certify,
+        "explore": lambda: exploring.explore,
+        "conform": lambda: conforming.conform,
+        "compare": lambda: comparing.compare,
     },
     "Help": {
-        "docs": "tools.docs.docs",
-        "recipe": "tools.recipes.recipe",
-        "assumptions": "tools.assuming.assumptions",
-        "completion": "tools.completing.completion",
+        "docs": lambda: docs.docs,
+        "recipe": lambda: recipes.recipe,
+        "assumptions": lambda: assuming.assumptions,
+        "completion": lambda: completing.completion,
     },
 }
-"""The sections of the help, and in each its commands by name, with the place of each in this package."""
+"""The sections of the help, and in each its commands by name; one is loaded when it is called, or shown in the help."""
 
-COMMANDS: Mapping[str, str] = {name: place for commands in SECTIONS.values() for name, place in commands.items()}
-
-
-def command_of(name: str) -> click.Command:
-    """A command by its name; its module is loaded when it is called, or shown in the help."""
-    module, _, attribute = COMMANDS[name].rpartition(".")
-    command: click.Command = getattr(import_module(f"simulator.cli.{module}"), attribute)
-    return command
-
+COMMANDS: Mapping[str, Callable[[], click.Command]] = {
+    name: command for commands in SECTIONS.values() for name, command in commands.items()
+}
+"""Each command by its name."""
 
 _EPILOG = """\b
 Exit codes:
@@ -104,7 +121,8 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return command_of(cmd_name) if cmd_name in COMMANDS else None
+        command = COMMANDS.get(cmd_name)
+        return None if command is None else command()
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -118,8 +136,8 @@ class _Commands(click.Group):
         widest = max(map(len, COMMANDS))
         for section, commands in SECTIONS.items():
             rows = [
-                (name.ljust(widest), command_of(name).get_short_help_str(formatter.width - widest - _AROUND_NAME))
-                for name in commands
+                (name.ljust(widest), command().get_short_help_str(formatter.width - widest - _AROUND_NAME))
+                for name, command in commands.items()
             ]
             with formatter.section(section):
                 formatter.write_dl(rows)

@@ -12,6 +12,7 @@ What it needs beyond the server is the extra: `pip install "./rampsim-0.1.0-py3-
 """
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,23 +43,38 @@ __all__ = [
 ]
 
 
-_HOMES = {
-    "errors": ("ActionRefused", "NotReached", "SimulatorError"),
-    "receiving.deliveries": ("Delivery",),
-    "receiving.receivers": ("Receiver", "receiver"),
-    "servers.server": ("Server", "serve"),
-    "servers.shared": ("world",),
-    "worlds": ("World",),
-}
-"""The modules of the public names."""
+def _home_of(name: str) -> ModuleType:
+    """The module of a public name; AttributeError."""
+    if name in ("ActionRefused", "NotReached", "SimulatorError"):
+        from simulator.testing import errors
+
+        return errors
+    if name == "Delivery":
+        from simulator.testing.receiving import deliveries
+
+        return deliveries
+    if name in ("Receiver", "receiver"):
+        from simulator.testing.receiving import receivers
+
+        return receivers
+    if name in ("Server", "serve"):
+        from simulator.testing.servers import server
+
+        return server
+    if name == "World":
+        from simulator.testing import worlds
+
+        return worlds
+    if name == "world":
+        from simulator.testing.servers import shared
+
+        return shared
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __getattr__(name: str) -> Any:
     """A public name from its module, imported when it is first asked for."""
     if name == "strategies":
         return import_module("simulator.testing.strategies")
-    home = next((module for module, names in _HOMES.items() if name in names), None)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"simulator.testing.{home}"), name)
+    value = globals()[name] = getattr(_home_of(name), name)
     return value

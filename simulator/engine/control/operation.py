@@ -188,11 +188,11 @@ class ControlDecorator(Generic[Facts]):
 
         operation = calls_under("Faults")
 
-        @operation("DELETE /faults/{id}", "End one fault", recorded_as="call")
+        @operation("DELETE /faults/{id}", "End one fault", status=204, recorded_as="call")
         async def delete_fault(call: ControlCall) -> None:
             \"""End one fault; 404 for one that is not in force.\"""
 
-    Name, description and answer are those of the function; without one the status is 204.
+    Name, description and answer are those of the function.
     """
 
     def __init__(self, tag: str, make: Made[Facts]) -> None:
@@ -208,8 +208,7 @@ class ControlDecorator(Generic[Facts]):
         method, path = route.split(" ")
 
         def declare(handler: HandlerT) -> HandlerT:
-            row = self._make(method, path, handler.__name__, self._tag, summary, handler, *args, **facts)
-            self.rows.append(replace(row, status=204) if handler.__annotations__["return"] == "None" else row)
+            self.rows.append(self._make(method, path, handler.__name__, self._tag, summary, handler, *args, **facts))
             return handler
 
         return declare

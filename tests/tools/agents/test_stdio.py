@@ -94,7 +94,7 @@ def test_without_the_library_a_sentence_says_what_to_install() -> None:
 
 def test_no_other_command_loads_the_library() -> None:
     program = (
-        "import sys\nfrom simulator.cli import COMMANDS, command_of\nfor name in COMMANDS: command_of(name)\n"
+        "import sys\nfrom simulator.cli import COMMANDS\nfor make in COMMANDS.values(): make()\n"
         "sys.exit('mcp' in sys.modules or 'simulator.agents.serving' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", program], timeout=60)

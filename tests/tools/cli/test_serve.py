@@ -17,7 +17,7 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 
-from simulator.cli import COMMANDS, command_of, main
+from simulator.cli import COMMANDS, main
 from simulator.engine.clients.control import ControlClient
 from simulator.engine.server.config import Config, ConfigError
 from simulator.host import create_app
@@ -266,8 +266,8 @@ def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.
 
 def test_help_is_there_for_every_command_and_names_the_exit_codes() -> None:
     assert "3  no server answers at the address" in CliRunner().invoke(main, ["--help"]).stdout
-    for name in COMMANDS:
-        assert command_of(name).name == name
+    for name, command in COMMANDS.items():
+        assert command().name == name
         result = CliRunner().invoke(main, [name, "--help"])
         assert result.exit_code == 0
         assert len(result.stdout) > 100

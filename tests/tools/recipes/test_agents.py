@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from click.testing import CliRunner
 
-from simulator.cli import command_of, main
+from simulator.cli import COMMANDS, main
 from simulator.service import LIVE_KEYS
 from tests.places import ROOT
 from tests.tools.testing.suites import Suite
@@ -36,7 +36,7 @@ def test_every_command_and_option_that_it_names_is_there() -> None:
     named = [shlex.split(line) for line in lines if line.startswith("rampsim ")]
     assert {words[1] for words in named} == {"serve", "wait", "certify", "explore"}
     for words in named:
-        command = command_of(words[1])
+        command = COMMANDS[words[1]]()
         known = {option for one in command.params if isinstance(one, click.Option) for option in one.opts}
         own = words[2 : words.index("--")] if "--" in words else words[2:]
         assert {word for word in own if word.startswith("--")} <= known

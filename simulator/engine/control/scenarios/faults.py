@@ -96,7 +96,7 @@ async def list_presets(call: ControlCall) -> PresetList:
     return {"data": [{"name": name, "means": row.means, "fault": dict(row.fault)} for name, row in PRESETS.items()]}
 
 
-@operation("DELETE /faults", "End all faults", recorded_as="call")
+@operation("DELETE /faults", "End all faults", status=204, recorded_as="call")
 async def delete_faults(call: ControlCall) -> None:
     """End all faults, those of scenarios included."""
     world = call.world
@@ -105,7 +105,7 @@ async def delete_faults(call: ControlCall) -> None:
             webhooks.end_fault(world, fault_id)
 
 
-@operation("DELETE /faults/{id}", "End one fault", recorded_as="call")
+@operation("DELETE /faults/{id}", "End one fault", status=204, recorded_as="call")
 async def delete_fault(call: ControlCall) -> None:
     """End one fault; 404 for one that is not in force."""
     world, fault_id = call.world, call.path["id"]

@@ -357,7 +357,7 @@ class Inboxes(Watcher):
         self._enter(call, inbox)
         return {"respond": list(call.body.respond)}
 
-    @operation("DELETE /inbox/{name}", "Empty an inbox")
+    @operation("DELETE /inbox/{name}", "Empty an inbox", status=204)
     async def inbox_clear(self, call: ControlCall) -> None:
         """Forget the messages, or with the header of a world those of that world."""
         self._of(call).clear(call.headers.get(WORLD_HEADER))

@@ -172,7 +172,7 @@ async def _written(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
     return Raw(await asyncio.to_thread(document_text, call.simulator, state))
 
 
-@operation("DELETE /snapshots/{id}", "Forget a snapshot", catches_up=False)
+@operation("DELETE /snapshots/{id}", "Forget a snapshot", status=204, catches_up=False)
 async def delete_snapshot(call: ControlCall) -> None:
     """Forget a snapshot; worlds made from it stay."""
     call.simulator.forget_snapshot((await _named(call)).id)

@@ -263,7 +263,7 @@ async def get_world(call: ControlCall) -> WorldObject:
     return show_world(call, call.world_called(world_id))
 
 
-@operation("DELETE /worlds/{id}", "End a world", scope="server", catches_up=False)
+@operation("DELETE /worlds/{id}", "End a world", status=204, scope="server", catches_up=False)
 async def delete_world(call: ControlCall) -> None:
     """End a world with its snapshots, even one that cannot be read; 409 for the world default.
 
