@@ -14,6 +14,7 @@ from simulator.engine.control.webhooks import deliveries, inbox, subscribing
 from simulator.engine.control.worlds import set_aside, settings, snapshots, usage, worlds
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.worlds.alternatives import Alternatives
+from simulator.engine.worlds.setting_model import model_of
 
 _MODULES = (
     set_aside, snapshots, clock, advance, actions, reach, journal, recording, scenarios, faults, queries, calls,
@@ -35,9 +36,9 @@ def control_rows(
     rows = (
         *health.operation.rows,
         *health.seeing.bound_to(health.MetricsPage()),
-        *worlds.rows(alternatives),
+        *worlds.operation.with_body("create_world", worlds.body_of(alternatives)),
         *usage.operation.rows,
-        *settings.rows(alternatives),
+        *settings.operation.with_body("patch_settings", model_of(alternatives)),
         *of_provider,
         *(row for module in _MODULES for row in module.operation.rows),
         *stream.operation.bound_to(stream.EventStreams()),

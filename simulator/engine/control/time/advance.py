@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_held, show_timer
 from simulator.engine.control.objects.inspection_shapes import StoryTimer
-from simulator.engine.control.operation import LIMIT, WAIT, calls_under, known_event
+from simulator.engine.control.operation import LIMIT, WAIT, any_text, calls_under, known_event
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.shapes import AdvanceReceipt, show_receipt
 from simulator.engine.control.time.clock import moment
@@ -48,54 +48,40 @@ _DURATION: Mapping[str, Any] = {
 }
 
 
+def _object(*required: str, **properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"type": "object", "required": list(required), "properties": properties}
+
+
 ADVANCE: Mapping[str, Any] = {
     "title": "Advance",
     "description": "How far the clock is to move: exactly one way.",
     "oneOf": [
-        {
-            "type": "object",
-            "required": ["by"],
-            "properties": {"by": {**_DURATION, "description": "How long to move on."}},
-        },
-        {
-            "type": "object",
-            "required": ["to"],
-            "properties": {"to": {"type": "string", "format": "date-time", "description": "The moment to move to."}},
-        },
-        {
-            "type": "object",
-            "required": ["to_next_timer"],
-            "properties": {"to_next_timer": {"const": True, "description": "Move to the next timer, if there is one."}},
-        },
-        {
-            "type": "object",
-            "required": ["until"],
-            "properties": {
-                "until": {
-                    "description": "What to wait for.",
-                    "oneOf": [
-                        {
-                            "type": "object",
-                            "required": ["event"],
-                            "properties": {
-                                "event": {"type": "string", "description": "The event type to wait for."},
-                                "object_id": {"type": ["string", "null"], "description": "Only about this resource."},
-                            },
-                        },
-                        {
-                            "type": "object",
-                            "required": ["resource", "status"],
-                            "properties": {
-                                "resource": {"type": "string", "description": "The resource to watch, by id."},
-                                "status": {"type": "string", "description": "The status that it is to reach."},
-                            },
-                        },
-                    ],
-                },
-                "horizon": {**_DURATION, "description": "How far to look at most; 3652d unless given."},
-                "partial": {"type": "boolean", "description": "200 with reached false instead of 409 not_reached."},
+        _object("by", by={**_DURATION, "description": "How long to move on."}),
+        _object("to", to={"type": "string", "format": "date-time", "description": "The moment to move to."}),
+        _object(
+            "to_next_timer", to_next_timer={"const": True, "description": "Move to the next timer, if there is one."}
+        ),
+        _object(
+            "until",
+            until={
+                "description": "What to wait for.",
+                "oneOf": [
+                    _object(
+                        "event",
+                        event=any_text("The event type to wait for."),
+                        object_id={"type": ["string", "null"], "description": "Only about this resource."},
+                    ),
+                    _object(
+                        "resource",
+                        "status",
+                        resource=any_text("The resource to watch, by id."),
+                        status=any_text("The status that it is to reach."),
+                    ),
+                ],
             },
-        },
+            horizon={**_DURATION, "description": "How far to look at most; 3652d unless given."},
+            partial={"type": "boolean", "description": "200 with reached false instead of 409 not_reached."},
+        ),
     ],
 }
 """The body of POST /_simulator/clock/advance: exactly one way to say how far."""

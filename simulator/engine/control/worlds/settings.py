@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import ControlOperation, calls_under
+from simulator.engine.control.operation import calls_under
 from simulator.engine.worlds import quotas
-from simulator.engine.worlds.alternatives import Alternatives, ShownSwitch, shown
-from simulator.engine.worlds.setting_model import model_of
+from simulator.engine.worlds.alternatives import ShownSwitch, shown
 from simulator.engine.worlds.settings import AllSettings, all_settings, bound_journal, change_settings, named
 from simulator.kernel.journal import Cause
 
@@ -52,8 +51,3 @@ async def list_assumptions(call: ControlCall) -> SwitchList:
     chosen = all_settings(call.world)["assumptions"]
     switches = call.simulator.provider.alternatives().values()
     return {"data": [{**shown(switch), "in_force": chosen.get(switch.id)} for switch in switches]}
-
-
-def rows(alternatives: Alternatives) -> list[ControlOperation]:
-    """The calls about settings, which choose among `alternatives`."""
-    return operation.with_body("patch_settings", model_of(alternatives))

@@ -86,33 +86,20 @@ async def usage(call: ControlCall) -> UsageList:
     With a store that is known to the minute after a restart, and of worlds that are in memory elsewhere or nowhere.
     """
     now_ms = wall_clock_ms()
-    rows: list[WorldUse] = [
-        {
+    rows: list[WorldUse] = []
+    for world_id, use in (await _uses(call)).items():
+        row: WorldUse = {
             "id": world_id,
             "last_used_at": format_timestamp(use.used_ms),
             "idle_seconds": max(now_ms - use.used_ms, 0) // 1000,
             "objects": use.objects,
             "journal_bytes": use.journal_bytes,
-            **await _held(call, world_id),
         }
-        for world_id, use in (await _uses(call)).items()
-    ]
+        if (world := call.simulator.worlds.get(world_id)) is not None:
+            held = await holdings.measure(call.simulator, world)
+            row |= {"snapshots": held.snapshots, "scenarios": held.scenarios, "events": held.events, "bytes": held.size}
+        rows.append(row)
     return {"data": newest(rows, call.limit())}
-
-
-class _Holdings(TypedDict, total=False):
-    snapshots: int
-    scenarios: int
-    events: int
-    bytes: int
-
-
-async def _held(call: ControlCall, world_id: str) -> _Holdings:
-    world = call.simulator.worlds.get(world_id)
-    if world is None:
-        return {}
-    held = await holdings.measure(call.simulator, world)
-    return {"snapshots": held.snapshots, "scenarios": held.scenarios, "events": held.events, "bytes": held.size}
 
 
 @operation("POST /prune", "End worlds that nobody uses", body=PruneBody, scope="server", catches_up=False)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema, create_model
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.operation import LIMIT, ControlOperation, calls_under
+from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.time.clock import ClockBody, moment, rate_of
 from simulator.engine.control.worlds.set_aside import delete_unreadable, unreadable_worlds
@@ -290,8 +290,7 @@ async def reset(call: ControlCall) -> WorldObject:
     return show_world(call, world)
 
 
-def rows(alternatives: Alternatives) -> list[ControlOperation]:
-    """The calls about worlds; the settings of a new one choose among `alternatives`."""
+def body_of(alternatives: Alternatives) -> type[WorldBody]:
+    """What a world is made of; its settings choose among `alternatives`."""
     settings: Any = model_of(alternatives) | None, WorldBody.model_fields["settings"]
-    body = create_model("WorldBody", __base__=WorldBody, __doc__=WorldBody.__doc__, settings=settings)
-    return operation.with_body("create_world", body)
+    return create_model("WorldBody", __base__=WorldBody, __doc__=WorldBody.__doc__, settings=settings)
