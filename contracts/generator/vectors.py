@@ -8,7 +8,9 @@ from itertools import count
 
 from simulator.certification.signing import SIGNING, Case, Material, vectors_only
 from simulator.engine.text.json import JsonObject
+from simulator.host import PROVIDER
 from simulator.kernel.clock import parse_timestamp
+from simulator.service import TOOLING
 
 KEY = "whk_test_simulator"
 _OTHER_KEY = "whk_live_simulator"
@@ -40,11 +42,13 @@ def document() -> JsonObject:
     now_ms = parse_timestamp(_NOW)
     numbers = count(1)
     material = Material(
+        PROVIDER.signing,
         KEY,
         _OTHER_KEY,
         lambda: now_ms,
         _events(numbers, "transaction.awaiting_payment", _ONRAMP),
         _events(numbers, "transaction.completed", {**_ONRAMP, "status": "completed"}),
+        TOOLING.examined().altered,
     )
     cases = [case for make in (*SIGNING.values(), vectors_only) for case in make(material)]
     return {"key": KEY, "now_ms": now_ms, "vectors": [_vector(case) for case in cases]}

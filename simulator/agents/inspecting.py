@@ -133,9 +133,8 @@ def _inbox(session: Session, given: inputs.InspectInput) -> JsonObject:
 
 
 def webhook_keys(session: Session, world: str | None) -> list[str]:
-    """The keys that a world signs with, of both environments."""
-    credentials = session.world_object(world)["credentials"]
-    return [credentials[name]["webhook_key"] for name in ("sandbox", "production")]
+    """The keys that a world signs with, of all environments."""
+    return [keys["webhook_key"] for keys in session.world_object(world)["credentials"].values()]
 
 
 def _emails(session: Session, given: inputs.InspectInput) -> JsonObject:

@@ -10,12 +10,13 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from simulator.certification.schedules import Schedule, run_twice
+from simulator.certification.service import Step
 from simulator.certification.signing import Case, Headers, Material
 from simulator.certification.stage import Order, Stage
+from simulator.engine.rows.signature import Signature
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.webhooks import Outcome, signed_headers
 from simulator.kernel.dataclass import dataclass
-from simulator.service import SIGNATURE
 
 Verdict: TypeAlias = Literal["pass", "fail", "skipped"]
 Post: TypeAlias = Callable[[Headers, bytes], "Future[Outcome]"]
@@ -115,36 +116,45 @@ class Exam:
     def material(self) -> Material:
         """What requests are made of."""
         key = self.stage.key
-        other = self.stage.other_key if key == self.stage.keys["webhook_key"] else _other_key(key)
-        return Material(key, other, self.stage.now_ms, self.event, self.forged, slack_ms=SLACK_MS)
+        signing, altered = self.stage.service.provider.signing, self.stage.service.examined.altered
+        own = self.stage.keys["webhook_key"]
+        other = self.stage.other_key if key == own else _other_key(signing.signature, key)
+        return Material(signing, key, other, self.stage.now_ms, self.event, self.forged, altered, slack_ms=SLACK_MS)
 
     @cached_property
     def waiting(self) -> Order:
-        """A payment that true events tell of, and whose first event the receiver has had."""
-        order = self.stage.order("waiting")
-        self.send("transaction.created", order.event("transaction.created"))
+        """An order that true events tell of, and whose first event the receiver has had."""
+        order, first = self.stage.order("waiting"), self.story[0]
+        order.live(first)
+        self.send(first.event, order.event(first.event))
         return order
 
     @cached_property
     def unpaid(self) -> Order:
-        """A payment that forged events say was made."""
+        """An order that forged events say came to its good end."""
         return self.stage.order("forged")
 
+    @property
+    def story(self) -> tuple[Step, ...]:
+        """The life of an order."""
+        return self.stage.service.examined.story
+
     def event(self) -> JsonObject:
-        """A true event with an id of its own."""
-        return {**self.waiting.event("transaction.awaiting_payment"), "id": self.stage.event_id()}
+        """A true event with an id of its own: the latest of an order that nothing has happened to yet."""
+        silent = [step for step in self.story if not step.action] or self.story[:1]
+        return {**self.waiting.event(silent[-1].event), "id": self.stage.event_id()}
 
     def forged(self) -> JsonObject:
-        """An event that says of a payment which nobody made that it was delivered, with an id of its own."""
-        told = self.unpaid.event("transaction.awaiting_payment")
-        thing = {**told["data"]["object"], "status": "completed", "tx_hash": f"0x{'0' * 64}"}
-        return {**told, "id": self.stage.event_id(), "type": "transaction.completed", "data": {"object": thing}}
+        """An event that says of an order which nothing has happened to that it came to its good end."""
+        examined = self.stage.service.examined
+        shown = self.stage.call("GET", f"{examined.path}{self.unpaid.id}")
+        return self.stage.envelope(self.story[-1].event, {**shown, **examined.forged})
 
     def begin(self, rule: str) -> None:
         self._rule, self.exchanges = rule, []
 
     def order(self, label: str = "") -> Order:
-        """A payment of its own, named after the rule."""
+        """An order of its own, named after the rule."""
         return self.stage.order(f"{self._rule}{label}")
 
     def claim(self, order: Order, story: str, *, paid_out: bool = True) -> None:
@@ -157,11 +167,11 @@ class Exam:
         self.claim(self.unpaid, story, paid_out=False)
 
     def schedule(self) -> Schedule:
-        """A recurring payment of its own, named after the rule, that has run twice."""
+        """A standing order of its own, named after the rule, that has run twice. Unplayed."""
         return run_twice(self.stage, f"certify-{self.stage.run}-{self._rule}")
 
     def claim_runs(self, schedule: Schedule, story: str) -> None:
-        """From now on books that list anything of the recurring payment have to list both runs."""
+        """From now on books that list anything of the standing order have to list both runs."""
         told = schedule.amount, schedule.currency, story, schedule.names
         self.claims.append(Claim(self._rule, schedule.reference, *told, is_optional=True))
 
@@ -173,7 +183,7 @@ class Exam:
         """Send events so that none waits for the answer to another."""
         ready = [(sent, dumps(event)) for sent, event in events]
         return self._exchanged(
-            (sent, signed_headers(SIGNATURE, self.material.key, self.stage.now_ms(), body), body)
+            (sent, signed_headers(self.material.signing.signature, self.material.key, self.stage.now_ms(), body), body)
             for sent, body in ready
         )
 
@@ -212,11 +222,12 @@ class Exam:
         return made
 
 
-def _other_key(key: str) -> str:
+def _other_key(signature: Signature, key: str) -> str:
     """A key of the other environment, as far as prefixes tell."""
-    own = SIGNATURE.environment_of(key) or "sandbox"
-    other = next(prefix for environment, prefix in SIGNATURE.key_prefixes.items() if environment != own)
-    return other + key.removeprefix(SIGNATURE.key_prefixes[own])
+    prefixes = signature.key_prefixes
+    own = signature.environment_of(key) or next(iter(prefixes))
+    other = next(prefix for environment, prefix in prefixes.items() if environment != own)
+    return other + key.removeprefix(prefixes[own])
 
 
 def _exchange(sent: str, headers: Headers, body: bytes, outcome: Outcome) -> Exchange:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from simulator.certification.examining import Broken, Exam, Exchange
+from simulator.certification.service import Step
 from simulator.certification.signing import SIGNING
-from simulator.certification.stage import Order
+from simulator.certification.stage import Order, Unplayed
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import format_timestamp
 
 _AGAIN = 10
 """How many times longer a second read is waited for than the first: a busy receiver must not look like a deaf one."""
-_UP_TO_COMPLETED = ("transaction.created", "transaction.awaiting_payment", "transaction.processing")
 
 
 def quick_acknowledgement(exam: Exam) -> None:
@@ -69,16 +69,19 @@ def booked_once(exam: Exam) -> None:
 
 
 def refund_not_booked(exam: Exam) -> None:
+    refund, completed = exam.stage.service.examined.refund, exam.story[-1].event
+    if not refund:
+        raise Unplayed("the service undoes no order")
     order = exam.order()
-    exam.accepted(*_until_paid(exam, order))
-    order.refund()
-    for kind in ("transaction.failed", "transaction.refunded"):
-        exam.accepted(exam.send(kind, order.event(kind)))
+    exam.accepted(*_all_but_the_last(exam, order))
+    order.live(*refund)
+    for step in refund:
+        exam.accepted(exam.send(step.event, order.event(step.event)))
     exam.claim(order, "it failed after it was paid, and the payer got the money back", paid_out=False)
     order = exam.order("-after-completed")
     exam.accepted(*_story(exam, order))
-    order.stage.act("refund", order.id)
-    exam.accepted(exam.send("transaction.refunded, after transaction.completed", order.event("transaction.refunded")))
+    order.live(refund[-1])
+    exam.accepted(exam.send(f"{refund[-1].event}, after {completed}", order.event(refund[-1].event)))
     exam.claim(order, "it was completed, and then the payer got the money back", paid_out=False)
 
 
@@ -92,15 +95,17 @@ def forged_not_booked(exam: Exam) -> None:
 def duplicate_event(exam: Exam) -> None:
     order = exam.order()
     exam.accepted(*_story(exam, order))
-    event = order.event("transaction.completed")
+    completed = exam.story[-1].event
+    event = order.event(completed)
     for time in ("second", "third"):
-        exam.accepted(exam.send(f"the same transaction.completed for the {time} time", event))
-    exam.claim(order, "its transaction.completed came three times")
+        exam.accepted(exam.send(f"the same {completed} for the {time} time", event))
+    exam.claim(order, f"its {completed} came three times")
 
 
 def same_type_again(exam: Exam) -> None:
     schedule = exam.schedule()
-    kind, first, second = "recurring_payment.run_succeeded", *(run.event for run in schedule.runs)
+    first, second = (run.event for run in schedule.runs)
+    kind = first["type"]
     known = schedule.reads()
     exam.accepted(exam.send(f"{kind} of the first run", first))
     is_read_after_events = schedule.await_read(known, exam.outage_seconds)
@@ -114,62 +119,61 @@ def same_type_again(exam: Exam) -> None:
 
 
 def late_after_final(exam: Exam) -> None:
+    first, *between, completed = _events(exam)
     order = exam.order()
-    exam.accepted(exam.send("transaction.created", order.event("transaction.created")))
-    order.pay()
-    order.complete()
-    for kind in ("transaction.completed", "transaction.awaiting_payment", "transaction.processing"):
-        late = "" if kind == "transaction.completed" else ", after transaction.completed"
-        exam.accepted(exam.send(f"{kind}{late}", order.event(kind)))
-    exam.claim(order, "earlier events came late, after transaction.completed")
+    exam.accepted(exam.send(first, order.event(first)))
+    order.live(*exam.story[1:])
+    exam.accepted(exam.send(completed, order.event(completed)))
+    for kind in between:
+        exam.accepted(exam.send(f"{kind}, after {completed}", order.event(kind)))
+    exam.claim(order, f"earlier events came late, after {completed}")
 
 
 def out_of_order(exam: Exam) -> None:
+    *before, processing, completed = _events(exam)
     order = _finished(exam)
-    exam.accepted(
-        exam.send("transaction.completed, before any other event of it", order.event("transaction.completed"))
-    )
-    for kind in ("transaction.processing", "transaction.created", "transaction.awaiting_payment"):
+    exam.accepted(exam.send(f"{completed}, before any other event of it", order.event(completed)))
+    for kind in (processing, *before):
         exam.accepted(exam.send(kind, order.event(kind)))
-    exam.claim(order, "its transaction.completed was the first event that came")
+    exam.claim(order, f"its {completed} was the first event that came")
 
 
 def two_at_once(exam: Exam) -> None:
+    first, *_, processing, completed = _events(exam)
     order = _finished(exam)
-    exam.accepted(exam.send("transaction.created", order.event("transaction.created")))
-    processing, completed = order.event("transaction.processing"), order.event("transaction.completed")
+    exam.accepted(exam.send(first, order.event(first)))
     together = [
-        ("transaction.completed, together with the other two", completed),
-        ("transaction.processing, together with the other two", processing),
-        ("the same transaction.completed, together with the other two", completed),
+        (f"{completed}, together with the other two", order.event(completed)),
+        (f"{processing}, together with the other two", order.event(processing)),
+        (f"the same {completed}, together with the other two", order.event(completed)),
     ]
     exam.accepted(*exam.send_together(together))
-    exam.claim(order, "its transaction.completed came twice at the same moment, and transaction.processing with it")
+    exam.claim(order, f"its {completed} came twice at the same moment, and {processing} with it")
 
 
 def retry_after_failure(exam: Exam) -> None:
-    order = exam.order()
-    exam.accepted(*_until_paid(exam, order))
-    order.complete()
-    event = order.event("transaction.completed")
+    order, completed = exam.order(), exam.story[-1].event
+    exam.accepted(*_all_but_the_last(exam, order))
+    order.live(exam.story[-1])
+    event = order.event(completed)
     down = {"match": {"method": "GET"}, "respond": {"status": 503, "code": "service_unavailable"}}
     with exam.stage.fault(down) as outage:
-        first = exam.send("transaction.completed, while the interface answers 503 to every GET", event)
+        first = exam.send(f"{completed}, while the interface answers 503 to every GET", event)
         if first.ok:
             exam.stage.await_calm(outage, exam.outage_seconds)
     if not first.ok:
         exam.accepted(exam.send(f"the same again, as it was answered {first.status}; the interface is up again", event))
-    exam.claim(order, "the interface was down when its transaction.completed came")
+    exam.claim(order, f"the interface was down when its {completed} came")
 
 
 def calls_back_before_answering(exam: Exam) -> None:
-    order = exam.order()
-    exam.accepted(*_until_paid(exam, order))
-    order.complete()
-    event = order.event("transaction.completed")
+    order, completed = exam.order(), exam.story[-1].event
+    exam.accepted(*_all_but_the_last(exam, order))
+    order.live(exam.story[-1])
+    event = order.event(completed)
     seconds = exam.patience_seconds + 2
     with exam.stage.fault({"match": {"method": "GET"}, "delay": seconds}):
-        exchange = exam.send(f"transaction.completed, while the interface takes {seconds:g} s for every GET", event)
+        exchange = exam.send(f"{completed}, while the interface takes {seconds:g} s for every GET", event)
     if exchange.status is None:
         raise Broken.by(exchange)
     if not exchange.ok:
@@ -177,39 +181,41 @@ def calls_back_before_answering(exam: Exam) -> None:
         exam.accepted(exam.send(f"the same again, as it was answered {exchange.status}; the interface is quick", event))
 
 
-def _until_paid(exam: Exam, order: Order) -> Iterator[Exchange]:
-    """The events of a payment that arrives, each sent when it has happened."""
-    for kind in _UP_TO_COMPLETED:
-        if kind == "transaction.processing":
-            order.pay()
-        yield exam.send(kind, order.event(kind))
+def _events(exam: Exam) -> list[str]:
+    """The events in the life of an order. Unplayed where there are fewer than three."""
+    if len(exam.story) < 3:
+        raise Unplayed("an order of the service has too few events")
+    return [step.event for step in exam.story]
+
+
+def _lives(exam: Exam, order: Order, steps: Iterable[Step]) -> Iterator[Exchange]:
+    """Steps in the life of an order, each reported when it has happened."""
+    for step in steps:
+        order.live(step)
+        yield exam.send(step.event, order.event(step.event))
+
+
+def _all_but_the_last(exam: Exam, order: Order) -> Iterator[Exchange]:
+    return _lives(exam, order, exam.story[:-1])
 
 
 def _story(exam: Exam, order: Order) -> Iterator[Exchange]:
-    """The events of a payment that arrives and is delivered, each sent when it has happened."""
-    yield from _until_paid(exam, order)
-    order.complete()
-    yield exam.send("transaction.completed", order.event("transaction.completed"))
+    return _lives(exam, order, exam.story)
 
 
 def _finished(exam: Exam) -> Order:
-    """An order that is completed before the receiver hears anything of it."""
+    """An order that has come to its good end before the receiver hears anything of it."""
     order = exam.order()
-    order.pay()
-    order.complete()
+    order.live(*exam.story)
     return order
 
 
 def _test_event(exam: Exam) -> JsonObject:
-    now = format_timestamp(exam.stage.now_ms())
     endpoint = {
         "id": "wh_certify", "url": exam.url, "events": ["*"], "description": None, "status": "enabled",
-        "created_at": now,
+        "created_at": format_timestamp(exam.stage.now_ms()),
     }  # fmt: skip
-    return {
-        "id": exam.stage.event_id(), "type": "webhook.test", "created_at": now,
-        "livemode": exam.stage.environment == "production", "data": {"object": endpoint},
-    }  # fmt: skip
+    return exam.stage.envelope("webhook.test", endpoint)
 
 
 def _with_object(event: JsonObject, **members: object) -> JsonObject:

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from dataclasses import field
 from typing import NamedTuple
 
 from simulator.certification.application import Unusable
@@ -16,7 +17,7 @@ from simulator.certification.report import Report, Result, blocked, failed, pass
 from simulator.certification.rules import RULES, Rule
 from simulator.certification.signing import Headers
 from simulator.certification.sources import Line, read_books, settle
-from simulator.certification.stage import Stage, is_simulator, origin_of, own_stage, running_stage
+from simulator.certification.stage import Service, Stage, Unplayed, is_simulator, origin_of, own_stage, running_stage
 from simulator.engine.clients.live_keys import LiveKey
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.transport import HttpTransport
@@ -59,6 +60,7 @@ class Settings:
     quick_seconds: float = QUICK_SECONDS
     books_seconds: float = 5.0
     outage_seconds: float = 0.5
+    service: Service = field(default_factory=Service)
 
 
 class Hears(NamedTuple):
@@ -113,6 +115,8 @@ class Examination:
         self._exam.begin(rule.name)
         try:
             rule.play(self._exam)
+        except Unplayed as why:
+            return skipped(rule, str(why))
         except Broken as broken:
             return failed(rule, broken, self._exam.exchanges)
         return passed(rule, self._exam.exchanges, unread="" if self._settings.books else _UNREAD)
@@ -207,7 +211,8 @@ async def _stage(settings: Settings) -> AsyncIterator[Stage]:
     if running is None and await asyncio.to_thread(is_simulator, settings.usual):
         running = settings.usual
     if running is not None:
-        yield await asyncio.to_thread(running_stage, origin_of(running), settings.key, settings.control_token)
+        known = (settings.key, settings.control_token, settings.service)
+        yield await asyncio.to_thread(running_stage, origin_of(running), *known)
         return
     async with own_stage(settings.usual, settings.key) as stage:
         yield stage

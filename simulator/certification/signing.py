@@ -9,17 +9,15 @@ import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping
 
+from simulator.engine.rows.signing import Signing
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.webhooks import signed_headers
-from simulator.kernel.clock import HOUR_MS
+from simulator.kernel.clock import HOUR_MS, parse_timestamp
 from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
-from simulator.service import SIGNATURE
 
-TIMESTAMP, SIGNED = SIGNATURE.timestamp_header, SIGNATURE.signature_header
 LARGE_BYTES = 200_000
 UNICODE = "Zoë Müller, 東京 → Kraków 🙂"
-_STRANGER = f"{SIGNATURE.key_prefixes['sandbox']}of_somebody_else"
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -41,19 +39,37 @@ class Material:
     """What the requests are made of.
 
     `key` is the receiver's; `other_key` that of the same account in the other environment. `now_ms` is the receiver's
-    clock. `event` gives a fresh event that is true, `forged` one that tells of a payment nobody made. `slack_ms`: how
-    far from the edge of the window its two sides are tried; 0 is the millisecond itself.
+    clock. `event` gives a fresh event that is true, `forged` one that tells of a payment nobody made. `altered` is a
+    member of their objects with a text. `slack_ms`: how far from the edge of the window its two sides are tried; 0 is
+    the millisecond itself.
     """
 
+    signing: Signing
     key: str
     other_key: str
     now_ms: Callable[[], int]
     event: Callable[[], JsonObject]
     forged: Callable[[], JsonObject]
+    altered: str
     slack_ms: int = 0
 
+    @property
+    def timestamp(self) -> str:
+        """The header with the time."""
+        return self.signing.signature.timestamp_header
+
+    @property
+    def signed(self) -> str:
+        """The header with the signature."""
+        return self.signing.signature.signature_header
+
+    @property
+    def stranger(self) -> str:
+        """A key of somebody else."""
+        return f"{next(iter(self.signing.signature.key_prefixes.values()))}of_somebody_else"
+
     def genuine(self, rule: str, what: str, body: bytes, reason: str, *, ahead_ms: int = 0) -> Case:
-        headers = signed_headers(SIGNATURE, self.key, self.now_ms() + ahead_ms, body)
+        headers = signed_headers(self.signing.signature, self.key, self.now_ms() + ahead_ms, body)
         return Case(rule, what, headers, body, True, reason)
 
     def forgery(
@@ -63,7 +79,7 @@ class Material:
         """A request to refuse: a forged event, signed with `key` (the true one when empty) over the bytes `signed`."""
         body = dumps(self.forged()) if body is None else body
         headers = signed_headers(
-            SIGNATURE, key or self.key, self.now_ms() + ahead_ms, body if signed is None else signed
+            self.signing.signature, key or self.key, self.now_ms() + ahead_ms, body if signed is None else signed
         )
         return Case(rule, what, headers, body, False, reason)
 
@@ -75,31 +91,31 @@ def valid_event(material: Material) -> Iterator[Case]:
 
 def unknown_signature(material: Material) -> Iterator[Case]:
     rule = "unknown-signature"
-    yield material.forgery(rule, "a forged event, signed with a stranger's key", "another key", key=_STRANGER)
+    yield material.forgery(rule, "a forged event, signed with a stranger's key", "another key", key=material.stranger)
     case = material.forgery(rule, "a forged event with the first 8 digits of its signature", "not the whole signature")
-    yield _with(case, SIGNED, _value(case, SIGNED)[:8])
+    yield _with(case, material.signed, _value(case, material.signed)[:8])
     case = material.forgery(rule, "a forged event with 64 zeros as its signature", "no HMAC of this body")
-    yield _with(case, SIGNED, "0" * 64)
+    yield _with(case, material.signed, "0" * 64)
 
 
 def half_signature(material: Material) -> Iterator[Case]:
     rule, reason = "half-signature", "not the whole signature"
     case = material.forgery(rule, "a forged event, the first half of its signature right, the second wrong", reason)
-    right = _value(case, SIGNED)
-    yield _with(case, SIGNED, right[:32] + _other_digits(right[32:]))
+    right = _value(case, material.signed)
+    yield _with(case, material.signed, right[:32] + _other_digits(right[32:]))
     case = material.forgery(rule, "a forged event, the second half of its signature right, the first wrong", reason)
-    right = _value(case, SIGNED)
-    yield _with(case, SIGNED, _other_digits(right[:32]) + right[32:])
+    right = _value(case, material.signed)
+    yield _with(case, material.signed, _other_digits(right[:32]) + right[32:])
     case = material.forgery(rule, "a forged event, the last digit of its signature wrong", reason)
-    right = _value(case, SIGNED)
-    yield _with(case, SIGNED, right[:-1] + _other_digits(right[-1:]))
+    right = _value(case, material.signed)
+    yield _with(case, material.signed, right[:-1] + _other_digits(right[-1:]))
 
 
 def missing_signature(material: Material) -> Iterator[Case]:
     case = material.forgery("missing-signature", "a forged event without X-Signature", "X-Signature is missing")
-    yield _with(case, SIGNED, None)
+    yield _with(case, material.signed, None)
     case = material.forgery("missing-signature", "a forged event with an empty X-Signature", "X-Signature is empty")
-    yield _with(case, SIGNED, "")
+    yield _with(case, material.signed, "")
 
 
 def stale_timestamp(material: Material) -> Iterator[Case]:
@@ -114,25 +130,27 @@ def future_timestamp(material: Material) -> Iterator[Case]:
 
 def missing_timestamp(material: Material) -> Iterator[Case]:
     rule, reason = "missing-timestamp", "X-Timestamp is missing"
-    yield _with(material.forgery(rule, "an event without X-Timestamp", reason), TIMESTAMP, None)
+    yield _with(material.forgery(rule, "an event without X-Timestamp", reason), material.timestamp, None)
     for text in ("", "undefined", "None", "null"):
         # What an absent header becomes in a program that signs over it all the same.
         case = material.forgery(rule, f'an event without X-Timestamp, signed over "{text}.<body>"', reason)
-        yield _with(_resigned(case, material.key, text.encode() + b"."), TIMESTAMP, None)
+        yield _with(_resigned(case, material, text), material.timestamp, None)
     case = material.forgery(rule, "an event without X-Timestamp, signed over the body alone", reason)
-    yield _with(_resigned(case, material.key, b""), TIMESTAMP, None)
+    bare = hmac.digest(material.key.encode(), case.body, "sha256").hex()
+    yield _with(_with(case, material.signed, bare), material.timestamp, None)
 
 
 def garbled_timestamp(material: Material) -> Iterator[Case]:
     for text in ("yesterday", "NaN"):
         reason = "X-Timestamp is no number of milliseconds, so it is not within five minutes"
         case = material.forgery("garbled-timestamp", f'an event with "{text}" as its X-Timestamp, signed so', reason)
-        yield _with(_resigned(case, material.key, f"{text}.".encode()), TIMESTAMP, text)
+        yield _with(_resigned(case, material, text), material.timestamp, text)
 
 
 def timestamp_edge(material: Material) -> Iterator[Case]:
     rule = "timestamp-edge"
-    inside, outside = SIGNATURE.tolerance_ms - material.slack_ms, SIGNATURE.tolerance_ms + max(material.slack_ms, 1)
+    tolerance_ms = material.signing.signature.tolerance_ms
+    inside, outside = tolerance_ms - material.slack_ms, tolerance_ms + max(material.slack_ms, 1)
     for sign_of, side in ((-1, "old"), (1, "ahead of the clock")):
         what = f"an event {_seconds(inside)} {side}, within the five minutes"
         yield material.genuine(
@@ -146,8 +164,7 @@ def timestamp_edge(material: Material) -> Iterator[Case]:
 
 def altered_body(material: Material) -> Iterator[Case]:
     told = material.forged()
-    amount = str(told["data"]["object"]["destination_amount"])
-    other = {**told, "data": {"object": {**told["data"]["object"], "destination_amount": f"9{amount}"}}}
+    other = _with_object(told, **{material.altered: f"9{told['data']['object'][material.altered]}"})
     yield material.forgery(
         "altered-body", "an event whose amount was changed on its way", "the body is not the one that was signed",
         body=dumps(other), signed=dumps(told),
@@ -201,10 +218,12 @@ def large_body(material: Material) -> Iterator[Case]:
 
 
 def other_environment_key(material: Material) -> Iterator[Case]:
-    body = dumps({**material.forged(), "livemode": SIGNATURE.environment_of(material.other_key) == "production"})
+    told, environment = material.forged(), material.signing.signature.environment_of(material.other_key) or ""
+    at_ms, shown = parse_timestamp(told["created_at"]), told["data"]["object"]
+    body = material.signing.envelope(told["id"], told["type"], at_ms, environment, shown)
     yield material.forgery(
         "other-environment-key", "an event signed with the key of the other environment",
-        "the key of the other environment", body=body, key=material.other_key,
+        "the key of the other environment", body=dumps(body), key=material.other_key,
     )  # fmt: skip
 
 
@@ -232,14 +251,14 @@ def vectors_only(material: Material) -> Iterator[Case]:
     """What only a verifier is asked, because the service never sends it: its verdict follows from the same clause."""
     reason = "the signature is written in lower case"
     case = material.forgery("unknown-signature", "a signature in upper case", reason)
-    yield _with(case, SIGNED, _value(case, SIGNED).upper())
+    yield _with(case, material.signed, _value(case, material.signed).upper())
     reason = "two headers of one name, as servers join them, are no signature"
     case = material.forgery("unknown-signature", "two signatures, joined by a comma", reason)
-    yield _with(case, SIGNED, f"{'0' * 64}, {_value(case, SIGNED)}")
+    yield _with(case, material.signed, f"{'0' * 64}, {_value(case, material.signed)}")
     reason = "seconds are not milliseconds: decades old"
     seconds = str(material.now_ms() // 1000)
     case = material.forgery("stale-timestamp", "a timestamp in seconds", reason)
-    yield _with(_resigned(case, material.key, f"{seconds}.".encode()), TIMESTAMP, seconds)
+    yield _with(_resigned(case, material, seconds), material.timestamp, seconds)
     yield material.genuine("valid-event", "an empty body", b"", "an empty body can be signed too")
     body = b'{"price": 1.10, "big": 12345678901234567890, "id": "evt_1", "id": "evt_2"}'
     yield material.genuine("reserialised-body", "JSON that no parser writes as it came", body, "signed as it is")
@@ -261,9 +280,9 @@ def _value(case: Case, name: str) -> str:
     return next(value for one, value in case.headers if one == name)
 
 
-def _resigned(case: Case, key: str, prefix: bytes) -> Case:
-    """A case whose signature is made over this and the body."""
-    return _with(case, SIGNED, hmac.digest(key.encode(), prefix + case.body, "sha256").hex())
+def _resigned(case: Case, material: Material, stamp: str) -> Case:
+    """A case that is signed with this as the value of the timestamp header."""
+    return _with(case, material.signed, material.signing.signature.sign(material.key, stamp, case.body))
 
 
 def _with_object(event: JsonObject, **members: str) -> JsonObject:

@@ -19,26 +19,26 @@ from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
 from simulator.certification.application import Unusable, printed
+from simulator.certification.service import Examined, Step
 from simulator.engine.clients.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
 from simulator.engine.clients.tool_mark import marked
+from simulator.engine.rows.provider import Provider
+from simulator.engine.rows.vocabulary import collected
+from simulator.engine.scenario.play.matching import dig
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import open_socket, serving
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
-from simulator.host import PROVIDER, create_app, vocabulary
+from simulator.host import PROVIDER, create_app
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.service import TOOLING
 
-_TRANSACTION = re.compile(r"\btxn_[a-z0-9]+")
 _PROBE_SECONDS = 2
 _OWN = "certify"
 """A world of this name marks the simulator that an examination has started for itself."""
-NEEDED_WORLD = (
-    f"an examination needs a world in which {TOOLING.examined().told} go through; `rampsim reset` makes it one"
-)
 _CALL_SECONDS = 30
 _CALM_SECONDS = 0.15
 
@@ -51,9 +51,33 @@ class NoStage(Exception):
         self.unreachable = unreachable
 
 
+class Unplayed(Exception):
+    """The service has nothing of the sort that a rule plays; the text says what."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """The service whose receivers are examined."""
+
+    provider: Provider = PROVIDER
+    examined: Examined = field(default_factory=TOOLING.examined)
+
+    @property
+    def needed_world(self) -> str:
+        """What a person can do when an order does not go through."""
+        return f"an examination needs a world in which {self.examined.told} go through; `rampsim reset` makes it one"
+
+    def delivered(self, kind: str, order: JsonObject) -> tuple[Decimal, str]:
+        """The amount that an order delivers, and its currency; 0 and "" for orders without money."""
+        row = self.provider.money.orders.get(kind)
+        if row is None:
+            return Decimal(0), ""
+        return Decimal(str(dig(order, row.amount))), str(dig(order, row.currency))
+
+
 @dataclass
 class Order:
-    """One onramp. `reference` is its name in the books of the receiver's application, `amount` what it delivers."""
+    """One order. `reference` is its name in the books of the receiver's application, `amount` what it delivers."""
 
     stage: Stage
     reference: str
@@ -61,16 +85,11 @@ class Order:
     amount: Decimal
     currency: str
 
-    def pay(self) -> None:
-        self.stage.act("payment_arrives", self.id)
-
-    def complete(self) -> None:
-        self.stage.act("complete", self.id)
-
-    def refund(self) -> None:
-        """It fails after it was paid, and the payer gets the money back."""
-        self.stage.act("fail", self.id)
-        self.stage.act("refund", self.id)
+    def live(self, *steps: Step) -> None:
+        """Let these steps of its life happen."""
+        for step in steps:
+            if step.action:
+                self.stage.act(step.action, self.id)
 
     def event(self, kind: str) -> JsonObject:
         """The envelope of its event of this type."""
@@ -93,6 +112,7 @@ class Stage:
     key: str
     run: str
     told: str
+    service: Service
     ordering: str | None = None
     _token: str | None = None
     _made: int = field(default=0)
@@ -118,7 +138,12 @@ class Stage:
     def event_id(self) -> str:
         """An id that no event had before."""
         self._made += 1
-        return f"evt_{self.run}{self._made:0{20 - len(self.run)}}"
+        return f"{self.service.provider.signing.event_prefix}{self.run}{self._made:0{20 - len(self.run)}}"
+
+    def envelope(self, kind: str, shown: JsonObject) -> JsonObject:
+        """An event of now, with an id of its own."""
+        at_ms = self.now_ms()
+        return self.service.provider.signing.envelope(self.event_id(), kind, at_ms, self.environment, shown)
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -131,25 +156,23 @@ class Stage:
         }
 
     def order(self, rule: str) -> Order:
-        """An onramp that waits for its payer. NoStage, Unusable."""
-        made = self._ordered() if self.ordering else self._made_here(f"certify-{self.run}-{rule}")
-        reference, amount = made["reference"] or made["id"], Decimal(made["destination_amount"])
-        return Order(self, reference, made["id"], amount, made["asset"])
-
-    def _made_here(self, reference: str) -> JsonObject:
-        return TOOLING.examined().order(self.call, reference)
+        """An order at the beginning of its life. NoStage, Unusable."""
+        examined, reference = self.service.examined, f"certify-{self.run}-{rule}"
+        made = self._ordered() if self.ordering else examined.order(self.call, reference)
+        delivers = self.service.delivered(examined.kind, made)
+        return Order(self, made.get("reference") or made["id"], made["id"], *delivers)
 
     def _ordered(self) -> JsonObject:
-        """The transaction that the application has just made."""
+        """The order that the application has just made."""
         text = printed("--order", str(self.ordering), self.variables)
-        kind = TOOLING.examined().kind
-        ids = _TRANSACTION.findall(text)
+        kind = collected(self.service.provider).kinds[self.service.examined.kind]
+        ids = re.findall(rf"\b{kind.prefix}[a-z0-9]+", text)
         if not ids:
-            words = f"the id of the {kind} that it made, like txn_sdc0hwa5vkk922a0bb95"
+            words = f"the id of the {kind.name} that it made, like {kind.prefix}sdc0hwa5vkk922a0bb95"
             raise Unusable(f"--order: `{self.ordering}` printed {text.strip()[:120]!r}, and not {words}")
-        made = self.call("GET", f"/transactions/{ids[-1]}")
-        if (made["type"], made["status"]) != (kind, vocabulary().kinds[kind].machine.initial[0].target):
-            words = f"an {kind} that waits for its payment is wanted"
+        made = self.call("GET", f"{self.service.examined.path}{ids[-1]}")
+        if (made["type"], made["status"]) != (kind.name, kind.machine.initial[0].target):
+            words = f"an {kind.name} that waits for its payment is wanted"
             raise Unusable(f"--order: {made['id']} is an {made['type']}, {made['status']}; {words}")
         return made
 
@@ -187,36 +210,36 @@ class Stage:
             stack.callback(lambda: self.control.put("/scenarios/active", {"names": scenarios}))
             yield
 
-    def call(self, method: str, path: str, body: Mapping[str, object] | None = None) -> JsonObject:
+    def call(self, method: str, path: str, body: JsonObject | None = None) -> JsonObject:
         """Call the interface, signed in. NoStage when it refuses."""
         if self._token is None:
-            pair = {name: self.keys[name] for name in ("public_key", "secret_key")}
-            self._token = str(_answer("POST", f"{self.keys['base_url']}/auth/token", pair)["access_token"])
-        return _answer(method, f"{self.keys['base_url']}{path}", body, {"Authorization": f"Bearer {self._token}"})
+            self._token = self.service.examined.sign_in(self._answer, self.keys)
+        return self._answer(method, path, body, {"Authorization": f"Bearer {self._token}"})
+
+    def _answer(
+        self, method: str, path: str, body: JsonObject | None, headers: Mapping[str, str] | None = None
+    ) -> JsonObject:
+        url = f"{self.keys['base_url']}{path}"
+        sent = {"Content-Type": "application/json", **marked("certify"), **(headers or {})}
+        request = Request(url, None if body is None else json.dumps(body).encode(), sent, method=method)
+        try:
+            with build_opener(ProxyHandler({})).open(request, timeout=_CALL_SECONDS) as response:
+                answer: JsonObject = json.load(response)
+                return answer
+        except HTTPError as error:
+            with error:
+                said = error.read().decode(errors="replace")
+            why = f"the simulator refused {method} {url}: {error.code} {said}\n{self.service.needed_world}"
+            raise NoStage(why) from None
+        except OSError as error:
+            reason = getattr(error, "reason", error)
+            raise NoStage(f"the simulator broke off at {url} ({reason})", unreachable=True) from None
 
 
-def _answer(
-    method: str, url: str, body: Mapping[str, object] | None, headers: Mapping[str, str] | None = None
-) -> JsonObject:
-    sent = {"Content-Type": "application/json", **marked("certify"), **(headers or {})}
-    request = Request(url, None if body is None else json.dumps(body).encode(), sent, method=method)
-    try:
-        with build_opener(ProxyHandler({})).open(request, timeout=_CALL_SECONDS) as response:
-            answer: JsonObject = json.load(response)
-            return answer
-    except HTTPError as error:
-        with error:
-            said = error.read().decode(errors="replace")
-        raise NoStage(f"the simulator refused {method} {url}: {error.code} {said}\n{NEEDED_WORLD}") from None
-    except OSError as error:
-        reason = getattr(error, "reason", error)
-        raise NoStage(f"the simulator broke off at {url} ({reason})", unreachable=True) from None
-
-
-def running_stage(url: str, webhook_key: str, token: str | None) -> Stage:
+def running_stage(url: str, webhook_key: str, token: str | None, service: Service) -> Stage:
     """The world of a running simulator that has this webhook key, else its world `default`. NoStage."""
     try:
-        return _running_stage(url, webhook_key, token)
+        return _running_stage(url, webhook_key, token, service)
     except Unreachable as error:
         raise NoStage(str(error), unreachable=True) from None
     except CallRefused as refusal:
@@ -225,18 +248,18 @@ def running_stage(url: str, webhook_key: str, token: str | None) -> Stage:
         raise NoStage(f"what answers at {url} is not a simulator of this version", unreachable=True) from None
 
 
-def _running_stage(url: str, webhook_key: str, token: str | None) -> Stage:
+def _running_stage(url: str, webhook_key: str, token: str | None, service: Service) -> Stage:
     listed = ControlClient(url, token=token, timeout_seconds=_CALL_SECONDS).get("/worlds")["data"]
     for world in listed:
         environment = _environment_of(world, webhook_key)
         if environment is not None:
-            return _stage(url, world, environment, webhook_key, token, f"{url}, which was running, world {world['id']}")
+            told = f"{url}, which was running, world {world['id']}"
+            return _stage(url, world, environment, webhook_key, token, told, service)
     default = next((row for row in listed if row["id"] == DEFAULT_WORLD), None)
     if default is None:
         raise NoStage(f"no world of the simulator at {url} has the webhook key of the receiver")
-    return _stage(
-        url, default, _usual_environment(), webhook_key, token, f"{url}, which was running, world {DEFAULT_WORLD}"
-    )
+    told = f"{url}, which was running, world {DEFAULT_WORLD}"
+    return _stage(url, default, _usual_environment(service), webhook_key, token, told, service)
 
 
 def _environment_of(world: JsonObject, webhook_key: str) -> str | None:
@@ -244,8 +267,8 @@ def _environment_of(world: JsonObject, webhook_key: str) -> str | None:
     return next((name for name, keys in credentials.items() if keys["webhook_key"] == webhook_key), None)
 
 
-def _usual_environment() -> str:
-    return next(iter(PROVIDER.environments))
+def _usual_environment(service: Service) -> str:
+    return next(iter(service.provider.environments))
 
 
 def is_simulator(url: str) -> bool:
@@ -276,8 +299,9 @@ async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
     async with serving(application, listener) as url:
         world = await asyncio.to_thread(_marked, ControlClient(url))
         why = f"because something else has port {port}" if taken else "and ends with this run"
-        environment = _environment_of(world, webhook_key) or _usual_environment()
-        yield _stage(url, world, environment, webhook_key, None, f"{url}, started for this run, {why}")
+        service = Service()
+        environment = _environment_of(world, webhook_key) or _usual_environment(service)
+        yield _stage(url, world, environment, webhook_key, None, f"{url}, started for this run, {why}", service)
 
 
 def _marked(control: ControlClient) -> JsonObject:
@@ -287,9 +311,11 @@ def _marked(control: ControlClient) -> JsonObject:
     return world
 
 
-def _stage(url: str, world: JsonObject, environment: str, key: str, token: str | None, told: str) -> Stage:
+def _stage(
+    url: str, world: JsonObject, environment: str, key: str, token: str | None, told: str, service: Service
+) -> Stage:
     control = ControlClient(url, str(world["id"]), environment=environment, token=token, timeout_seconds=_CALL_SECONDS)
-    return Stage(control, world, environment, key, _base36(wall_clock_ms()), told)
+    return Stage(control, world, environment, key, _base36(wall_clock_ms()), told, service)
 
 
 def origin_of(url: str) -> str:

@@ -9,11 +9,9 @@ from typing import TypeAlias, TypeGuard
 from simulator.compare.verdicts import Meaning
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
+from simulator.service import TOOLING
 
-STATES = ("status", "kyc_status", "event")
-DRAWN = ("access_token", "tx_hash", "address", "memo", "lnurl", "payment_request", "message", "account_number")
-"""Members whose values are drawn anew by every service."""
-SPANS = (("created_at", "expires_at"), ("created_at", "deposit_by"))
+_COMPARED = TOOLING.compared()
 _ID = re.compile(r"[a-z]{2,4}_[0-9A-Za-z]{6,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|ORD-?\w+")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
 
@@ -93,9 +91,9 @@ def _compare(recorded: object, simulated: object, pointer: str, values: bool) ->
                 yield "shape", place, type_of(recorded[name]), "absent"
             elif name not in recorded:
                 yield "shape", place, "absent", type_of(simulated[name])
-            elif name in STATES and isinstance(recorded[name], str) and recorded[name] != simulated[name]:
+            elif name in _COMPARED.states and isinstance(recorded[name], str) and recorded[name] != simulated[name]:
                 yield "state", place, recorded[name], simulated[name]
-            elif not (values and name in DRAWN and type_of(recorded[name]) == type_of(simulated[name])):
+            elif not (values and name in _COMPARED.drawn and type_of(recorded[name]) == type_of(simulated[name])):
                 yield from _compare(recorded[name], simulated[name], place, values)
         yield from _spans(recorded, simulated, pointer)
     elif isinstance(recorded, list) and isinstance(simulated, list):
@@ -116,7 +114,7 @@ def _same_type(recorded: object, simulated: object) -> bool:
 
 
 def _spans(recorded: dict[str, object], simulated: dict[str, object], pointer: str) -> Found:
-    for start, end in SPANS:
+    for start, end in _COMPARED.spans:
         theirs, ours = _span(recorded, start, end), _span(simulated, start, end)
         if theirs is not None and ours is not None and abs(theirs - ours) > 1000:
             yield "span", f"{pointer}/{end} after {start}", f"{theirs // 1000} s", f"{ours // 1000} s"

@@ -90,7 +90,7 @@ class _Replay:
         self._values = values
         self._world = application.runtime.simulator.worlds[DEFAULT_WORLD]
         self._names: dict[str, str] = {}
-        self._environment = "sandbox"
+        self._environment = self._world.environments[0]
         self._tokens: dict[str, str] = {}
         self._known: set[str] = set()
 
@@ -133,7 +133,7 @@ class _Replay:
         """The simulator's key pair for the recorded one, as far as the recording shows that it was a good one."""
         given = body.get("public_key")
         if isinstance(given, str):
-            self._environment = "production" if given.startswith(LIVE) else "sandbox"
+            self._environment = self._world.environments[-1 if given.startswith(LIVE) else 0]
         if status != 200:
             return body
         return {**body, **identity_of(self._world).credentials(self._world)[self._environment]}

@@ -176,8 +176,9 @@ _ENVELOPE = re.compile(rf'data-t=(\d+) data-s="{SIGNATURE}">([^<]*)<'.encode())
 
 
 def own_page(page: bytes, world: World) -> bytes:
-    """The page with the sandbox keys of a world, whose control calls name it."""
-    pair, key = identity_of(world).credentials(world)["sandbox"], webhook_key(world, "sandbox")
+    """The page with the keys of a world's first environment, whose control calls name it."""
+    environment = world.environments[0]
+    pair, key = identity_of(world).credentials(world)[environment], webhook_key(world, environment)
     for usual, own in (("pk", pair["public_key"]), ("sk", pair["secret_key"]), ("whk", key)):
         page = page.replace(f"{usual}_test_simulator".encode(), own.encode())
     signature = signing_of(world).signature

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from simulator.certification.service import Examined
     from simulator.conformance.laws import RequestHooks, Rulebook
     from simulator.engine.control.operation import ControlOperation
     from simulator.engine.worlds.alternatives import Alternatives
@@ -38,20 +38,16 @@ class Samples:
     """Time zones."""
 
 
-Ask: TypeAlias = "Callable[[str, str, JsonObject], JsonObject]"
-"""Calls the interface, signed in: from method, path and body the answer."""
-
-
 @dataclass(frozen=True)
-class Examined:
-    """What is played to a receiver that `rampsim certify` examines."""
+class Compared:
+    """Members of answers that `rampsim compare` treats in their own way."""
 
-    kind: str
-    """The kind of its orders."""
-    order: Callable[[Ask, str], JsonObject]
-    """Makes an order that waits for its payer, under a reference."""
-    told: str
-    """What has to go through in its world, for a person."""
+    states: tuple[str, ...]
+    """Members that say how things stand."""
+    drawn: tuple[str, ...]
+    """Members whose values every service draws anew."""
+    spans: tuple[tuple[str, str], ...]
+    """Pairs of moments whose distance counts."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +66,8 @@ class Tooling:
     """The classes of faults that know its money, for `rampsim explore`."""
     examined: Callable[[], Examined]
     """What `rampsim certify` plays to receivers."""
+    compared: Callable[[], Compared]
+    """How `rampsim compare` reads answers."""
     samples: Callable[[], Samples]
     """What the strategies of the kit are made of."""
     why_no_account: Callable[[str], str]

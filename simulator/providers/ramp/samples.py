@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.reference import ASSETS, FIATS, checksummed, encode_segwit, encode_stellar, is_phone
-from simulator.providers.tooling import Ask, Examined, Samples
+from simulator.providers.tooling import Compared, Samples
 
 _AMOUNTS: Mapping[str, tuple[str, str, int]] = {
     "KES": ("1500", "5000", 2), "TZS": ("60000", "100000", 2), "NGN": ("40000", "70000", 2),
@@ -58,21 +57,11 @@ SAMPLES = Samples(
 )
 
 
-_QUOTE = {
-    "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
-    "amount_currency": "KES", "method": "mobile_money",
-}  # fmt: skip
-_PAYER = {
-    "wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7", "payer": {"phone_number": "+254712345678"},
-}  # fmt: skip
-
-
-def _order(call: Ask, reference: str) -> JsonObject:
-    quote = call("POST", "/quotes", _QUOTE)
-    return call("POST", f"/quotes/{quote['id']}/confirm", {**_PAYER, "reference": reference})
-
-
-EXAMINED = Examined("onramp", _order, "an onramp of 5000 KES and a recurring send of 1 XLM")
+COMPARED = Compared(
+    states=("status", "kyc_status", "event"),
+    drawn=("access_token", "tx_hash", "address", "memo", "lnurl", "payment_request", "message", "account_number"),
+    spans=(("created_at", "expires_at"), ("created_at", "deposit_by")),
+)
 
 
 def why_no_account(currency: str) -> str:

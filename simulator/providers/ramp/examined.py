@@ -1,0 +1,92 @@
+"""What is played to a receiver that is certified: the life of an onramp, and a recurring payment that runs twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from simulator.certification.service import Ask, Examined, Standing, Step
+from simulator.engine.clients.control import ControlClient
+from simulator.engine.text.json import JsonObject
+from simulator.kernel.clock import MINUTE_MS, format_timestamp, parse_timestamp
+
+_QUOTE = {
+    "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
+    "amount_currency": "KES", "method": "mobile_money",
+}  # fmt: skip
+_PAYER = {
+    "wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7", "payer": {"phone_number": "+254712345678"},
+}  # fmt: skip
+_SYMBOL, _NETWORK, _AMOUNT = "XLM", "STELLAR", Decimal(1)
+_RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.test"}}
+"""A transfer inside the service is completed at once, so no action has to settle it."""
+
+
+def _sign_in(call: Ask, keys: Mapping[str, str]) -> str:
+    return str(call("POST", "/auth/token", {name: keys[name] for name in ("public_key", "secret_key")})["access_token"])
+
+
+def _order(call: Ask, reference: str) -> JsonObject:
+    quote = call("POST", "/quotes", _QUOTE)
+    return call("POST", f"/quotes/{quote['id']}/confirm", {**_PAYER, "reference": reference})
+
+
+def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
+    """Create a recurring payment, let it run twice and pause it.
+
+    Between the runs the schedule moves by a minute, so the clock of a running world advances by two minutes at most.
+    """
+    _afford(call, control)
+    body = {
+        "name": "Certify", "type": "send", "source": {"symbol": _SYMBOL, "network": _NETWORK}, "amount": str(_AMOUNT),
+        "amount_currency": _SYMBOL, "recipient": _RECIPIENT, "reference": reference,
+    }  # fmt: skip
+    payment = str(call("POST", "/recurring-payments", body)["id"])
+    path = f"/recurring-payments/{payment}"
+    for start in ("activate", "restart"):
+        _in_a_minute(call, control, path)
+        due = call("POST", f"{path}/{start}", None)["next_run_at"]
+        control.post("/clock/advance", {"to": due})
+        call("POST", f"{path}/pause", None)
+    return payment
+
+
+def _afford(call: Ask, control: ControlClient) -> None:
+    """Top the balance up to what two runs cost, where it is lower."""
+    assets = call("GET", "/wallet/assets?size=100", None)["data"]
+    held = next(Decimal(one["available"]) for one in assets if (one["symbol"], one["network"]) == (_SYMBOL, _NETWORK))
+    if held < 2 * _AMOUNT:
+        parameters = {"symbol": _SYMBOL, "network": _NETWORK, "amount": str(2 * _AMOUNT)}
+        control.post("/actions/set_balance", {"parameters": parameters})
+
+
+def _in_a_minute(call: Ask, control: ControlClient, path: str) -> None:
+    """Plan the next run for the next full minute of the world's clock."""
+    due = format_timestamp(parse_timestamp(control.get("/clock")["now"]) + MINUTE_MS)
+    schedule = {"frequency": "daily", "start_date": due[:10], "time": due[11:16], "timezone": "UTC"}
+    call("PUT", f"{path}/schedule", {**schedule, "end": {"type": "never"}})
+    call("GET", f"{path}/review", None)
+
+
+EXAMINED = Examined(
+    kind="onramp",
+    path="/transactions/",
+    sign_in=_sign_in,
+    order=_order,
+    told="an onramp of 5000 KES and a recurring send of 1 XLM",
+    story=(
+        Step("transaction.created"),
+        Step("transaction.awaiting_payment"),
+        Step("transaction.processing", "payment_arrives"),
+        Step("transaction.completed", "complete"),
+    ),
+    forged={"status": "completed", "tx_hash": f"0x{'0' * 64}"},
+    altered="destination_amount",
+    refund=(Step("transaction.failed", "fail"), Step("transaction.refunded", "refund")),
+    standing=Standing(
+        "recurring payment",
+        _run_twice,
+        "recurring_payment.run_succeeded",
+        lambda shown: str(shown["run"]["transaction_id"]),
+    ),
+)
