@@ -132,6 +132,13 @@ def running(config: Config, *middleware: Callable[..., Any]) -> Iterator[tuple[s
     application = create_app(config)
     for layer in middleware:
         application.add_middleware(layer)
+    with served(application) as origin:
+        yield origin, application
+
+
+@contextmanager
+def served(application: Application) -> Iterator[str]:
+    """The origin of a server on a free port, in a thread, for the length of a block."""
     ready, found = threading.Event(), list[tuple[str, asyncio.AbstractEventLoop]]()
     stop = asyncio.Event()
 
@@ -145,7 +152,7 @@ def running(config: Config, *middleware: Callable[..., Any]) -> Iterator[tuple[s
     thread.start()
     try:
         assert ready.wait(20), "the server did not start"
-        yield found[0][0], application
+        yield found[0][0]
     finally:
         for _, loop in found:
             loop.call_soon_threadsafe(stop.set)

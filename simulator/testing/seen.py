@@ -62,7 +62,7 @@ class SeenWorld:
     @property
     def keys(self) -> Keys:
         """Of the sandbox: `.public_key`, `.secret_key`, `.webhook_key`."""
-        return Keys(**self.info["credentials"]["sandbox"])
+        return Keys(**next(iter(self.info["credentials"].values())))
 
     @property
     def production_keys(self) -> Keys:

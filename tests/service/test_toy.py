@@ -136,7 +136,7 @@ def test_a_receiver_verifies_its_webhook_by_its_own_scheme() -> None:
         ((to, headers, raw),) = library.transport.sent
         assert to == url
         named = {name.lower(): value for name, value in headers.items()}
-        key = (await library.call("GET", "/_simulator/worlds/default"))["credentials"]["sandbox"]["webhook_key"]
+        key = (await library.call("GET", "/_simulator/worlds/default"))["credentials"]["practice"]["webhook_key"]
         assert key.startswith("seal_practice_")
         stamp = named["library-date"]
         assert SIGNATURE.problem(named, raw, [key], int(stamp)) == ""
@@ -159,6 +159,6 @@ def test_it_is_saved_and_restored() -> None:
         snapshot = await library.call("POST", "/_simulator/snapshots", {"name": "lent"})
         fork = await library.call("POST", "/_simulator/worlds", {"id": "other", "from_snapshot": snapshot["id"]})
         here = await library.call("GET", "/_simulator/worlds/default")
-        assert fork["credentials"]["sandbox"]["secret_key"] != here["credentials"]["sandbox"]["secret_key"]
+        assert fork["credentials"]["practice"]["secret_key"] != here["credentials"]["practice"]["secret_key"]
 
     run(use)

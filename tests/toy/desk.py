@@ -74,10 +74,6 @@ def _secrets(world: World) -> Sequence[str]:
     return [card.secret_key for card in _cards(world)]
 
 
-def _nobody(world: World) -> Sequence[Reader]:
-    return ()
-
-
 IDENTITY = Identity(
     caller=_caller,
     check_gates=_no_gates,
@@ -86,6 +82,6 @@ IDENTITY = Identity(
     credentials=_credentials,
     rekey=_rekey,
     account=lambda world: READER,
-    other_users=_nobody,
+    other_users=lambda world: (),
 )
 ROOM = Room("desk", tables=(CARDS,), setup=_issue)

@@ -13,7 +13,7 @@ SIGNATURE = Signature(
     timestamp_header="Library-Date",
     signature_header="Library-Seal",
     signed_string=lambda stamp, raw: raw + b"@" + stamp.encode(),
-    key_prefixes={"sandbox": "seal_practice_", "production": "seal_open_"},
+    key_prefixes={"practice": "seal_practice_", "open": "seal_open_"},
     tolerance_ms=MINUTE_MS,
 )
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
 
 import pytest
 
 from simulator import host
-from simulator.engine.scenario.files.library import Library
-from simulator.engine.server.process import serving
-from simulator.engine.server.runtime import Runtime
-from simulator.engine.worlds.simulator import Blueprint, Inherited, Simulator
 from simulator.exploration.exploring import Hears, Hosts, Settings, explore
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.servers.server import Server
+from tests.library import running_library
 from tests.tools.exploration.suite import ALONE, PYTEST
 from tests.toy import PROVIDER
 
@@ -37,26 +31,8 @@ def test_a_reader_borrows_a_book_and_brings_it_back(world):
 
 @contextmanager
 def serve() -> Iterator[Server]:
-    """A server of the library, in a thread."""
-    started = SimpleQueue[tuple[str, asyncio.AbstractEventLoop, asyncio.Event]]()
-
-    async def run() -> None:
-        simulator = Simulator(PROVIDER, Library(), Inherited(scenarios=()))
-        simulator.create_world(Blueprint("default", 1, scenarios=()))
-        async with serving(host.application_of(Runtime(simulator))) as origin:
-            stop = asyncio.Event()
-            started.put((origin, asyncio.get_running_loop(), stop))
-            await stop.wait()
-
-    thread = Thread(target=asyncio.run, args=[run()], daemon=True)
-    thread.start()
-    origin, loop, stop = started.get(timeout=20)
-    try:
-        with Server(HttpLink(origin)) as server:
-            yield server
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(20)
+    with running_library() as origin, Server(HttpLink(origin)) as server:
+        yield server
 
 
 def test_its_calls_fail_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
