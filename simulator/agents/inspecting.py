@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from simulator.agents import inputs
 from simulator.agents.answers import page, picked
-from simulator.agents.session import Session, ToolRefused
+from simulator.agents.session import Session, ToolRefused, invalid, lacking
 from simulator.agents.webhooks import messages
 from simulator.engine.clients.control import segment
 from simulator.engine.text.json import JsonObject, Shown
@@ -148,7 +148,7 @@ def _timers(session: Session, given: inputs.InspectInput) -> JsonObject:
 
 def _search(session: Session, given: inputs.InspectInput) -> JsonObject:
     if not given.query:
-        raise ToolRefused("missing_parameter", "Say by `query` what to look for.", param="query")
+        raise lacking("query", "Say by `query` what to look for.")
     return dict(session.control(given.world).get("/search", q=given.query))
 
 
@@ -174,16 +174,13 @@ def _listed(
     try:
         return page(shown, lambda row: str(row[key]), given.cursor, given.max_characters)
     except LookupError:
-        raise ToolRefused(
-            "invalid_parameter",
-            f"The parameter `cursor` is not valid: {given.cursor!r} is no next_cursor of this list. Begin without one.",
-            param="cursor",
-        ) from None
+        why = f"{given.cursor!r} is no next_cursor of this list. Begin without one."
+        raise invalid("cursor", why) from None
 
 
 def _id(given: inputs.InspectInput) -> str:
     if given.id is None:
-        raise ToolRefused("missing_parameter", f"Say by `id` which {given.what} is meant.", param="id")
+        raise lacking("id", f"Say by `id` which {given.what} is meant.")
     return given.id
 
 

@@ -29,6 +29,16 @@ class ToolRefused(Exception):
         self.code, self.message, self.param, self.allowed, self.status = code, message, param, allowed, status
 
 
+def invalid(param: str, why: str) -> ToolRefused:
+    """A parameter whose value is not possible."""
+    return ToolRefused("invalid_parameter", f"The parameter `{param}` is not valid: {why}", param=param)
+
+
+def lacking(param: str, message: str) -> ToolRefused:
+    """A parameter that is missing; `message` says what for."""
+    return ToolRefused("missing_parameter", message, param=param)
+
+
 @dataclass(frozen=True)
 class Reply:
     """What the interface answered to a call."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.agents import inputs, missing
 from simulator.agents.answers import page, picked
-from simulator.agents.session import Session, ToolRefused
+from simulator.agents.session import Session, ToolRefused, invalid, lacking
 from simulator.engine.clients.address import inbox_path
 from simulator.engine.clients.control import CallRefused, segment
 from simulator.engine.text.json import JsonObject, Shown
@@ -92,18 +92,13 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
     """
     path = given.path
     if not path.startswith("/") or path.startswith(("//", "/v1/", "/production/", "/_simulator")):
-        raise ToolRefused(
-            "invalid_parameter",
-            f"The parameter `path` is not valid: {path!r} is no path below the base URL. Give it without host and "
-            "/v1, like /quotes; `environment` chooses production.",
-            param="path",
+        raise invalid(
+            "path",
+            f"{path!r} is no path below the base URL. Give it without host and /v1, "
+            "like /quotes; `environment` chooses production.",
         )
     if not _SENDABLE.fullmatch(path):
-        raise ToolRefused(
-            "invalid_parameter",
-            f"The parameter `path` is not valid: {path!r} has characters that a path has not; write them like %20.",
-            param="path",
-        )
+        raise invalid("path", f"{path!r} has characters that a path has not; write them like %20.")
     headers = {} if given.idempotency_key is None else {"Idempotency-Key": given.idempotency_key}
     reply = session.call(
         given.method, path, given.body, query=given.query, headers=headers, world=given.world,
@@ -208,10 +203,7 @@ def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
     elif given.until_id is not None or given.until_status is not None:
         if given.until_id is None or given.until_status is None:
             absent = "until_id" if given.until_id is None else "until_status"
-            raise ToolRefused(
-                "missing_parameter", "`until_id` and `until_status` go together: which object, which status.",
-                param=absent,
-            )  # fmt: skip
+            raise lacking(absent, "`until_id` and `until_status` go together: which object, which status.")
         ways.append({"until": {"resource": given.until_id, "status": given.until_status}})
     if not ways:
         clock, timers = control.get("/clock"), control.get("/timers", limit=5)["data"]
@@ -242,7 +234,7 @@ def fault(session: Session, given: inputs.FaultInput) -> JsonObject:
     control = session.control(given.world)
     if given.do == "add":
         if given.fault is None:
-            raise ToolRefused("missing_parameter", "Say by `fault` what is to go wrong.", param="fault")
+            raise lacking("fault", "Say by `fault` what is to go wrong.")
         made = control.post("/faults", given.fault)
         return {"added": made["id"], "fault": given.fault, "warnings": made["warnings"]}
     if given.do == "remove":
@@ -265,7 +257,7 @@ def scenario(session: Session, given: inputs.ScenarioInput) -> JsonObject:
         return dict(control.get(f"/scenarios/{segment(_given(given, 'name'))}"))
     if given.do == "activate":
         if given.names is None:
-            raise ToolRefused("missing_parameter", "Say by `names` which are to be active.", param="names")
+            raise lacking("names", "Say by `names` which are to be active.")
         return dict(control.put("/scenarios/active", {"names": given.names}))
     if given.do == "upload":
         made = control.call("POST", "/scenarios", _read(_given(given, "yaml")).document)
@@ -284,16 +276,13 @@ def _page(rows: list[JsonObject], cursor: str | None, most: int) -> JsonObject:
     try:
         return page(rows, lambda row: str(row["name"]), cursor, most - 100)
     except LookupError:
-        raise ToolRefused(
-            "invalid_parameter", f"The parameter `cursor` is not valid: {cursor!r} is no next_cursor of this list.",
-            param="cursor",
-        ) from None  # fmt: skip
+        raise invalid("cursor", f"{cursor!r} is no next_cursor of this list.") from None
 
 
 def _given(given: inputs.ScenarioInput, name: str) -> str:
     value: str | None = getattr(given, name)
     if value is None:
-        raise ToolRefused("missing_parameter", f"{given.do} needs `{name}`.", param=name)
+        raise lacking(name, f"{given.do} needs `{name}`.")
     return value
 
 
