@@ -87,10 +87,13 @@ def ramp_with(*rooms: Room) -> Provider:
 
 
 def make_world(*rooms: Room, seed: int = 1, now: str = START, world_id: str = "default") -> World:
-    """A world with a manual clock that knows exactly these rooms."""
-    world = World(
-        world_id, seed, Clock(parse_timestamp(now)), wiring_of(Vocabulary(dataclasses.replace(PROVIDER, rooms=rooms)))
-    )
+    """A world of the ramp with a manual clock that knows exactly these rooms."""
+    return world_of(dataclasses.replace(PROVIDER, rooms=rooms), seed=seed, now=now, world_id=world_id)
+
+
+def world_of(provider: Provider, *, seed: int = 1, now: str = START, world_id: str = "default") -> World:
+    """A world of a service, with a manual clock."""
+    world, rooms = World(world_id, seed, Clock(parse_timestamp(now)), wiring_of(Vocabulary(provider))), provider.rooms
     with world.change(Cause("start", "world")):
         for room in rooms:
             if room.setup is not None:

@@ -19,7 +19,7 @@ from simulator.engine.webhooks.courier import transport as module
 from simulator.engine.webhooks.courier.courier import Courier
 from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES
 from simulator.engine.webhooks.courier.transport import HttpTransport, describe
-from simulator.service import SIGNATURE
+from tests.toy.seal import SIGNATURE
 from tests.unit.engine.webhooks.courier.test_courier import Owner
 from tests.unit.engine.webhooks.support import happen, register, webhook_world
 
@@ -444,7 +444,8 @@ def test_a_courier_delivers_to_a_real_receiver_with_a_signature_that_verifies() 
             head, _, body = mine.received[0].partition(b"\r\n\r\n")
             headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
             assert body == event.raw
-            assert headers["X-Signature"] == SIGNATURE.sign("whk_test_simulator", headers["X-Timestamp"], body)
+            key = webhooks.webhook_key(world, "practice")
+            assert headers["Library-Seal"] == SIGNATURE.sign(key, headers["Library-Date"], body)
             (row,) = webhooks.all_deliveries(world)
             assert dict(headers_of(row.request_headers)) == headers
             assert (row.status, row.response_body.read()) == ("succeeded", b"ok")

@@ -7,14 +7,20 @@ from typing import Any
 
 from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS
-from simulator.engine.rows.event import emit
+from simulator.engine.rows.event import EventType, emit
+from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.operation import Probe, ProbeOutcome
+from simulator.engine.rows.room import Room
 from simulator.engine.webhooks import Attempt, Outcome
 from simulator.engine.worlds.settings import SETTINGS
+from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.copying import replace
 from simulator.kernel.journal import Cause, Event
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.providers.ramp.provider import ROOMS
-from tests.support import find_operation, invoke, make_world
+from tests.support import find_operation, invoke, world_of
+from tests.toy import PROVIDER as TOY
 
 URL = "https://receiver.example.com/hooks"
 OK = Outcome(200)
@@ -22,8 +28,34 @@ BROKEN = Outcome(500)
 _CAUSE = Cause("law", "webhook")
 
 
-def webhook_world(**settings: Any) -> World:
-    world = make_world(*ROOMS)
+NEWS = tuple(EventType(f"news.{name}", f"there is {name} news", "loan") for name in ("good", "bad", "old", "no"))
+ORDER_EVENTS = tuple(
+    EventType(f"order.{name}", f"an order is {name}", "order", is_last=name in ("completed", "refunded"))
+    for name in ("created", "processing", "completed", "refunded")
+)
+ORDER = Machine(
+    "order",
+    (Move("begin", "created", ("order.created",)),),
+    {
+        "created": (Move("process", "processing", ("order.processing",)),),
+        "processing": (Move("complete", "completed", ("order.completed",)),),
+        "completed": (Move("refund", "refunded", ("order.refunded",)),),
+        "refunded": (),
+    },
+)
+ORDERS = Kind("order", TableKey("orders", Record, per_environment=True), lambda world, order: {"id": order.id}, ORDER)
+RETRY_MINUTES = (1, 5, 30, 120, 360, *(5 * (720,)))
+PROVIDER = replace(
+    TOY,
+    rooms=(*TOY.rooms, Room("news", events=NEWS), Room("orders", events=ORDER_EVENTS, kinds=(ORDERS,))),
+    signing=replace(TOY.signing, retry_delays_ms=lambda world: tuple(one * MINUTE_MS for one in RETRY_MINUTES)),
+)
+"""The library with news, orders that take several steps, and more retries."""
+ROOMS = PROVIDER.rooms
+
+
+def webhook_world(world_id: str = "default", **settings: Any) -> World:
+    world = world_of(PROVIDER, world_id=world_id)
     if settings:
         with world.change(_CAUSE):
             world.store[SETTINGS].put("settings", settings)
@@ -31,7 +63,7 @@ def webhook_world(**settings: Any) -> World:
 
 
 def call(world: World, method: str, path: str, body: dict[str, Any] | None = None, **more: Any) -> Any:
-    return invoke(world, find_operation(ROOMS, method, path), body, **more)
+    return invoke(world, find_operation(ROOMS, method, path), body, **{"environment": "practice", **more})
 
 
 def probed(world: World, answer: Any, status: int | None = 200, error: str | None = None) -> Any:
@@ -41,16 +73,16 @@ def probed(world: World, answer: Any, status: int | None = 200, error: str | Non
         return answer.then(ProbeOutcome(status, error))
 
 
-def register(world: World, url: str = URL, events: tuple[str, ...] = ("*",), environment: str = "sandbox") -> str:
+def register(world: World, url: str = URL, events: tuple[str, ...] = ("*",), environment: str = "practice") -> str:
     body = {"url": url, "events": list(events)}
     shown = probed(world, call(world, "POST", "/webhooks", body, environment=environment))
     identifier: str = shown["id"]
     return identifier
 
 
-def happen(world: World, event_type: str = "beneficiary.created", environment: str = "sandbox") -> Event:
+def happen(world: World, event_type: str = "loan.returned", environment: str = "practice") -> Event:
     with world.change(Cause("action", "test")):
-        return emit(world, environment, event_type, {"id": "ben_1"}, "ben_1")
+        return emit(world, environment, event_type, {"id": "loan-1"}, "loan-1")
 
 
 def take(world: World) -> list[Attempt]:

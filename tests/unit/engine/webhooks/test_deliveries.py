@@ -25,14 +25,14 @@ def test_what_is_looked_up_of_some_events_is_what_a_search_finds() -> None:
     world = webhook_world()
     register(world)
     register(world, "https://second.example.com/hooks")
-    register(world, environment="production")
-    events = [happen(world) for _ in range(3)] + [happen(world, environment="production")]
+    register(world, environment="open")
+    events = [happen(world) for _ in range(3)] + [happen(world, environment="open")]
     drain(world, BROKEN)
     for _ in range(8):
         world.fire_next(world.now_ms + 3_600_000)
         drain(world, BROKEN)
     some = [events[2].id, events[0].id]
-    found = deliveries_about(world, "sandbox", some)
+    found = deliveries_about(world, "practice", some)
     assert max(row.attempt for row in found) > 1
     assert found == [row for row in all_deliveries(world) if row.event_id in some]
-    assert deliveries_about(world, "production", some) == []
+    assert deliveries_about(world, "open", some) == []

@@ -14,10 +14,10 @@ from simulator.engine.text.json import loads
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of
 from simulator.engine.webhooks.shapes import WebhookEndpoint
-from simulator.providers.ramp.provider import ROOMS
-from tests.support import act, event_types, make_world
+from tests.support import act, event_types
 from tests.unit.engine.webhooks.support import (
     BROKEN,
+    ROOMS,
     URL,
     call,
     drain,
@@ -44,10 +44,10 @@ def test_registering_sends_a_test_request_before_anything_is_stored() -> None:
     answer = call(world, "POST", "/webhooks", {"url": URL, "events": ["*"], "description": "Mine"})
     assert isinstance(answer, Probe)
     assert answer.url == URL
-    assert answer.key == "whk_test_simulator"
+    assert answer.key == webhook_key(world, "practice")
     envelope = loads(answer.raw)
     assert envelope["type"] == "webhook.test"
-    assert envelope["livemode"] is False
+    assert envelope["open"] == "practice"
     assert envelope["data"]["object"]["url"] == URL
     assert call(world, "GET", "/webhooks")["data"] == []
     shown = probed(world, answer)
@@ -151,13 +151,13 @@ def test_endpoints_are_listed_newest_first_searched_and_filtered() -> None:
 def test_environments_do_not_mix() -> None:
     """Decision H16: webhook endpoints of the two never mix."""
     world = webhook_world()
-    live = register(world, environment="production")
+    live = register(world, environment="open")
     assert call(world, "GET", "/webhooks")["data"] == []
     with pytest.raises(ApiError, match="not_found"):
         call(world, "GET", "/webhooks/{id}", id=live)
     happen(world)
     assert take(world) == []
-    happen(world, environment="production")
+    happen(world, environment="open")
     assert [attempt.endpoint_id for attempt in take(world)] == [live]
 
 
@@ -185,10 +185,10 @@ def test_patch_changes_only_what_was_sent() -> None:
     endpoint = register(world)
     before = call(world, "GET", "/webhooks/{id}", id=endpoint)
     assert call(world, "PATCH", "/webhooks/{id}", {}, id=endpoint) == before
-    changed = call(world, "PATCH", "/webhooks/{id}", {"events": ["kyc.approved"], "description": "New"}, id=endpoint)
-    assert changed == before | {"events": ["kyc.approved"], "description": "New"}
+    changed = call(world, "PATCH", "/webhooks/{id}", {"events": ["news.good"], "description": "New"}, id=endpoint)
+    assert changed == before | {"events": ["news.good"], "description": "New"}
     assert call(world, "PATCH", "/webhooks/{id}", {"description": None}, id=endpoint)["description"] is None
-    assert call(world, "GET", "/webhooks/{id}", id=endpoint)["events"] == ["kyc.approved"]
+    assert call(world, "GET", "/webhooks/{id}", id=endpoint)["events"] == ["news.good"]
 
 
 def test_patch_with_a_new_url_is_tested_again_and_an_old_one_is_not() -> None:
@@ -244,7 +244,7 @@ def test_enabling_and_disabling_twice_changes_nothing_more() -> None:
 def test_a_test_call_sends_an_event_to_that_endpoint_alone() -> None:
     """Decision W10: an event of the journal, whatever the endpoint subscribes to."""
     world = webhook_world()
-    other, endpoint = register(world), register(world, events=("kyc.approved",))
+    other, endpoint = register(world), register(world, events=("news.good",))
     envelope = call(world, "POST", "/webhooks/{id}/test", id=endpoint)
     assert envelope["type"] == "webhook.test"
     assert envelope["data"]["object"] == call(world, "GET", "/webhooks/{id}", id=endpoint)
@@ -272,7 +272,7 @@ def test_deliveries_show_what_came_back() -> None:
     assert row.pop("id").startswith("dlv_")
     assert row == {
         "event_id": event.id,
-        "event_type": "beneficiary.created",
+        "event_type": "loan.returned",
         "endpoint_id": endpoint,
         "url": URL,
         "attempt": 1,
@@ -288,7 +288,7 @@ def test_deliveries_show_what_came_back() -> None:
 def test_deliveries_are_listed_and_filtered() -> None:
     world = webhook_world()
     endpoint = register(world)
-    first, second = happen(world), happen(world, "kyc.approved")
+    first, second = happen(world), happen(world, "news.good")
     drain(world, lambda attempt: BROKEN if attempt.event_id == first.id else webhooks.Outcome(204))
 
     def events(**query: str) -> list[str]:
@@ -298,31 +298,19 @@ def test_deliveries_are_listed_and_filtered() -> None:
     assert events() == [second.id, first.id]
     assert events(sort_order="asc") == [first.id, second.id]
     assert events(status="succeeded") == [second.id]
-    assert events(search="kyc") == [second.id]
+    assert events(search="good") == [second.id]
     assert events(sort_by="updated_at", limit="1") == [second.id]
-
-
-def test_the_default_world_has_the_well_known_keys_and_others_have_their_own() -> None:
-    """Decision W1: one key per account and environment."""
-    default, other = webhook_world(), make_world(*ROOMS, world_id="ci-1")
-    assert webhook_key(default, "sandbox") == "whk_test_simulator"
-    assert webhook_key(default, "production") == "whk_live_simulator"
-    keys = {webhook_key(other, environment) for environment in ("sandbox", "production")}
-    assert {key[:9] for key in keys} == {"whk_test_", "whk_live_"}
-    assert keys.isdisjoint({"whk_test_simulator", "whk_live_simulator"})
-    assert keys.isdisjoint(
-        {webhook_key(make_world(*ROOMS, world_id="ci-2"), environment) for environment in ("sandbox", "production")}
-    )
 
 
 def test_rotating_the_key_replaces_that_of_one_environment() -> None:
     """Decision W1."""
     world = webhook_world()
-    done = act(world, ROOMS, "rotate_webhook_key", environment="production")
-    assert done.resource == {"webhook_key": webhook_key(world, "production")}
-    assert webhook_key(world, "production") != "whk_live_simulator"
-    assert webhook_key(world, "sandbox") == "whk_test_simulator"
-    again = act(world, ROOMS, "rotate_webhook_key", environment="production")
+    before = {environment: webhook_key(world, environment) for environment in world.environments}
+    done = act(world, ROOMS, "rotate_webhook_key", environment="open")
+    assert done.resource == {"webhook_key": webhook_key(world, "open")}
+    assert webhook_key(world, "open") != before["open"]
+    assert webhook_key(world, "practice") == before["practice"]
+    again = act(world, ROOMS, "rotate_webhook_key", environment="open")
     assert again.resource != done.resource
 
 

@@ -142,8 +142,8 @@ def test_delivery_saved_without_a_cause_says_first_or_retry() -> None:
 def test_a_delayed_delivery_lets_others_overtake_it() -> None:
     world = webhook_world()
     register(world)
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"delay": "2m"})
-    late, second = happen(world, "kyc.approved"), happen(world)
+    add_fault(world, webhook={"event": "news.good"}, deliver={"delay": "2m"})
+    late, second = happen(world, "news.good"), happen(world)
     assert events_of(drain(world)) == [second.id]
     due = world.now_ms + 2 * MINUTE_MS
     assert drain(world) == []
@@ -165,8 +165,8 @@ def test_a_delayed_delivery_is_dropped_when_the_endpoint_is_deleted_or_disabled(
 def test_a_reordered_delivery_goes_right_after_the_next_first_attempt() -> None:
     world = webhook_world()
     register(world)
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
-    held = happen(world, "kyc.approved")
+    add_fault(world, webhook={"event": "news.good"}, deliver={"reorder": True})
+    held = happen(world, "news.good")
     assert take(world) == []
     second, third = happen(world), happen(world)
     (going,) = take(world)
@@ -179,8 +179,8 @@ def test_a_reordered_delivery_goes_right_after_the_next_first_attempt() -> None:
 def test_a_delivery_that_is_also_delayed_need_not_wait_for_more_than_went_meanwhile() -> None:
     world = webhook_world()
     register(world)
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"delay": "2m", "reorder": True})
-    held = happen(world, "kyc.approved")
+    add_fault(world, webhook={"event": "news.good"}, deliver={"delay": "2m", "reorder": True})
+    held = happen(world, "news.good")
     second = happen(world)
     assert events_of(drain(world)) == [second.id]
     assert events_of(deliver_all_until(world, world.now_ms + 2 * MINUTE_MS, OK)) == [held.id]
@@ -191,8 +191,8 @@ def test_a_delivery_that_was_delayed_goes_on_waiting_when_nothing_went_meanwhile
     register(world)
     before = happen(world)
     drain(world)
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"delay": "2m", "reorder": True})
-    held = happen(world, "kyc.approved")
+    add_fault(world, webhook={"event": "news.good"}, deliver={"delay": "2m", "reorder": True})
+    held = happen(world, "news.good")
     assert deliver_all_until(world, world.now_ms + 2 * MINUTE_MS, OK) == []
     after = happen(world)
     assert events_of(drain(world)) == [after.id, held.id]
@@ -202,8 +202,8 @@ def test_a_delivery_that_was_delayed_goes_on_waiting_when_nothing_went_meanwhile
 def test_one_that_is_held_does_not_release_another() -> None:
     world = webhook_world()
     register(world)
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
-    first, second = happen(world, "kyc.approved"), happen(world, "kyc.approved")
+    add_fault(world, webhook={"event": "news.good"}, deliver={"reorder": True})
+    first, second = happen(world, "news.good"), happen(world, "news.good")
     assert drain(world) == []
     third = happen(world)
     assert events_of(drain(world, BROKEN)) == [third.id, first.id, second.id]
@@ -214,8 +214,8 @@ def test_a_retry_does_not_release_a_held_delivery() -> None:
     register(world)
     first = happen(world)
     drain(world, BROKEN)
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
-    held = happen(world, "kyc.approved")
+    add_fault(world, webhook={"event": "news.good"}, deliver={"reorder": True})
+    held = happen(world, "news.good")
     made = deliver_all_until(world, world.now_ms + MINUTE_MS, OK)
     assert events_of(made) == [first.id]
     fresh = happen(world)
@@ -238,10 +238,10 @@ def test_a_dropped_delivery_is_recorded_never_sent_and_never_retried() -> None:
 def test_only_the_matching_event_and_endpoint_are_disturbed_and_the_first_fault_wins() -> None:
     world = webhook_world()
     one, two = register(world), register(world)
-    add_fault(world, webhook={"event": "kyc.approved", "endpoint_id": two}, deliver={"drop": True})
+    add_fault(world, webhook={"event": "news.good", "endpoint_id": two}, deliver={"drop": True})
     add_fault(world, webhook={"endpoint_id": two}, deliver={"stale_timestamp": True})
-    happen(world, "kyc.approved")
-    happen(world, "kyc.rejected")
+    happen(world, "news.good")
+    happen(world, "news.bad")
     made = drain(world)
     assert [attempt.endpoint_id for attempt in made].count(one) == 2
     (disturbed,) = [attempt for attempt in made if attempt.endpoint_id == two]
@@ -283,12 +283,12 @@ def test_a_probability_is_drawn_from_the_seed() -> None:
 
 def _mixed(world: World, *, slow: str = "") -> list[str]:
     """Three events at one instant, some held, copied or resent; answers of `slow` come last. The attempts as made."""
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
-    add_fault(world, webhook={"event": "kyc.rejected"}, deliver={"copies": 2})
-    first = happen(world, "beneficiary.created")
-    happen(world, "kyc.approved")
-    happen(world, "kyc.rejected")
-    happen(world, "beneficiary.deleted")
+    add_fault(world, webhook={"event": "news.good"}, deliver={"reorder": True})
+    add_fault(world, webhook={"event": "news.bad"}, deliver={"copies": 2})
+    first = happen(world, "loan.returned")
+    happen(world, "news.good")
+    happen(world, "news.bad")
+    happen(world, "news.old")
     made: list[str] = []
     waiting: list[Attempt] = []
     while attempts := [*waiting, *take(world)]:
@@ -307,7 +307,7 @@ def _mixed(world: World, *, slow: str = "") -> list[str]:
 
 def test_deliveries_are_listed_as_they_went_out() -> None:
     world = webhook_world()
-    one, other = register(world), register(world, events=("kyc.approved", "beneficiary.deleted"))
+    one, other = register(world), register(world, events=("news.good", "news.old"))
     made = _mixed(world)
     listed = webhooks.all_deliveries(world)
     for endpoint in (one, other):
@@ -315,8 +315,8 @@ def test_deliveries_are_listed_as_they_went_out() -> None:
         assert own == [identifier for identifier in made if identifier in own]
     types = [delivery.event_type for delivery in listed if delivery.endpoint_id == one]
     assert types == [
-        "beneficiary.created", "kyc.rejected", "kyc.rejected", "kyc.approved", "beneficiary.deleted",
-        "beneficiary.created",
+        "loan.returned", "news.bad", "news.bad", "news.good", "news.old",
+        "loan.returned",
     ]  # fmt: skip
 
 
@@ -324,7 +324,7 @@ def test_the_order_of_deliveries_does_not_tell_which_receiver_answered_first() -
     listed = []
     for slow in (0, 1, 2):
         world = webhook_world()
-        endpoints = ["", register(world), register(world, events=("kyc.approved", "beneficiary.deleted"))]
+        endpoints = ["", register(world), register(world, events=("news.good", "news.old"))]
         _mixed(world, slow=endpoints[slow])
         listed.append([delivery.id for delivery in webhooks.all_deliveries(world)])
     assert listed[0] == listed[1] == listed[2]
@@ -333,10 +333,10 @@ def test_the_order_of_deliveries_does_not_tell_which_receiver_answered_first() -
 def test_what_falls_due_with_a_new_event_goes_after_it() -> None:
     world = webhook_world()
     register(world)
-    happen(world, "kyc.approved")
+    happen(world, "news.good")
     drain(world, BROKEN)
     world.clock.move_to(world.now_ms + MINUTE_MS)
-    happen(world, "kyc.rejected")
+    happen(world, "news.bad")
     world.fire_due()
     made = [attempt.id for attempt in drain(world)]
     assert [delivery.id for delivery in webhooks.all_deliveries(world)][1:] == made

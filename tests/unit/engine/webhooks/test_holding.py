@@ -25,9 +25,9 @@ from tests.unit.engine.webhooks.support import (
 from tests.unit.engine.webhooks.test_faults import events_of, fault
 
 
-def tell(world: World, event_type: str, object_id: str = "txn_1") -> Event:
+def tell(world: World, event_type: str, object_id: str = "order-1") -> Event:
     with world.change(Cause("action", "test")):
-        return emit(world, "sandbox", event_type, {"id": object_id}, object_id)
+        return emit(world, "practice", event_type, {"id": object_id}, object_id)
 
 
 def lift(world: World) -> None:
@@ -39,8 +39,8 @@ def lift(world: World) -> None:
 def test_an_event_is_held_for_as_many_first_attempts_as_asked() -> None:
     world = webhook_world()
     register(world)
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"hold": 2})
-    held = happen(world, "kyc.approved")
+    add_fault(world, webhook={"event": "news.good"}, deliver={"hold": 2})
+    held = happen(world, "news.good")
     first, second, third = happen(world), happen(world), happen(world)
     assert events_of(drain(world)) == [first.id, second.id, held.id, third.id]
     assert fault(world)["hits"] == 1
@@ -49,8 +49,8 @@ def test_an_event_is_held_for_as_many_first_attempts_as_asked() -> None:
 def test_what_went_during_a_delay_counts_for_the_hold() -> None:
     world = webhook_world()
     register(world)
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"delay": "1m", "hold": 2})
-    held, first = happen(world, "kyc.approved"), happen(world)
+    add_fault(world, webhook={"event": "news.good"}, deliver={"delay": "1m", "hold": 2})
+    held, first = happen(world, "news.good"), happen(world)
     assert events_of(deliver_all_until(world, world.now_ms + MINUTE_MS, OK)) == [first.id]
     second = happen(world)
     assert events_of(drain(world)) == [second.id, held.id]
@@ -60,8 +60,8 @@ def test_an_event_is_held_until_the_end_of_its_object_was_acknowledged() -> None
     world = webhook_world()
     register(world)
     add_fault(world, deliver={"hold": "terminal"})
-    late, other = tell(world, "transaction.processing"), tell(world, "transaction.processing", "txn_2")
-    end = tell(world, "transaction.completed")
+    late, other = tell(world, "order.processing"), tell(world, "order.processing", "order-2")
+    end = tell(world, "order.completed")
     assert events_of(drain(world, BROKEN)) == [end.id]
     assert events_of(deliver_all_until(world, world.now_ms + MINUTE_MS, OK)) == [end.id, late.id]
     assert fault(world)["hits"] == 2
@@ -73,16 +73,14 @@ def test_an_event_that_tells_of_an_end_or_comes_after_it_is_not_held() -> None:
     world = webhook_world()
     register(world)
     add_fault(world, deliver={"hold": "terminal"})
-    told = [tell(world, name) for name in ("quote.expired", "transaction.completed", "transaction.refunded")]
+    told = [tell(world, name) for name in ("news.no", "order.completed", "order.refunded")]
     assert events_of(drain(world)) == [event.id for event in told]
-    late = tell(world, "transaction.processing")
+    late = tell(world, "order.processing")
     assert events_of(drain(world)) == [late.id]
     assert fault(world)["hits"] == 0
 
 
-@pytest.mark.parametrize(
-    ("subscribed", "event"), [(("*",), "kyc.approved"), (("transaction.processing",), "transaction.processing")]
-)
+@pytest.mark.parametrize(("subscribed", "event"), [(("*",), "news.good"), (("order.processing",), "order.processing")])
 def test_an_event_whose_end_will_not_be_told_is_not_held(subscribed: tuple[str, ...], event: str) -> None:
     world = webhook_world()
     register(world, events=subscribed)
@@ -97,7 +95,7 @@ def test_what_a_fault_holds_goes_when_it_ends(deliver: dict[str, object]) -> Non
     world = webhook_world()
     register(world)
     add_fault(world, deliver=deliver)
-    first, second = tell(world, "transaction.created"), tell(world, "transaction.processing")
+    first, second = tell(world, "order.created"), tell(world, "order.processing")
     assert drain(world) == []
     lift(world)
     assert events_of(drain(world)) == [first.id, second.id]
@@ -130,7 +128,7 @@ def test_what_is_held_plans_nothing() -> None:
     world = webhook_world()
     register(world)
     add_fault(world, deliver={"hold": "terminal"})
-    tell(world, "transaction.processing")
+    tell(world, "order.processing")
     assert take(world) == []
     assert len(world.agenda) == 0
 

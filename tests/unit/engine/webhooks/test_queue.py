@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from simulator.engine import webhooks
+from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.providers.ramp.profile import profile_of
 from tests.unit.engine.webhooks.support import (
     BROKEN,
     OK,
@@ -40,8 +40,8 @@ def resend(world: World, event_id: str) -> int:
 
 def test_every_enabled_and_subscribed_endpoint_gets_an_event_once() -> None:
     world = webhook_world()
-    everything, some = register(world), register(world, events=("beneficiary.created", "kyc.approved"))
-    other, off = register(world, events=("kyc.rejected",)), register(world)
+    everything, some = register(world), register(world, events=("loan.returned", "news.good"))
+    other, off = register(world, events=("news.bad",)), register(world)
     call(world, "PATCH", "/webhooks/{id}", {"status": "disabled"}, id=off)
     happen(world)
     assert [attempt.endpoint_id for attempt in drain(world)] == [everything, some]
@@ -104,9 +104,9 @@ def test_after_the_last_failure_the_owner_gets_an_email_and_nothing_more_is_sent
     deliver_all_until(world, world.now_ms + 5 * DAY, BROKEN)
     (email,) = webhooks.emails(world)
     assert set(email) == {"id", "at", "to", "subject", "body"}
-    assert email["to"] == profile_of(world).email
+    assert email["to"] == identity_of(world).account(world).email
     assert email["at"] == "2026-01-08T04:36:00.000Z"
-    assert endpoint in email["body"]
+    assert call(world, "GET", "/webhooks/{id}", id=endpoint)["url"] in email["body"]
     assert len(world.agenda) == 0
     assert world.journal.history(endpoint)[-1].on == "repeated_failures"
     late = [
@@ -227,7 +227,7 @@ def test_a_resend_goes_to_those_who_would_get_it_now_and_numbers_go_on() -> None
     first = register(world)
     event = happen(world)
     drain(world)
-    second, _ = register(world), register(world, events=("kyc.approved",))
+    second, _ = register(world), register(world, events=("news.good",))
     assert resend(world, event.id) == 2
     made = drain(world, BROKEN)
     assert [(attempt.endpoint_id, attempt.number) for attempt in made] == [(first, 2), (second, 1)]
@@ -249,9 +249,9 @@ def test_a_resend_leaves_planned_retries_alone() -> None:
 FAULTS: dict[str, dict[str, Any]] = {
     "none": {},
     "copies": {"deliver": {"copies": 2}},
-    "held": {"webhook": {"event": "kyc.approved"}, "deliver": {"reorder": True}},
-    "delayed": {"webhook": {"event": "kyc.approved"}, "deliver": {"delay": "2m"}},
-    "dropped": {"webhook": {"event": "kyc.approved"}, "deliver": {"drop": True}},
+    "held": {"webhook": {"event": "news.good"}, "deliver": {"reorder": True}},
+    "delayed": {"webhook": {"event": "news.good"}, "deliver": {"delay": "2m"}},
+    "dropped": {"webhook": {"event": "news.good"}, "deliver": {"drop": True}},
 }
 
 
@@ -263,7 +263,7 @@ def test_what_a_deleted_endpoint_gets_does_not_depend_on_how_quickly_it_answered
         endpoint = register(world)
         if FAULTS[fault]:
             add_fault(world, **FAULTS[fault])
-        for event_type in ("beneficiary.created", "kyc.approved", "kyc.rejected", "beneficiary.deleted"):
+        for event_type in ("loan.returned", "news.good", "news.bad", "news.old"):
             happen(world, event_type)
         waiting = take(world)
         for _ in range(answered_before):
@@ -296,7 +296,7 @@ def test_a_deleted_endpoint_gets_no_retry() -> None:
 def test_the_event_of_a_test_call_is_sent_again_to_its_endpoint_alone() -> None:
     world = webhook_world()
     register(world)
-    endpoint = register(world, events=("kyc.approved",))
+    endpoint = register(world, events=("news.good",))
     envelope = call(world, "POST", "/webhooks/{id}/test", id=endpoint)
     drain(world)
     assert resend(world, envelope["id"]) == 1

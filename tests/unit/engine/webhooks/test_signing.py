@@ -14,11 +14,11 @@ from simulator.engine.webhooks.records import IN_FLIGHT, QUEUES, SignedRequest
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.providers.ramp.provider import ROOMS
-from simulator.service import SIGNATURE
 from tests.support import act
+from tests.toy.seal import SIGNATURE
 from tests.unit.engine.webhooks.support import (
     BROKEN,
+    ROOMS,
     add_fault,
     happen,
     register,
@@ -37,12 +37,7 @@ def prepared(world: World) -> tuple[Attempt, SignedRequest, dict[str, str]]:
 
 
 def expected(key: str, stamp: str, raw: bytes) -> str:
-    return hmac.new(key.encode(), f"{stamp}.".encode() + raw, hashlib.sha256).hexdigest()
-
-
-def test_the_signature_is_hmac_sha256_over_timestamp_dot_body() -> None:
-    signed = "whk_test_x", "1700000000000", b'{"a":1}'
-    assert SIGNATURE.sign(*signed) == expected(*signed)
+    return hmac.new(key.encode(), raw + f"@{stamp}".encode(), hashlib.sha256).hexdigest()
 
 
 def test_a_request_carries_the_bytes_of_the_event_stamped_and_signed() -> None:
@@ -52,8 +47,8 @@ def test_a_request_carries_the_bytes_of_the_event_stamped_and_signed() -> None:
     event = happen(world)
     _, message, headers = prepared(world)
     assert message.body == event.raw
-    assert headers["X-Timestamp"] == str(WALL_MS)
-    assert headers["X-Signature"] == expected("whk_test_simulator", str(WALL_MS), event.raw)
+    assert headers["Library-Date"] == str(WALL_MS)
+    assert headers["Library-Seal"] == expected(webhook_key(world, "practice"), str(WALL_MS), event.raw)
     assert headers["Content-Type"] == "application/json"
     assert "simulator" in headers["User-Agent"]
 
@@ -64,42 +59,42 @@ def test_the_stamp_follows_the_simulated_clock_when_asked() -> None:
     register(world)
     happen(world)
     _, _, headers = prepared(world)
-    assert headers["X-Timestamp"] == str(world.now_ms)
+    assert headers["Library-Date"] == str(world.now_ms)
 
 
-def test_production_is_signed_with_its_own_key_and_a_rotated_one_at_once() -> None:
+def test_each_environment_is_signed_with_its_own_key_and_a_rotated_one_at_once() -> None:
     """Decisions H16 and W1."""
     world = webhook_world()
-    register(world, environment="production")
-    event = happen(world, environment="production")
+    register(world, environment="open")
+    event = happen(world, environment="open")
     attempt, _, headers = prepared(world)
-    assert headers["X-Signature"] == expected("whk_live_simulator", str(WALL_MS), event.raw)
-    act(world, ROOMS, "rotate_webhook_key", environment="production")
+    assert headers["Library-Seal"] == expected(webhook_key(world, "open"), str(WALL_MS), event.raw)
+    act(world, ROOMS, "rotate_webhook_key", environment="open")
     rotated = dict(prepare(world, attempt, WALL_MS).headers)
-    assert rotated["X-Signature"] == expected(webhook_key(world, "production"), str(WALL_MS), event.raw)
+    assert rotated["Library-Seal"] == expected(webhook_key(world, "open"), str(WALL_MS), event.raw)
 
 
 def test_faults_spoil_signature_stamp_or_body() -> None:
     world = webhook_world()
     register(world)
-    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"corrupt_signature": True})
-    add_fault(world, webhook={"event": "kyc.rejected"}, deliver={"stale_timestamp": True})
+    add_fault(world, webhook={"event": "news.good"}, deliver={"corrupt_signature": True})
+    add_fault(world, webhook={"event": "news.bad"}, deliver={"stale_timestamp": True})
     add_fault(world, webhook={}, deliver={"alter_body": True})
-    key = "whk_test_simulator"
+    key = webhook_key(world, "practice")
     seen = {}
-    for event_type in ("kyc.approved", "kyc.rejected", "wallet.created"):
+    for event_type in ("news.good", "news.bad", "news.no"):
         event = happen(world, event_type)
         attempt, message, headers = prepared(world)
-        right = expected(key, headers["X-Timestamp"], message.body) == headers["X-Signature"]
-        seen[event_type] = (right, int(headers["X-Timestamp"]) - WALL_MS, message.body == event.raw)
-        assert len(headers["X-Signature"]) == 64
+        right = expected(key, headers["Library-Date"], message.body) == headers["Library-Seal"]
+        seen[event_type] = (right, int(headers["Library-Date"]) - WALL_MS, message.body == event.raw)
+        assert len(headers["Library-Seal"]) == 64
         with world.change(Cause("law", "webhook")):
             world.store[IN_FLIGHT].delete(attempt.id)
             world.store[QUEUES].delete(attempt.endpoint_id)
     assert seen == {
-        "kyc.approved": (False, 0, True),
-        "kyc.rejected": (True, -600_000, True),
-        "wallet.created": (False, 0, False),
+        "news.good": (False, 0, True),
+        "news.bad": (True, -600_000, True),
+        "news.no": (False, 0, False),
     }
 
 
@@ -133,5 +128,5 @@ def test_every_attempt_and_every_endpoint_gets_the_same_bytes_with_a_stamp_of_it
     assert {message.body for message in sent} == {event.raw}
     for n, message in enumerate(sent):
         headers, stamp = dict(message.headers), str(WALL_MS + n)
-        assert headers["X-Timestamp"] == stamp
-        assert headers["X-Signature"] == expected("whk_test_simulator", stamp, event.raw)
+        assert headers["Library-Date"] == stamp
+        assert headers["Library-Seal"] == expected(webhook_key(world, "practice"), stamp, event.raw)

@@ -30,7 +30,7 @@ from simulator.providers.ramp.ramps.shapes import OfframpTransaction, OnrampTran
 from simulator.providers.ramp.recurring.shapes import RecurringWithdrawal, RecurringWithdrawalRun
 from simulator.providers.ramp.reference.shapes import NetworkObject
 from tests.support import act, advance, find_operation, invoke, make_world
-from tests.unit.engine.webhooks.support import call, drain, register, webhook_world
+from tests.unit.engine.webhooks.support import drain, register
 
 SHAPES: dict[str, Any] = {
     "wallet": CeloWallet,
@@ -59,8 +59,8 @@ def shape_of(event_type: str, shown: Mapping[str, Any]) -> Any:
 
 @pytest.mark.parametrize("event_type", list(vocabulary().events))
 def test_every_type_can_be_emitted_and_is_delivered(event_type: str) -> None:
-    world = webhook_world()
-    register(world)
+    world = make_world(*ROOMS)
+    register(world, environment="sandbox")
     done = act(world, ROOMS, "emit", type=event_type)
     (event,) = done.events
     envelope = loads(event.raw)
@@ -71,7 +71,7 @@ def test_every_type_can_be_emitted_and_is_delivered(event_type: str) -> None:
 
 @pytest.mark.parametrize("event_type", list(vocabulary().events))
 def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -> None:
-    shown = act(webhook_world(), ROOMS, "emit", type=event_type).resource
+    shown = act(make_world(*ROOMS), ROOMS, "emit", type=event_type).resource
     assert shown is not None
     shape = shape_of(event_type, shown)
     TypeAdapter(shape).validate_python(shown)
@@ -90,13 +90,13 @@ def test_every_type_tells_of_a_kind_that_has_an_example() -> None:
 
 
 def test_moments_are_counted_from_now() -> None:
-    shown = act(webhook_world(), ROOMS, "emit", type="quote.expired").resource
+    shown = act(make_world(*ROOMS), ROOMS, "emit", type="quote.expired").resource
     assert shown is not None
     assert (shown["created_at"], shown["expires_at"]) == ("2026-01-05T07:30:00.000Z", "2026-01-05T08:00:00.000Z")
 
 
 def test_the_given_object_is_laid_over() -> None:
-    world = webhook_world()
+    world = make_world(*ROOMS)
     mine = {"id": "txn_mine", "failure_code": "internal_error", "extra": [1]}
     done = act(world, ROOMS, "emit", type="transaction.failed", object=mine)
     shown = {**present(done.resource)}
@@ -109,16 +109,16 @@ def awaiting_payment(world: World) -> dict[str, Any]:
     """An onramp that nobody has paid."""
     wanted = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
               "amount_currency": "KES", "method": "mobile_money"}  # fmt: skip
-    quote = call(world, "POST", "/quotes", wanted)
+    quote = invoke(world, find_operation(ROOMS, "POST", "/quotes"), wanted)
     payer = {"wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7", "reference": "buy-1400e4bc7aad",
              "payer": {"phone_number": "+254722000000"}}  # fmt: skip
-    quotes = find_operation(ROOMS, "POST", "/quotes/{id}/confirm")
-    shown: dict[str, Any] = invoke(world, quotes, payer, id=quote["id"])
+    confirm = find_operation(ROOMS, "POST", "/quotes/{id}/confirm")
+    shown: dict[str, Any] = invoke(world, confirm, payer, id=quote["id"])
     return shown
 
 
 def test_an_event_about_a_resource_shows_it_in_the_status_it_leaves() -> None:
-    world = webhook_world()
+    world = make_world(*ROOMS)
     ramp = awaiting_payment(world)
     advance(world, world.now_ms + 60_000)
     done = act(world, ROOMS, "emit", type="transaction.completed", about=ramp["id"], object={"tx_hash": "0x1"})
@@ -132,8 +132,8 @@ def test_an_event_about_a_resource_shows_it_in_the_status_it_leaves() -> None:
     ("about", "status", "code"), [("txn_none", 404, "not_found"), ("wh_1", 400, "invalid_parameter")]
 )
 def test_an_event_about_nothing_that_fits_is_refused(about: str, status: int, code: str) -> None:
-    world = webhook_world()
-    endpoint, before = register(world), world.journal.event_count
+    world = make_world(*ROOMS)
+    endpoint, before = register(world, environment="sandbox"), world.journal.event_count
     with pytest.raises(ControlError) as caught:
         act(world, ROOMS, "emit", type="transaction.completed", about=about.replace("wh_1", endpoint))
     assert (caught.value.status, caught.value.code, caught.value.param) == (status, code, "about")
@@ -150,7 +150,7 @@ def test_an_event_about_nothing_that_fits_is_refused(about: str, status: int, co
     ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any], expected: tuple[int, str, str]) -> None:
-    world = webhook_world()
+    world = make_world(*ROOMS)
     with pytest.raises(ControlError) as caught:
         act(world, ROOMS, "emit", **parameters)
     assert (caught.value.status, caught.value.code, caught.value.param) == expected
@@ -159,12 +159,12 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], expected: tuple[
 
 def test_production_events_are_live() -> None:
     """Decision S25: `emit` makes one event, in its environment, also where a change would make one in both."""
-    done = act(webhook_world(), ROOMS, "emit", environment="production", type="kyc.approved")
+    done = act(make_world(*ROOMS), ROOMS, "emit", environment="production", type="kyc.approved")
     assert [loads(event.raw)["livemode"] for event in done.events] == [True]
 
 
 def test_kyc_events_show_the_accounts_own_kyc() -> None:
-    done = act(webhook_world(), ROOMS, "emit", type="kyc.action_required")
+    done = act(make_world(*ROOMS), ROOMS, "emit", type="kyc.action_required")
     assert done.resource is not None
     assert done.resource["kyc_status"] == "action_required"
     assert done.resource["required_actions"]
@@ -231,8 +231,8 @@ def test_the_newest_resource_in_the_right_status_is_taken_as_it_is_or_an_example
 
 
 def test_webhook_test_takes_the_newest_endpoint() -> None:
-    world = webhook_world()
-    register(world)
-    newest = register(world, events=("kyc.approved",))
+    world = make_world(*ROOMS)
+    register(world, environment="sandbox")
+    newest = register(world, events=("kyc.approved",), environment="sandbox")
     assert emitted(world, "webhook.test")["id"] == newest
     assert len(drain(world)) == 1
