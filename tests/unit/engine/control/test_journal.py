@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from simulator.engine.control.history.journal import ControlJournal
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator, control_rows
+from simulator.host import control_rows
 from simulator.kernel.world import World
+from tests.library import Simulator
 
 ROWS = {row.name: row for row in control_rows()}
 

@@ -10,9 +10,9 @@ from hypothesis import given, strategies
 from simulator.engine.control.history.lookups import Lookups, _Index, _Requests
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
 from simulator.kernel.store import Store, TableKey
 from simulator.kernel.world import World
+from tests.library import Simulator
 
 ROWS = TableKey("rows", str)
 
@@ -108,7 +108,7 @@ def test_calls_that_the_journal_has_dropped_are_forgotten_one_day() -> None:
 
 
 def call(request_id: str, wall_ms: float = 0.0) -> JournalEntry:
-    return JournalEntry(request_id, 0, "sandbox", None, "GET", "/v1/x", (), b"", 200, b"", 0.0, wall_ms=wall_ms)
+    return JournalEntry(request_id, 0, "practice", None, "GET", "/v1/x", (), b"", 200, b"", 0.0, wall_ms=wall_ms)
 
 
 def a_world() -> World:

@@ -11,10 +11,10 @@ import pytest
 from simulator.engine.insight.ended import FINDINGS_KEPT, EndedWorlds
 from simulator.engine.records.advice import ADVICE, advise
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
 from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
+from tests.library import Simulator
 
 
 def test_the_newest_findings_of_ended_worlds_are_kept() -> None:

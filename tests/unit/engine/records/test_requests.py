@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simulator.engine.records.requests import JournalEntry, requests_of
-from tests.support import make_world
+from tests.support import world_of
+from tests.toy import PROVIDER
 
-CALL = JournalEntry("req_1", 1, "sandbox", None, "GET", "/v1/orders", (("accept", "*/*"),), b"", 200, b"{}", 0.5)
+CALL = JournalEntry("req_1", 1, "practice", None, "GET", "/v1/orders", (("accept", "*/*"),), b"", 200, b"{}", 0.5)
 
 
 def test_each_world_has_a_journal_of_its_own() -> None:
-    one, other = make_world(), make_world()
+    one, other = world_of(PROVIDER), world_of(PROVIDER)
     requests_of(one).enter(CALL)
     assert list(requests_of(one).entries) == [CALL]
     assert not requests_of(other).entries

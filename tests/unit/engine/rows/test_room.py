@@ -14,14 +14,13 @@ from simulator.engine.rows.event import EventType
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
-from simulator.engine.scenario.files.library import Library
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow
-from simulator.providers.ramp.provider import PROVIDER, ROOMS
-from tests.support import ramp_with
+from tests.library import Simulator, library_with
+from tests.toy import PROVIDER
+from tests.toy.lending import BOOKS
 from tests.unit.engine.rows.toy import LAMPS
 
 EVENTS = tuple(
@@ -48,29 +47,32 @@ def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
 @pytest.mark.parametrize(
     ("room", "message"),
     [
-        (Room("more", kinds=(ROOMS[0].kinds[0],)), "two kinds of the name 'network'"),
-        (Room("more", timers=(TimerRow("quote.expiry", BLINK.handler, "again"),)), "two timers of the name"),
+        (Room("more", kinds=BOOKS.kinds), "two kinds of the name 'book'"),
+        (Room("more", timers=(TimerRow("webhook.retry", BLINK.handler, "again"),)), "two timers of the name"),
         (Room("more", timers=(TimerRow("scenario.step", BLINK.handler, "again"),)), "two timers of the name"),
-        (Room("more", actions=(Action("refund", "again", _nothing, ("onramp",)),)), "two actions of the name 'refund'"),
+        (
+            Room("more", actions=(Action("bring_back", "again", _nothing, ("loan",)),)),
+            "two actions of the name 'bring_back'",
+        ),
         (Room("more", actions=(Action("emit", "again", _nothing),)), "two actions of the name 'emit'"),
         (
-            Room("more", operations=(Operation("GET", "/again", "get_profile", "", "", lambda call: {}),)),
+            Room("more", operations=(Operation("GET", "/again", "get_book", "", "", lambda call: {}),)),
             "two operations of the name",
         ),
         (
-            Room("more", events=(EventType("quote.expired", "again", "quote"),)),
-            "two events of the name 'quote.expired'",
+            Room("more", events=(EventType("loan.returned", "again", "loan"),)),
+            "two events of the name 'loan.returned'",
         ),
         (Room("more", events=CIRCLE), "these events follow each other in a circle"),
         (Room("more", errors=(ErrorCode("rate_limited", 429, "again"),)), "two errors of the name 'rate_limited'"),
-        (Room("more", errors=(ErrorCode("quote_expired", 422, "again"),)), "two errors of the name 'quote_expired'"),
+        (Room("more", errors=(ErrorCode("book_taken", 409, "again"),)), "two errors of the name 'book_taken'"),
         (Room("more", kinds=(HUNG,)), "no room declares what a lamp emits: lamp.hung"),
-        (Room("more", tables=(TableKey("wallets", str),)), "two tables of the name 'wallets'"),
+        (Room("more", tables=(TableKey("books", str),)), "two tables of the name 'books'"),
     ],
 )
 def test_two_rows_of_one_name_are_refused_when_a_simulator_is_made(room: Room, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Simulator(ramp_with(room), Library())
+        Simulator(library_with(room))
 
 
 def test_a_service_has_the_errors_of_its_rooms_and_those_of_the_engine() -> None:
@@ -85,7 +87,7 @@ def test_a_service_has_the_errors_of_its_rooms_and_those_of_the_engine() -> None
 
 def test_a_table_that_no_room_lists_is_refused_when_it_is_reached_for() -> None:
     forgotten = TableKey("forgotten", str)
-    for provider, known in ((PROVIDER, False), (ramp_with(Room("more", tables=(forgotten,))), True)):
-        world = Simulator(provider, Library()).create_world(Blueprint("default", 1))
+    for provider, known in ((PROVIDER, False), (library_with(Room("more", tables=(forgotten,))), True)):
+        world = Simulator(provider).create_world(Blueprint("default", 1))
         with nullcontext() if known else pytest.raises(ValueError, match="'forgotten' is of no room"):
             assert len(world.store[forgotten]) == 0

@@ -8,9 +8,9 @@ from hypothesis import given, strategies
 
 from simulator.engine.scenario.play.pending import STEP, steps_on, timers_about
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
 from simulator.kernel.agenda import Timer
 from simulator.kernel.world import World
+from tests.library import Simulator
 
 OBJECTS = ("a", "b", "c")
 CHANGES = strategies.tuples(

@@ -12,11 +12,11 @@ from simulator.engine.rows.room import Room
 from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator, application_of
+from simulator.host import application_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import TimerRow, World
-from tests.support import ramp_with
+from tests.library import Simulator, library_with
 
 
 def break_off(world: World, timer: Timer) -> None:
@@ -28,14 +28,14 @@ BROKEN = Room("broken", timers=(TimerRow("broken", break_off, "something breaks"
 
 def test_a_law_that_breaks_is_left_out_logged_and_shown_as_advice(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> list[Any]:
-        simulator = Simulator(ramp_with(BROKEN))
+        simulator = Simulator(library_with(BROKEN))
         world = simulator.create_world(Blueprint("default", 1))
         application = application_of(Runtime(simulator))
         client = AsgiClient(application)
         with world.change(Cause("start", "test")):
             world.agenda.plan(world.now_ms, "broken", "txn_1")
         answers = [
-            await client.request("POST", "/_simulator/actions/set_kyc", {"status": "pending"}),
+            await client.request("POST", "/_simulator/actions/rotate_webhook_key", {}),
             await client.request("GET", "/_simulator/advice"),
             await client.request("GET", "/_simulator/clock"),
         ]

@@ -11,8 +11,8 @@ import pytest
 from simulator.engine.server.running import garbage
 from simulator.engine.server.running.garbage import passing_over_the_old
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
 from simulator.kernel.store import Store
+from tests.library import Simulator
 
 
 @pytest.fixture(autouse=True)

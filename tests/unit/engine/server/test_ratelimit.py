@@ -10,7 +10,8 @@ from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import change_settings
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from tests.support import advance, make_world
+from tests.support import advance, world_of
+from tests.toy import PROVIDER
 
 
 class Wall:
@@ -35,7 +36,7 @@ def count_call(world: World, public_key: str, wall: Wall) -> None:
 
 
 def limited(**settings: str) -> World:
-    world = make_world()
+    world = world_of(PROVIDER)
     with world.change(Cause("action", "settings")):
         change_settings(world, Settings.model_validate({"rate_limit": "2/10", **settings}))
     return world
@@ -95,7 +96,7 @@ def test_each_key_pair_has_a_window_of_its_own(wall: Wall) -> None:
 
 def test_without_a_limit_nothing_is_counted(wall: Wall) -> None:
     """Decision H15: off by default."""
-    world = make_world()
+    world = world_of(PROVIDER)
     assert not any(wait_of(world, wall) for _ in range(100))
     assert "rate_windows" not in world.store.tables()
 

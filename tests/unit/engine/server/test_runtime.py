@@ -13,9 +13,9 @@ from simulator.engine.rows.room import Room
 from simulator.engine.server.runtime import Runtime, Watcher
 from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import TimerRow, World
+from tests.library import Simulator
 from tests.support import ramp_with
 
 TICK = TimerRow("tick", lambda world, timer: None, "nothing happens")
