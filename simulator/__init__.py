@@ -6,7 +6,7 @@ What a partner imports stands in `__all__`; everything else is of the inside and
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from simulator.engine.late import import_late
+from simulator.engine.lazy import import_late
 from simulator.version import __version__ as __version__
 
 if TYPE_CHECKING:

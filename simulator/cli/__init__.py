@@ -29,7 +29,7 @@ from simulator.cli.worlds import (
     advising,
     faults,
     inboxes,
-    seeing,
+    inspecting,
     snapshots,
     steering,
     tailing,
@@ -51,11 +51,11 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
     },
     "Look": {
         "tail": lambda: tailing.tail,
-        "find": lambda: seeing.find,
-        "resources": lambda: seeing.resources,
-        "requests": lambda: seeing.requests,
-        "events": lambda: seeing.events,
-        "deliveries": lambda: seeing.deliveries,
+        "find": lambda: inspecting.find,
+        "resources": lambda: inspecting.resources,
+        "requests": lambda: inspecting.requests,
+        "events": lambda: inspecting.events,
+        "deliveries": lambda: inspecting.deliveries,
         "inbox": lambda: inboxes.inbox,
     },
     "Steer": {
@@ -65,7 +65,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "trigger": lambda: steering.trigger,
         "faults": lambda: faults.faults,
         "scenario": lambda: scenarios.scenario,
-        "record": lambda: seeing.record,
+        "record": lambda: inspecting.record,
     },
     "Worlds": {
         "worlds": lambda: worlds.worlds,
@@ -74,7 +74,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
     },
     "Judge": {
         "advice": lambda: advising.advice,
-        "coverage": lambda: seeing.coverage,
+        "coverage": lambda: inspecting.coverage,
         "certify": lambda: certifying.certify,
         "explore": lambda: exploring.explore,
         "conform": lambda: conforming.conform,

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli import obeying
+from simulator.cli import config_option
 from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
 from simulator.cli.server import settings
 from simulator.cli.tools import completing
@@ -67,7 +67,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
     for setting in reversed(settings.CLIENT):
         run = setting.option(**_MORE.get(setting.name, {}))(run)
-    decorated: Callable[..., None] = obeying.settings_file_option(settings.CLIENT)(run)
+    decorated: Callable[..., None] = config_option.settings_file_option(settings.CLIENT)(run)
     return decorated
 
 
@@ -79,7 +79,7 @@ def address_of(given: str | None) -> Address:
     """
     context = click.get_current_context()
     source = context.get_parameter_source("url")
-    file = obeying.file_of(context)
+    file = config_option.file_of(context)
     in_file = str(file.values.get("url") or "")
     if given and not (given == in_file and source is click.core.ParameterSource.DEFAULT_MAP):
         by_option = "url" in _of_groups(context)

@@ -10,7 +10,7 @@ from simulator.testing.errors import SimulatorError, is_told
 
 if TYPE_CHECKING:
     from simulator.engine.control.scenarios.faults import MadeFault
-    from simulator.testing.seen import SeenWorld
+    from simulator.testing.reading import SeenWorld
 
 __tracebackhide__ = is_told
 

@@ -12,7 +12,7 @@ from typing import Generic, Literal, TypeVar
 
 from simulator.testing.errors import SimulatorError, missing
 from simulator.testing.links.loop_thread import real_monotonic
-from simulator.testing.seen import SeenWorld
+from simulator.testing.reading import SeenWorld
 
 WorldT = TypeVar("WorldT", bound=SeenWorld)
 Library = Literal["freezegun", "time-machine"]

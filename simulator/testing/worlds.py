@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
-from simulator.testing import freezing, words
+from simulator.testing import freezing, messages
 from simulator.testing.errors import NotReached, SimulatorError, is_told
 from simulator.testing.faults import Fault, make_fault
 from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
 from simulator.testing.links.clients import Keys, SignIn, exchange, make_async_client, make_client
 from simulator.testing.links.link import Link
-from simulator.testing.seen import SeenWorld
+from simulator.testing.reading import SeenWorld
 
 if TYPE_CHECKING:
     import httpx
@@ -141,7 +141,7 @@ class World(SeenWorld):
             )
         except NotReached as error:
             self._tell_advanced(error.receipt.get("now"))
-            raise words.not_reached(self, goal or {}, error) from None
+            raise messages.not_reached(self, goal or {}, error) from None
         except SimulatorError:
             self._follow_clock()  # it may have come part of the way
             raise
@@ -253,7 +253,7 @@ class World(SeenWorld):
         found = self.events(type, object_id)
         if len(found) != 1:
             raise AssertionError(
-                words.not_the_only_one(self, type, None if object_id is None else id_of(object_id), found)
+                messages.not_the_only_one(self, type, None if object_id is None else id_of(object_id), found)
             )
         return found[0]
 
@@ -271,7 +271,7 @@ class World(SeenWorld):
 
     def timeline(self) -> str:
         """What happened in it, newest last, short: what a failing test prints."""
-        return words.timeline(self)
+        return messages.timeline(self)
 
     # To and fro
 

@@ -46,4 +46,4 @@ def test_a_name_that_is_none_is_an_attribute_error() -> None:
 def test_importing_the_package_imports_next_to_nothing() -> None:
     looked = "import sys, simulator; print([n for n in sys.modules if n.startswith(('simulator.', 'starlette'))])"
     done = subprocess.run([sys.executable, "-c", looked], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['simulator.engine', 'simulator.engine.late', 'simulator.version']"
+    assert done.stdout.strip() == "['simulator.engine', 'simulator.engine.lazy', 'simulator.version']"

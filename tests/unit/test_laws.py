@@ -151,8 +151,8 @@ def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
 def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
     servers = importers("starlette", "sse_starlette", "uvicorn")
     before_a_replica = (
-        "simulator/engine/durable/shared/front.py",
-        "simulator/engine/durable/shared/hop.py",
+        "simulator/engine/durable/shared/fallback.py",
+        "simulator/engine/durable/shared/proxy.py",
         "simulator/engine/durable/shared/proof.py",
     )
     assert (
@@ -186,7 +186,7 @@ def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
         "simulator/engine/webhooks/courier/transport.py",
         "simulator/agents/session.py",
         "simulator/engine/clients/control.py",
-        "simulator/engine/durable/shared/hop.py",
+        "simulator/engine/durable/shared/proxy.py",
         "simulator/engine/scenario/run/clients.py",
         "simulator/conformance",
         "simulator/certification",
@@ -200,7 +200,7 @@ def test_no_module_is_imported_by_a_computed_name() -> None:
     computed = {
         f"{name_of(path)}:{call.lineno}"
         for path in SOURCES
-        if path.name != "late.py"
+        if path.name != "lazy.py"
         for call in nodes_of(path, ast.Call)
         if ast.unparse(call.func).rpartition(".")[2] in ("import_module", "__import__")
         and not isinstance(call.args[0], ast.Constant)

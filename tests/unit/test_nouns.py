@@ -43,7 +43,7 @@ TOOLS: Mapping[str, tuple[int, str]] = {
     "simulator/testing/plugin/markers.py": (1, "a refusal that shows the name of a scenario"),
     "simulator/testing/receiving/registration.py": (1, "published names of the kit: `world.production`"),
     "simulator/testing/receiving/receivers.py": (1, "published names of the kit: `environment=`"),
-    "simulator/testing/seen.py": (4, "published names of the kit: `production_keys`, `production_url`"),
+    "simulator/testing/reading.py": (4, "published names of the kit: `production_keys`, `production_url`"),
     "simulator/testing/worlds.py": (6, "published names of the kit: `production`, `token(environment)`"),
 }
 """Lines of tools that stay, by file, each with the reason."""

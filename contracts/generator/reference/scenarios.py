@@ -8,8 +8,8 @@ from typing import Any
 from contracts.generator import scenario_schema
 from contracts.generator.texts import explained
 from simulator.engine.scenario.files.library import Library
-from simulator.engine.scenario.language import sights
-from simulator.engine.scenario.language.sights import Sight
+from simulator.engine.scenario.language import field_sets
+from simulator.engine.scenario.language.field_sets import Sight
 from simulator.engine.webhooks import shapes
 from simulator.host import Simulator, vocabulary
 
@@ -247,7 +247,7 @@ def examples() -> list[str]:
 
 
 def _silent() -> list[str]:
-    return [name for name in sights.made_silently(vocabulary()) if sights.of_kind(vocabulary(), name).forms]
+    return [name for name in field_sets.made_silently(vocabulary()) if field_sets.of_kind(vocabulary(), name).forms]
 
 
 def _yaml(text: str) -> str:
@@ -283,20 +283,24 @@ def _kinds() -> Iterator[str]:
             (name, one.statuses) for name, group in vocabulary().subjects.items() for one in group if one.kind is kind
         ]
         events = ", ".join(f"`{name}` ({' or '.join(statuses)})" for name, statuses in told)
-        made = " Rules `on: created` see it when it is made." if kind.name in sights.made_silently(vocabulary()) else ""
+        made = (
+            " Rules `on: created` see it when it is made."
+            if kind.name in field_sets.made_silently(vocabulary())
+            else ""
+        )
         yield f"Events: {events or 'none'}.{made}\n"
     yield "### request\n\nWhat the requests carry that make something (`request.…`, `body.…`):\n"
     for row in vocabulary().operations:
         if row.method == "POST" and row.status == 201:
-            models = sights.models_of(row)
+            models = field_sets.models_of(row)
             yield f"`{row.method} {row.path}`\n"
             yield _names(_together(models))
     yield "### delivery\n\nWhat `expect: {delivery: …}` sees:\n"
-    yield _names(sights.sight_of(vocabulary(), shapes.RecordedDelivery, explained({})))
+    yield _names(field_sets.sight_of(vocabulary(), shapes.RecordedDelivery, explained({})))
 
 
 def _together(shown: Iterable[object]) -> Sight:
-    return Sight(tuple(form for one in shown for form in sights.sight_of(vocabulary(), one, explained({})).forms))
+    return Sight(tuple(form for one in shown for form in field_sets.sight_of(vocabulary(), one, explained({})).forms))
 
 
 def _names(sight: Sight) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from simulator.cli import obeying
+from simulator.cli import config_option
 from simulator.cli.output import EXIT_INTERRUPTED, EXIT_USAGE, fail, say
 from simulator.cli.server import running, settings
 from simulator.cli.tools import completing
@@ -22,7 +22,7 @@ def _options(command: Any) -> Any:
         if setting.name == "scenario":
             more["shell_complete"] = completing.scenarios
         command = setting.option(**more)(command)
-    return obeying.settings_file_option(settings.SERVE)(command)
+    return config_option.settings_file_option(settings.SERVE)(command)
 
 
 @click.command(
@@ -78,7 +78,7 @@ def serve(
 
 def _refuse(problems: list[str]) -> NoReturn:
     context = click.get_current_context()
-    fail([obeying.told_by(context, problem) for problem in problems], EXIT_USAGE)
+    fail([config_option.told_by(context, problem) for problem in problems], EXIT_USAGE)
 
 
 @contextmanager
@@ -109,7 +109,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
     from simulator.engine.server.running.garbage import passing_over_the_old
     from simulator.host import banner
 
-    settings_file = obeying.file_of(click.get_current_context()).path
+    settings_file = config_option.file_of(click.get_current_context()).path
     log = logging.StreamHandler()
     log.setFormatter(MaskingFormatter(application.runtime.masker))
     logging.basicConfig(level=logging.WARNING, handlers=[log])

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import click
 
-from simulator.cli import obeying
+from simulator.cli import config_option
 from simulator.cli.output import EXIT_UNREACHABLE, fail, say
 from simulator.cli.remote import address_of, in_words, remote, where_it_was_looked
 from simulator.cli.server import settings
@@ -25,7 +25,7 @@ _EVERY_SECONDS = 0.1
 @click.option("--quiet", is_flag=True, help="Print nothing when it is ready.")
 @click.option("--print-url", is_flag=True, help="Print its address alone.")
 @settings.CLIENT[0].option()
-@obeying.settings_file_option(settings.CLIENT)
+@config_option.settings_file_option(settings.CLIENT)
 def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
     """Wait until a server is ready to take calls.
 

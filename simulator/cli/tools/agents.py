@@ -6,7 +6,7 @@ import os
 
 import click
 
-from simulator.cli import obeying
+from simulator.cli import config_option
 from simulator.cli.output import EXIT_USAGE, fail
 from simulator.cli.remote import address_of
 from simulator.cli.server import settings
@@ -20,7 +20,7 @@ _URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for nam
     otherwise="that of the server that was started here, else one that is started now and ends with it"
 ).option()
 @_TOKEN.option()
-@obeying.settings_file_option(settings.CLIENT)
+@config_option.settings_file_option(settings.CLIENT)
 def mcp(url: str | None, control_token: str | None) -> None:
     """Serve tools for coding agents (Model Context Protocol).
 

@@ -22,8 +22,8 @@ from simulator.engine.control.operation import ControlAnswer, ControlOperation, 
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.scenario.play.logbook import last_entry
 from simulator.engine.server.endpoint import DEFECT
-from simulator.engine.server.http.eager import Begun
 from simulator.engine.server.http.hosts import Hosts, is_embedded_elsewhere, own_origin
+from simulator.engine.server.http.inline import Begun
 from simulator.engine.server.http.messages import (
     BELOW,
     CUT,
@@ -37,7 +37,7 @@ from simulator.engine.server.http.messages import (
 )
 from simulator.engine.server.http.router import Router
 from simulator.engine.server.keeping import Unavailable
-from simulator.engine.server.running.slices import Content, in_pieces
+from simulator.engine.server.running.chunks import Content, in_pieces
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.fields import parse
 from simulator.engine.text.json import dumps

@@ -25,7 +25,7 @@ from starlette.responses import Response
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.refusals import wrong
 from simulator.engine.rows.vocabulary import vocabulary_of
-from simulator.engine.server.running.slices import Content
+from simulator.engine.server.running.chunks import Content
 from simulator.engine.text.enums import ENVIRONMENT, EVENT, explained, listed
 from simulator.engine.text.fields import Body, Nothing
 from simulator.engine.text.json import MAX_BYTES

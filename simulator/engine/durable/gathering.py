@@ -17,8 +17,8 @@ from simulator.engine.durable.backend import (
     WorldChanged,
     WorldEnded,
 )
-from simulator.engine.durable.kept import Folding, Kept, OfServer, base_of
-from simulator.engine.durable.telling import KeptUses
+from simulator.engine.durable.notifications import KeptUses
+from simulator.engine.durable.stored_world import Folding, Kept, OfServer, base_of
 from simulator.engine.durable.writes import Base, ClockState, base_parts, entry_bytes
 from simulator.engine.records.row_text import RowTexts
 from simulator.engine.server.running.driver import Driver

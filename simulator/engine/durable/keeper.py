@@ -20,9 +20,9 @@ from simulator.engine.durable.backend import (
     StoreError,
 )
 from simulator.engine.durable.gathering import Batches
-from simulator.engine.durable.kept import Folding, Kept, refuse
 from simulator.engine.durable.loading import WorldLoader
-from simulator.engine.durable.telling import KeptUses
+from simulator.engine.durable.notifications import KeptUses
+from simulator.engine.durable.stored_world import Folding, Kept, refuse
 from simulator.engine.server.keeping import RETRY_SECONDS, RawPiece, Use
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import JsonObject

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from simulator.engine.control.worlds.documents import Contents
 from simulator.engine.durable.backend import Backend, StoreDamaged, StoredWorld
 from simulator.engine.durable.gathering import Batches
-from simulator.engine.durable.kept import Kept
-from simulator.engine.durable.telling import KeptUses
+from simulator.engine.durable.notifications import KeptUses
+from simulator.engine.durable.stored_world import Kept
 from simulator.engine.durable.writes import Base, credentials_in, read_snapshot, read_world
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.worlds.simulator import Snapshot, WorldExists

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from simulator.engine.durable.keeper import Keeper
 from simulator.engine.durable.resting import RestingKeeper
-from simulator.engine.durable.shared import front, postgres, sharing
+from simulator.engine.durable.shared import fallback, postgres, sharing
 from simulator.engine.durable.sqlite import SqliteStore
 from simulator.engine.server.app import Application, ErrorBoundary
 from simulator.engine.server.config import Config, ConfigError
@@ -46,7 +46,7 @@ def share(
     config: Config,
     default: Blueprint,
     make_default: Callable[[], None],
-    admission: front.Admits,
+    admission: fallback.Admits,
 ) -> None:
     """Let a server be a replica among others; ConfigError. `admission`: that of its control interface."""
     if find_spec("asyncpg") is None:
@@ -59,7 +59,7 @@ def share(
     replica = sharing.Sharing(runtime, store, make_default, idle_seconds=config.idle_worlds_seconds)
     runtime.keep_with(replica.keeper)
     application.add_middleware(
-        front.Front,
+        fallback.Front,
         sharing=replica,
         refusal=application.interface.refusal,
         admission=admission,

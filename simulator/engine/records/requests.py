@@ -7,10 +7,10 @@ from functools import lru_cache
 from itertools import chain
 from typing import ClassVar, TypeAlias
 
-from simulator.kernel.beside import Beside
 from simulator.kernel.bounded_log import BoundedLog
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Headers, Id, Milliseconds, WallMilliseconds
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 _ROW_BYTES = 1_000
@@ -60,7 +60,7 @@ def _length_of(headers: Headers) -> int:
 
 RequestLog: TypeAlias = BoundedLog[JournalEntry]
 
-_LOGS: Beside[RequestLog] = Beside(BoundedLog)
+_LOGS: PerWorld[RequestLog] = PerWorld(BoundedLog)
 
 
 def requests_of(world: World) -> RequestLog:

@@ -98,7 +98,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     """One row: what is called, what it takes, who may call it, what it answers and which errors it declares.
 
     Rooms make rows with an `OperationDecorator`.
-    Models and shapes are named by functions, so that they are made when somebody asks for them (`engine/late.py`).
+    Models and shapes are named by functions, so that they are made when somebody asks for them (`engine/lazy.py`).
     `body_for` picks among `bodies` where the fields depend on the resource or on the request; `check` refuses further
     malformed values (400) that no single field shows. `claim` finds the quote that is used and refuses one that is used
     or expired, before any business rule (decision H2); `uses` is its root, where the path names it. `group` is the

@@ -22,8 +22,8 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.server import keeping
 from simulator.engine.server.endpoint import DEFECT, Endpoint
-from simulator.engine.server.http.eager import Begun
 from simulator.engine.server.http.hosts import Hosts, is_of_a_page
+from simulator.engine.server.http.inline import Begun
 from simulator.engine.server.http.messages import (
     CUT,
     NoCut,
@@ -36,7 +36,7 @@ from simulator.engine.server.http.messages import (
     write,
     write_raw,
 )
-from simulator.engine.server.running.slices import Content
+from simulator.engine.server.running.chunks import Content
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import MAX_BYTES, dumps
 from simulator.kernel.dataclass import dataclass

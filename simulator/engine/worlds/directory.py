@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulator.kernel.beside import Beside
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 
@@ -21,7 +21,7 @@ class Directory(dict[str, str]):
         self.tokens_issued = 0
 
 
-_DIRECTORIES: Beside[Directory] = Beside(Directory)
+_DIRECTORIES: PerWorld[Directory] = PerWorld(Directory)
 
 
 def directory_of(world: World) -> Directory:

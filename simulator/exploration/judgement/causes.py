@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from simulator.engine.text.json import loads
 from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.judgement.fixes import ADVICE
 from simulator.exploration.judgement.judging import Problem, Verdict
-from simulator.exploration.judgement.mending import ADVICE
 from simulator.exploration.plans import Run
 
 FAMILIES: Mapping[str, tuple[str, Sequence[str]]] = {
     name: (says, classes)
-    for name, (says, *classes) in loads(files(__package__).joinpath("mending.json").read_bytes())["causes"].items()
+    for name, (says, *classes) in loads(files(__package__).joinpath("fixes.json").read_bytes())["causes"].items()
 }
 """Classes of faults that find the same mistake: what they have in common, and their names."""
 _FAMILY_OF = {fault: name for name, (_, classes) in FAMILIES.items() for fault in classes}

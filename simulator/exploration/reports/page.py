@@ -15,9 +15,9 @@ from markupsafe import Markup, escape
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.exploring import Explored
 from simulator.exploration.judgement.causes import Cause
+from simulator.exploration.judgement.fixes import ADVICE
+from simulator.exploration.judgement.fixes import VERDICTS as MEANINGS
 from simulator.exploration.judgement.judging import VERDICTS
-from simulator.exploration.judgement.mending import ADVICE
-from simulator.exploration.judgement.mending import VERDICTS as MEANINGS
 from simulator.exploration.reports.receipt import with_commit
 from simulator.exploration.runs.armed import SCENARIO
 

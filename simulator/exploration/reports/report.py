@@ -16,8 +16,8 @@ from simulator.engine.text.yaml import yaml_text
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.exploring import Explored, Settings, sites_in
 from simulator.exploration.judgement.causes import Cause, Judged
+from simulator.exploration.judgement.fixes import ADVICE
 from simulator.exploration.judgement.judging import VERDICTS, Problem
-from simulator.exploration.judgement.mending import ADVICE
 from simulator.exploration.plans import Run, without_fault
 from simulator.exploration.reports.page import page
 from simulator.exploration.reports.receipt import receipt, verdicts, with_commit

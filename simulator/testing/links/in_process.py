@@ -17,7 +17,7 @@ import anyio.to_thread
 from yarl import URL
 
 from simulator.engine.clients.address import CONTROL_BASE
-from simulator.engine.late import run_all
+from simulator.engine.lazy import run_all
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.http.messages import CUT, OPENED_AT

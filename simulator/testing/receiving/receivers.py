@@ -15,11 +15,11 @@ from simulator.testing import explored
 from simulator.testing.errors import SimulatorError, is_told, missing
 from simulator.testing.given import Target, id_of
 from simulator.testing.links.loop_thread import LoopThread, in_thread, is_handling
+from simulator.testing.messages import absence
 from simulator.testing.receiving.answerers import Answerer, Fixed, Function, Interface, Reply, answerer_of
 from simulator.testing.receiving.deliveries import Delivery, Judge, envelope_of, what_raised
 from simulator.testing.receiving.loopback import Answer, Listener, Request
 from simulator.testing.receiving.registration import register, unregister
-from simulator.testing.words import absence
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World

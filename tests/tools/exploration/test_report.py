@@ -21,9 +21,9 @@ from simulator.engine.scenario.files.loader import Loader
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.exploring import Baseline, Explored, Settings
 from simulator.exploration.judgement.causes import FAMILIES, Judged, causes_of
+from simulator.exploration.judgement.fixes import ADVICE
+from simulator.exploration.judgement.fixes import VERDICTS as MEANINGS
 from simulator.exploration.judgement.judging import VERDICTS, Problem, Verdict
-from simulator.exploration.judgement.mending import ADVICE
-from simulator.exploration.judgement.mending import VERDICTS as MEANINGS
 from simulator.exploration.plans import NONE, Run, runs_of, without_fault
 from simulator.exploration.reports import report
 from simulator.exploration.reports.page import beside, first_difference

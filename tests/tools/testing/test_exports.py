@@ -107,7 +107,7 @@ def run(program: str) -> str:
 
 def test_importing_the_kit_imports_next_to_nothing() -> None:
     looked = "import sys, simulator.testing; print([n for n in sys.modules if n.startswith(('simulator.', 'httpx'))])"
-    assert run(looked) == "['simulator.engine', 'simulator.engine.late', 'simulator.version', 'simulator.testing']"
+    assert run(looked) == "['simulator.engine', 'simulator.engine.lazy', 'simulator.version', 'simulator.testing']"
 
 
 @pytest.mark.parametrize("name", ["World", "Server", "serve", "world", "receiver"])

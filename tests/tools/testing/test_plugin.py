@@ -155,7 +155,7 @@ def test_a_test_without_fixtures_of_the_kit_imports_nothing_of_it(tmp_path: Path
 
         def test_it():
             loaded = sorted(name for name in sys.modules if name.startswith("simulator"))
-            assert loaded == ["simulator", "simulator.engine", "simulator.engine.late", "simulator.testing",
+            assert loaded == ["simulator", "simulator.engine", "simulator.engine.lazy", "simulator.testing",
                               "simulator.testing.plugin", "simulator.testing.plugin.hooks",
                               "simulator.testing.plugin.options", "simulator.version"]
             assert not {"httpx", "pydantic", "yaml", "click"} & set(sys.modules)

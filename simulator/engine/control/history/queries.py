@@ -31,7 +31,7 @@ from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.running.slices import first_of, json_list
+from simulator.engine.server.running.chunks import first_of, json_list
 from simulator.engine.server.runtime import Watcher
 from simulator.engine.text.json import dumps, loads
 from simulator.engine.text.shapes import Count, Timestamp

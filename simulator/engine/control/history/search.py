@@ -26,10 +26,10 @@ from simulator.engine.text.masking import Masker
 from simulator.engine.text.shapes import Count, OneOf, Timestamp
 from simulator.engine.text.texts import object_of
 from simulator.engine.webhooks import all_deliveries, emails
-from simulator.kernel.beside import Beside
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import EVENTS
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 operation = calls_under("Seeing")
@@ -199,7 +199,7 @@ class _Text:
     text: str
 
 
-_TEXTS: Beside[dict[str, _Text]] = Beside(dict)
+_TEXTS: PerWorld[dict[str, _Text]] = PerWorld(dict)
 """Of each world that was searched, the texts of its resources: they are rendered once, and when they have changed."""
 
 

@@ -83,7 +83,7 @@ async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
     await holdings.require_room(call.simulator, call.world, "quota_scenarios", size=len(call.raw))
     loader = Loader(call.simulator.vocabulary)
     try:
-        # Beside the loop: a large file takes a while, and the other worlds go on.
+        # PerWorld the loop: a large file takes a while, and the other worlds go on.
         file = await asyncio.to_thread(loader.load, call.raw, known=engine.names(call.world))
     except ScenarioError as error:
         raise ControlError(400, "invalid_scenario", str(error), errors=error.errors) from None

@@ -30,7 +30,7 @@ from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.records import find
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.running.slices import json_list
+from simulator.engine.server.running.chunks import json_list
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import dumps
 from simulator.engine.text.shapes import Count, OneOf, Timestamp

@@ -11,8 +11,8 @@ from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language.calls import operation_at
 from simulator.engine.scenario.language.document import Document, Path, shortened
+from simulator.engine.scenario.language.field_sets import models_of
 from simulator.engine.scenario.language.parameters import names_of
-from simulator.engine.scenario.language.sights import models_of
 from simulator.engine.scenario.play.filling import PLACEHOLDER
 from simulator.engine.text.fields import Wrong, dotted, wrongs_of
 

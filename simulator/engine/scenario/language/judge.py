@@ -17,14 +17,14 @@ from simulator.engine.faults.models import EFFECTS, InterfaceFault, WebhookFault
 from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
-from simulator.engine.scenario.language import deadends, drives, sights
+from simulator.engine.scenario.language import drives, field_sets, unreachable
 from simulator.engine.scenario.language.calls import is_path_glob, methods_at, paths
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.parameters import names_of, wrongs
 from simulator.engine.scenario.language.parts import Tests
 from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.language.schema import Deliver, Fault
-from simulator.engine.scenario.language.wheres import WhereJudge
+from simulator.engine.scenario.language.where_checks import WhereJudge
 from simulator.engine.scenario.play.filling import PLACEHOLDER
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.scenario.run.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
@@ -87,7 +87,7 @@ class ScenarioJudge:
         rules = list(_items(root, "rules"))
         for path, rule in rules:
             self._rule(path, rule)
-        deadends.warn_of_dead_rules(self._document, rules)
+        unreachable.warn_of_dead_rules(self._document, rules)
         for path, step in _items(root, "timeline"):
             self._action(path, step, _TIMELINE_FIELDS, kinds=(), groups=frozenset())
             self._target_given(path, step)
@@ -130,7 +130,7 @@ class ScenarioJudge:
         steps = [((*path, *place), step) for place, step in _items(rule, "do")]
         for at, step in steps:
             self._step(at, step, kinds, groups)
-        deadends.warn_of_dead_steps(self._document, self._vocabulary, listed, kinds, steps)
+        unreachable.warn_of_dead_steps(self._document, self._vocabulary, listed, kinds, steps)
 
     def _answer(self, path: Path, rule: dict[str, object], *, is_request: bool) -> None:
         answer = rule.get("answer")
@@ -207,7 +207,7 @@ class ScenarioJudge:
 
     def _told_of(self, event: object) -> tuple[str, ...]:
         if event == CREATED:
-            return sights.made_silently(self._vocabulary)
+            return field_sets.made_silently(self._vocabulary)
         row = self._vocabulary.events.get(event) if isinstance(event, str) else None
         return () if row is None else self._vocabulary.kinds_told_of(row.object)
 
@@ -392,18 +392,18 @@ class ScenarioJudge:
         elif drives.surprises(self._document.value):
             return  # then an answer may have what nobody knows
         elif "delivery" in expectation:
-            self._wheres.of_sight(path, where, sights.of_delivery(self._vocabulary), "a delivery")
+            self._wheres.of_sight(path, where, field_sets.of_delivery(self._vocabulary), "a delivery")
         elif "resource" in expectation:
             row = self._calls.get(drives.name_in(expectation["resource"]))
             sight = (
-                sights.of_any(self._vocabulary)
+                field_sets.of_any(self._vocabulary)
                 if row is None or row.status != 201
-                else sights.of_answer(self._vocabulary, row)
+                else field_sets.of_answer(self._vocabulary, row)
             )
             self._wheres.of_sight(path, where, sight, "this resource" if row else "any resource")
         elif isinstance(expectation.get("answer"), str):
             row = self._calls.get(str(expectation["answer"]))
             if row is not None:
                 self._wheres.of_sight(
-                    path, where, sights.of_answer(self._vocabulary, row), f"the answer to {row.method} {row.path}"
+                    path, where, field_sets.of_answer(self._vocabulary, row), f"the answer to {row.method} {row.path}"
                 )

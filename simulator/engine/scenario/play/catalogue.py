@@ -20,8 +20,8 @@ from simulator.engine.scenario.play.script import REQUEST, Rule
 from simulator.engine.text import strict
 from simulator.engine.text.json import JsonObject, Shown, dumps
 from simulator.engine.worlds.quotas import UPLOADED_SCENARIOS
-from simulator.kernel.beside import Beside
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
@@ -168,7 +168,7 @@ class Catalogue:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._shipped: dict[str, PreparedScenario] = {}
-        self._uploaded: Beside[dict[str, PreparedScenario]] = Beside(dict)
+        self._uploaded: PerWorld[dict[str, PreparedScenario]] = PerWorld(dict)
 
     def knows(self, world: World, name: str) -> bool:
         return name in self._library or name in world.store[UPLOADED]

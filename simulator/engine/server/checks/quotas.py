@@ -11,8 +11,8 @@ from time import perf_counter
 
 from simulator.engine.worlds.quotas import QuotaExceeded
 from simulator.engine.worlds.settings import settings_of
-from simulator.kernel.beside import Beside
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 RETRY_SECONDS = "1"
@@ -31,7 +31,7 @@ class CallQuota:
 
     def __init__(self, seconds: Callable[[], float] = perf_counter) -> None:
         self._seconds = seconds
-        self._kept: Beside[_Second] = Beside(_Second)
+        self._kept: PerWorld[_Second] = PerWorld(_Second)
 
     def refusal(self, world: World) -> QuotaExceeded | None:
         """429 for a call beyond the quota of its world; None counts it."""

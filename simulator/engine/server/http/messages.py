@@ -16,7 +16,7 @@ from typing_extensions import TypeVar
 
 from simulator.engine.clients.address import CONTROL_BASE, WORLD_BASE
 from simulator.engine.rows.error import ApiError
-from simulator.engine.server.running.slices import Content, send_in_pieces
+from simulator.engine.server.running.chunks import Content, send_in_pieces
 from simulator.engine.text.json import MAX_BYTES, JsonObject, loads
 from simulator.kernel.dataclass import dataclass
 

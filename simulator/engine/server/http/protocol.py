@@ -23,7 +23,7 @@ from uvicorn.protocols.http.httptools_impl import (
 from simulator.engine.rows.error import ApiError
 from simulator.engine.server import keeping
 from simulator.engine.server.http.messages import CUT, OPENED_AT, WITHOUT_BODY, Outgoing, header_lines
-from simulator.engine.server.running.slices import PIECE, Content
+from simulator.engine.server.running.chunks import PIECE, Content
 from simulator.engine.text.json import dumps
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from simulator.engine.server.running.advance import (
 from simulator.engine.webhooks.courier import port as ports
 from simulator.engine.webhooks.courier.courier import Courier, Patience
 from simulator.engine.worlds import quotas
-from simulator.kernel.beside import Beside
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 
@@ -80,7 +80,7 @@ class Driver:
         self._port = port
         self._seconds = seconds
         self._loop = AdvanceLoop(courier, port, seconds)
-        self._kept = Beside(_ClockState)
+        self._kept = PerWorld(_ClockState)
 
     # Firing what is due
 

@@ -12,7 +12,7 @@ from time import perf_counter
 
 from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import Request
-from simulator.engine.server.running.uses import LastUses
+from simulator.engine.server.running.last_used import LastUses
 from simulator.engine.server.telemetry import spans
 from simulator.kernel.dataclass import dataclass
 

@@ -23,9 +23,9 @@ from simulator.engine.rows.service import signing_of
 from simulator.engine.webhooks import Attempt, Outcome
 from simulator.engine.webhooks.courier import port as ports
 from simulator.engine.webhooks.courier import transport as transports
-from simulator.kernel.beside import Beside
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 _CAUSE = Cause("law", "webhook")
@@ -120,7 +120,7 @@ class Courier:
         self._transport = transport
         self._wall_clock_ms = wall_clock_ms
         self._timeout_seconds = timeout_seconds
-        self._flights = Beside(_Flight)
+        self._flights = PerWorld(_Flight)
         self._closing = False
         self.outcomes = {"delivered": 0, "refused": 0, "unanswered": 0}
         # An ordered dict, because the first key of a plain one is looked for past all those that were there before.

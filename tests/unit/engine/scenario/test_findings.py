@@ -11,7 +11,7 @@ import pytest
 
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
-from simulator.engine.scenario.language import sights
+from simulator.engine.scenario.language import field_sets
 from simulator.host import Simulator, vocabulary
 
 LOADER = Loader(Simulator(library=Library()).vocabulary)
@@ -197,9 +197,9 @@ def test_every_example_shows_only_what_can_be_named(name: str) -> None:
     """What kinds show, read from their shapes, is what their examples have."""
     kind = vocabulary().kinds[name]
 
-    def names(value: Any, sight: sights.Sight, at: str) -> None:
+    def names(value: Any, sight: field_sets.Sight, at: str) -> None:
         for member, inner in value.items() if isinstance(value, dict) else ():
             assert sight.is_open or member in sight.names, f"{at}.{member}"
             names(inner, sight.at(member), f"{at}.{member}")
 
-    names(kind.example(), sights.of_kind(vocabulary(), name), name)
+    names(kind.example(), field_sets.of_kind(vocabulary(), name), name)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 
-class Beside(Generic[Kept]):
+class PerWorld(Generic[Kept]):
     """An object for each world, made by `make` when it is first asked for; it goes with the world.
 
     Every call asks several times for what is beside one world, so the last one is known again by a look: a dictionary

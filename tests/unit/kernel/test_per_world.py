@@ -7,8 +7,8 @@ from weakref import ref
 
 import pytest
 
-from simulator.kernel.beside import Beside
 from simulator.kernel.clock import Clock
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import Wiring, World
 
 
@@ -21,7 +21,7 @@ def make(name: str) -> World:
 
 
 def test_each_world_has_one_of_its_own() -> None:
-    beside, first, second = Beside(Note), make("a"), make("b")
+    beside, first, second = PerWorld(Note), make("a"), make("b")
     notes = beside[first], beside[second]
     assert notes[0] is not notes[1]
     assert (beside[first], beside[first], beside[second]) == (notes[0], *notes)
@@ -29,7 +29,7 @@ def test_each_world_has_one_of_its_own() -> None:
 
 
 def test_another_can_be_put_in_its_place() -> None:
-    beside, first, second = Beside(Note), make("a"), make("b")
+    beside, first, second = PerWorld(Note), make("a"), make("b")
     shared = beside[first]
     beside[second] = shared
     assert beside[second] is beside[first] is shared
@@ -40,7 +40,7 @@ def test_it_goes_with_its_world(asked_last: bool) -> None:
     """Without the garbage collector, and also where nobody has asked for that of another world since."""
     gc.disable()
     try:
-        beside, world, other = Beside(Note), make("a"), make("b")
+        beside, world, other = PerWorld(Note), make("a"), make("b")
         note = ref(beside[world])
         if not asked_last:
             _ = beside[other]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 
-from simulator.kernel.beside import Beside
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 
@@ -22,7 +22,7 @@ class LastUses:
 
     def __init__(self, seconds: Callable[[], float] = perf_counter) -> None:
         self.seconds = seconds
-        self._uses: Beside[_Use] = Beside(_Use)
+        self._uses: PerWorld[_Use] = PerWorld(_Use)
 
     def touch(self, world: World, at: float | None = None) -> None:
         """A world is used: now, or at a moment of that clock."""

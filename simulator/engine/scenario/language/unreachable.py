@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from simulator.engine.rows.subjects import statuses_after
 from simulator.engine.rows.vocabulary import Vocabulary
-from simulator.engine.scenario.language import sights
+from simulator.engine.scenario.language import field_sets
 from simulator.engine.scenario.language.document import Document, Path, dotted
 from simulator.engine.scenario.play.script import CREATED
 from simulator.kernel.machine import Machine
@@ -114,7 +114,7 @@ def _after_event(vocabulary: Vocabulary, kind: str, event: str) -> frozenset[str
     if event == CREATED:
         begins = (
             [move.target for move in found.machine.initial if not move.events]
-            if kind in sights.made_silently(vocabulary)
+            if kind in field_sets.made_silently(vocabulary)
             else []
         )
     else:

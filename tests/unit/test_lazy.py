@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from simulator.engine.late import import_late, run_all
+from simulator.engine.lazy import import_late, run_all
 from tests.measures import sources
 
 Make = Callable[[str, str], None]

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import pytest
 
-from simulator.engine.server.http.eager import Begun
+from simulator.engine.server.http.inline import Begun
 
 
 def test_what_waits_for_nothing_is_done_at_once() -> None:

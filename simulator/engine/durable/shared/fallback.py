@@ -13,9 +13,9 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.access import Access
 from simulator.engine.control.app import Admission
 from simulator.engine.durable.backend import StoreError
-from simulator.engine.durable.shared.hop import REFUSED, Hops
 from simulator.engine.durable.shared.ownership import Forward, Reason, Refuse, Serve
 from simulator.engine.durable.shared.proof import proved_world, take_out
+from simulator.engine.durable.shared.proxy import REFUSED, Hops
 from simulator.engine.durable.shared.sharing import Sharing
 from simulator.engine.durable.shared.turns import Turns
 from simulator.engine.durable.shared.wanted import Finder, Wanted, said_in

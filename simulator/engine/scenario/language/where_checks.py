@@ -10,10 +10,10 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from simulator.engine.rows.vocabulary import Vocabulary
-from simulator.engine.scenario.language import sights
+from simulator.engine.scenario.language import field_sets
 from simulator.engine.scenario.language.document import Document, Path, shortened
+from simulator.engine.scenario.language.field_sets import Sight
 from simulator.engine.scenario.language.pattern import compiled
-from simulator.engine.scenario.language.sights import Sight
 from simulator.engine.scenario.play.matching import CARRIED, texts_of
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.globs import can_match
@@ -69,14 +69,14 @@ class WhereJudge:
             (kind, *one)
             for event in events
             if event != CREATED
-            for kind, one in sights.of_event(self._vocabulary, event).items()
+            for kind, one in field_sets.of_event(self._vocabulary, event).items()
         ]
         if CREATED in events:
-            made = (kind for kind in sights.made_silently(self._vocabulary))
+            made = (kind for kind in field_sets.made_silently(self._vocabulary))
             seen += [
-                (kind, sights.of_kind(self._vocabulary, kind), frozenset[str]())
+                (kind, field_sets.of_kind(self._vocabulary, kind), frozenset[str]())
                 for kind in made
-                if sights.of_kind(self._vocabulary, kind).forms
+                if field_sets.of_kind(self._vocabulary, kind).forms
             ]
         meant = [one for one in seen if types is not None and one[0] in types] or seen
         whole, sight, statuses = Sight(), Sight(), frozenset[str]()
@@ -122,7 +122,7 @@ class WhereJudge:
             if name == "method":
                 self._methods(place, wanted, globs)
             elif head in CARRIED and rest:
-                carried = sights.of_requests(self._vocabulary, named, globs)
+                carried = field_sets.of_requests(self._vocabulary, named, globs)
                 self._look(place, rest, wanted, carried, "what such a request carries")
             elif head in self._derived_heads:
                 self._derived(place, name, wanted)
@@ -149,12 +149,12 @@ class WhereJudge:
     def _derived(self, place: Path, name: str, wanted: object) -> None:
         head, _, rest = name.partition(".")
         if not rest:
-            member = next(iter(sights.of_root(self._vocabulary, head).names))
+            member = next(iter(field_sets.of_root(self._vocabulary, head).names))
             message = f"`{head}` is a whole object; name a member of it, as in `{head}.{member}`"
             self._document.warn(place, message, key=True)
             return
         what = "what the requests carry that make something" if head in CARRIED else f"a {head}"
-        self._look(place, rest, wanted, sights.of_root(self._vocabulary, head), what)
+        self._look(place, rest, wanted, field_sets.of_root(self._vocabulary, head), what)
 
     def _other_kinds(self, wanted: object, told_of: Iterable[str]) -> str:
         """The kinds that are asked for and that there are, none of which is told of; "" where one is."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
-from simulator.engine.durable.kept import Kept
+from simulator.engine.durable.stored_world import Kept
 from simulator.engine.records.requests import requests_of
 from simulator.engine.server.keeping import Use
-from simulator.engine.server.running.uses import LastUses
+from simulator.engine.server.running.last_used import LastUses
 from simulator.engine.worlds.quotas import objects_of
 from simulator.kernel.world import World
 

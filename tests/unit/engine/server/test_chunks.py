@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from simulator.engine.server.running.slices import (
+from simulator.engine.server.running.chunks import (
     PIECE,
     Content,
     Pieces,

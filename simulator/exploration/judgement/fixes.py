@@ -17,7 +17,7 @@ class Advice(NamedTuple):
     clause: str
 
 
-_READ = loads(files(__package__).joinpath("mending.json").read_bytes())
+_READ = loads(files(__package__).joinpath("fixes.json").read_bytes())
 VERDICTS: Mapping[str, str] = _READ["verdicts"]
 """What each verdict says, in a sentence."""
 ADVICE: Mapping[str, Advice] = {name: Advice(*texts) for name, texts in _READ["classes"].items()}

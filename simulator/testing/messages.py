@@ -9,7 +9,7 @@ from simulator.testing.errors import NotReached, SimulatorError
 
 if TYPE_CHECKING:
     from simulator.engine.control.shapes import Envelope
-    from simulator.testing.seen import SeenWorld
+    from simulator.testing.reading import SeenWorld
 
 _SHOWN = 12
 _CAME_SHOWN = 20
@@ -166,7 +166,7 @@ if TYPE_CHECKING:
     from simulator.engine.control.history.timeline import Timeline, TimelineEntry
     from simulator.engine.control.scenarios.faults import FaultList
     from simulator.engine.insight.shapes import Finding
-    from simulator.testing.seen import SeenWorld
+    from simulator.testing.reading import SeenWorld
 
 _LINES = 40
 
