@@ -28,13 +28,10 @@ _LONGEST = 200
 class KeyPair(Record):
     """A public and a secret key with what they are allowed. The public key is the record's id."""
 
+    kind = "api_key"
     secret_key: str
     label: str
     permissions: tuple[str, ...] = PERMISSIONS
-
-    @property
-    def kind(self) -> str:
-        return "api_key"
 
     @property
     def public_key(self) -> str:

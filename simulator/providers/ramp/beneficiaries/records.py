@@ -79,15 +79,12 @@ Details: TypeAlias = BankAccountDetails | PhoneNumberDetails | WalletAddressDeta
 class Beneficiary(Record):
     """A saved recipient. `details` are as shown; `country` and `fiat_currency` are None for a wallet address."""
 
+    kind = "beneficiary"
     type: BeneficiaryType
     name: str
     country: Country | None
     fiat_currency: FiatCode | None
     details: Details
-
-    @property
-    def kind(self) -> str:
-        return "beneficiary"
 
     @property
     def method(self) -> Method | None:

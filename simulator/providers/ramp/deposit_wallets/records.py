@@ -17,43 +17,34 @@ from simulator.kernel.world import World
 class Wallet(Record):
     """A dedicated receiving address; `memo` tells wallets apart where they share one (stellar)."""
 
+    kind = "wallet"
     network: str
     address: str
     memo: str | None
     label: str | None
     reference: str | None
 
-    @property
-    def kind(self) -> str:
-        return "wallet"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LightningAddress(Record):
     """A reusable name@domain."""
 
+    kind = "lightning_address"
     wallet_id: Id
     address: str
     lnurl: str
-
-    @property
-    def kind(self) -> str:
-        return "lightning_address"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invoice(Record):
     """A request for one payment; it can be paid while now < `expires_at_ms` (decision S1)."""
 
+    kind = "invoice"
     wallet_id: Id
     amount_sats: int
     description: str | None
     payment_request: str
     expires_at_ms: Milliseconds
-
-    @property
-    def kind(self) -> str:
-        return "invoice"
 
 
 LightningEntry: TypeAlias = LightningAddress | Invoice
@@ -64,6 +55,7 @@ LightningEntry: TypeAlias = LightningAddress | Invoice
 class Deposit(Record):
     """Money that came in. `confirmations` is None over Lightning; `reason` says why it failed."""
 
+    kind = "deposit"
     wallet_id: Id
     network: str
     asset: str
@@ -73,10 +65,6 @@ class Deposit(Record):
     confirmations: int | None
     reference: str | None
     reason: str | None = None
-
-    @property
-    def kind(self) -> str:
-        return "deposit"
 
 
 WALLETS = TableKey("wallets", Wallet, per_environment=True)

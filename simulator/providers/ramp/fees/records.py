@@ -94,6 +94,7 @@ class FeeProduct(Record):
     `updated_at_ms` is 0 while nobody has changed the product since the account was opened.
     """
 
+    kind = "fee_product"
     product: ProductName
     name: str
     network: str | None
@@ -107,10 +108,6 @@ class FeeProduct(Record):
     max_fee: Decimal | None
     network_fee: NetworkFee | None
     limits: Limits
-
-    @property
-    def kind(self) -> str:
-        return "fee_product"
 
     @property
     def nulls(self) -> int:

@@ -59,22 +59,16 @@ class Profile:
 class ProfileStatus(Record):
     """The account as a resource that has a status. It lies in the one row of the account, as its KYC does."""
 
+    kind = "profile"
     profile: Profile
-
-    @property
-    def kind(self) -> str:
-        return "profile"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kyc(Record):
     """The KYC of the account as a resource; events tell of it by the account's user_id."""
 
+    kind = "kyc"
     profile: Profile
-
-    @property
-    def kind(self) -> str:
-        return "kyc"
 
     @property
     def object_id(self) -> str:

@@ -16,6 +16,7 @@ from simulator.providers.ramp.transactions import Quote
 class RampQuote(Quote):
     """A locked price of an onramp or offramp. Networks are canonical names, amounts exact."""
 
+    kind = "ramp_quote"
     type: Direction
     network: RampNetwork
     asset: str
@@ -26,10 +27,6 @@ class RampQuote(Quote):
     destination_amount: Decimal
     fee: Fee
     product_id: Id
-
-    @property
-    def kind(self) -> str:
-        return "ramp_quote"
 
     @property
     def source_currency(self) -> str:

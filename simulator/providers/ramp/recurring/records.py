@@ -71,6 +71,7 @@ class RecurringPayment(Record):
     was fetched (decision S20).
     """
 
+    kind = "recurring_payment"
     name: str
     type: PaymentType
     symbol: str
@@ -92,10 +93,6 @@ class RecurringPayment(Record):
     activated_at_ms: Milliseconds | None = None
     paused_at_ms: Milliseconds | None = None
     pause_reason: str | None = None
-
-    @property
-    def kind(self) -> str:
-        return "recurring_payment"
 
     @property
     def source(self) -> Currency:

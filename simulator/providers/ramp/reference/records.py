@@ -99,11 +99,8 @@ class Bank:
 class Network(Record):
     """The status of one network in one environment; `name` is the canonical network."""
 
+    kind = "network"
     name: str
-
-    @property
-    def kind(self) -> str:
-        return "network"
 
 
 _LISTED_FIGURES = ("min_withdraw", "max_withdraw", "deposit_fees", "slippage")
