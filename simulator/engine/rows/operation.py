@@ -13,7 +13,7 @@ Name, description, body, query and answer are those of the function. Its annotat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cache
 from inspect import cleandoc
@@ -104,8 +104,8 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     or expired, before any business rule (decision H2); `uses` is its root, where the path names it. `group` is the
     permission group of decision H18 ("" = free to all); `reads` says that the permission `read` suffices.
     `refuses_with` replaces missing_parameter and invalid_parameter where the specification says so.
-    `guessed` are those of the `errors` of which the specification does not say that this operation answers them, each
-    with the decision it rests on. `description` says in a few sentences what it does, requires, books or sends, and
+    `errors` are the codes it may raise, each with its basis: `specified`, or the decision by which this operation
+    raises it. `description` says in a few sentences what it does, requires, books or sends, and
     when it is refused. `statuses` are the states that its successful answer may show, () where that is any of them.
     """
 
@@ -132,8 +132,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     profile_gate: bool = True
     idempotent: bool = True
     refuses_with: str = ""
-    errors: tuple[str, ...] = ()
-    guessed: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
     basis: str = "specified"
     description: str = ""
     statuses: tuple[str, ...] = ()
@@ -191,6 +190,16 @@ class Variants(Generic[BodyT]):
         return self.models().get(value) if isinstance(value, str) else None
 
 
+def specified(*codes: str) -> dict[str, str]:
+    """Return error codes with the basis `specified`, for the `errors` of an operation."""
+    return dict.fromkeys(codes, "specified")
+
+
+def _with_bases(errors: Iterable[str], *, finds: bool) -> Mapping[str, str]:
+    found = dict(errors) if isinstance(errors, Mapping) else specified(*errors)
+    return found if not finds or any(code.endswith("not_found") for code in found) else specified("not_found") | found
+
+
 @dataclass(frozen=True)
 class OperationDecorator:
     """Makes the operations of one chapter: they share the tag in the contract and the permission group."""
@@ -219,8 +228,7 @@ class OperationDecorator:
         profile_gate: bool = True,
         idempotent: bool = True,
         refuses_with: str = "",
-        errors: tuple[str, ...] = (),
-        guessed: Mapping[str, str] | None = None,
+        errors: Iterable[str] = (),
         basis: str = "specified",
         statuses: tuple[str, ...] = (),
         shows: str = "",
@@ -228,7 +236,8 @@ class OperationDecorator:
         """Declare the decorated function as the operation `route`, such as `GET /wallets/{id}`.
 
         `status` is 200, or 204 where the function returns None, unless it is given. An operation with the method GET
-        only reads. The other parameters are the fields of `Operation`.
+        only reads. `errors` without bases are specified. An operation on the resource of its path raises not_found
+        unless it declares another code for that. The other parameters are the fields of `Operation`.
         """
         method, path = route.split(" ")
 
@@ -270,8 +279,7 @@ class OperationDecorator:
                 profile_gate,
                 idempotent,
                 refuses_with,
-                errors,
-                guessed or {},
+                _with_bases(errors, finds=load is not None and "{" in path),
                 basis,
                 " ".join(cleandoc(action.__doc__ or "").split()),
                 statuses,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator.engine.rows.error import ErrorCode
+from simulator.engine.rows.operation import specified
 
 INSUFFICIENT_BALANCE = ErrorCode(
     "insufficient_balance", 422, "the wallet balance is too low", after="insufficient_deposit"
@@ -11,7 +12,11 @@ SLIPPAGE_EXCEEDED = ErrorCode("slippage_exceeded", 422, "the swap rate moved bey
 
 NO_ASSET = ("unsupported_network", "unsupported_asset")
 NO_AMOUNT = ("amount_too_low", "amount_too_high")
-NO_QUOTE = ("quote_not_found", "quote_already_used", "quote_expired", "unsupported_pair", "network_unavailable")
+NO_QUOTE = specified("quote_expired", "network_unavailable") | {
+    "quote_not_found": "S2",
+    "quote_already_used": "S2",
+    "unsupported_pair": "M15",
+}
 """What quotes and estimates refuse, and what using a quote refuses."""
 
 ERRORS = (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from simulator.engine.records.listing import CREATION_DATES, Filter, Listing, ListRequest, by_field
 from simulator.engine.records.records import create, new_fields, remove
 from simulator.engine.rows.handlers import by_id, page
-from simulator.engine.rows.operation import Call, OperationDecorator, Variants
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.shapes import Page
 from simulator.providers.ramp.beneficiaries import bodies, shapes
 from simulator.providers.ramp.beneficiaries.errors import UNSUPPORTED_PROVIDER
@@ -63,15 +63,8 @@ def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
     status=201,
     variants=Variants("type", lambda: bodies.BY_TYPE),
     check=check_account_number,
-    errors=(
-        "unsupported_pair",
-        "invalid_bank_account",
-        "invalid_phone_number",
-        "unsupported_provider",
-        "unsupported_asset",
-        "invalid_wallet_address",
-    ),
-    guessed={"invalid_bank_account": "R3", "unsupported_provider": "R2"},
+    errors=specified("unsupported_pair", "invalid_phone_number", "unsupported_asset", "invalid_wallet_address")
+    | {"invalid_bank_account": "R3", "unsupported_provider": "R2"},
 )
 def create_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.BeneficiaryShape:
     """Saves who can be paid later: a bank account or mobile money number for fiat, or a crypto address. The details
@@ -156,7 +149,6 @@ def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddr
     "DELETE /beneficiaries/{id}",
     "Remove a beneficiary; past transactions are unaffected",
     load=_FIND,
-    errors=("not_found",),
 )
 def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
     """Removes a beneficiary: it can be paid no more. Past transactions keep it, and runs of recurring payments that
@@ -218,7 +210,6 @@ def list_beneficiaries(call: Call[None, ListRequest, None]) -> Page[shapes.Benef
     "GET /beneficiaries/{id}",
     "One beneficiary",
     load=_FIND,
-    errors=("not_found",),
     shows="beneficiary",
 )
 def get_beneficiary(call: Call[None, None, Beneficiary]) -> shapes.BeneficiaryShape:

@@ -13,7 +13,7 @@ from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError, invalid, not_found
 from simulator.engine.rows.handlers import by_id
 from simulator.engine.rows.kind import Arrival
-from simulator.engine.rows.operation import Call, OperationDecorator, Variants
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.fields import Nothing
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
@@ -63,8 +63,7 @@ def load_entry(call: Call) -> LightningEntry:
     status=201,
     variants=Variants("type", lambda: bodies.ENTRIES),
     load=find_wallet,
-    errors=("not_found", "unsupported_network", "wallet_disabled"),
-    guessed={"unsupported_network": "S13"},
+    errors={"unsupported_network": "S13"} | specified("wallet_disabled"),
     statuses=("active", "pending"),
 )
 def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes.LightningEntryShape:
@@ -141,7 +140,7 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
     "DELETE /wallets/{id}/lightning/{lightning_id}",
     "Disable a Lightning address or an unpaid invoice",
     load=load_entry,
-    errors=("not_found", "invalid_state"),
+    errors=("invalid_state",),
 )
 def disable_lightning_entry(call: Call[None, None, LightningEntry]) -> None:
     """Disables a Lightning address or a pending invoice: nothing can be paid to it any more. An invoice that was paid,

@@ -15,7 +15,7 @@ from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import invalid
 from simulator.engine.rows.handlers import page
 from simulator.engine.rows.kind import Arrival
-from simulator.engine.rows.operation import Call
+from simulator.engine.rows.operation import Call, specified
 from simulator.engine.text.fields import Nothing, Wrong, check_decimals, wrong
 from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
@@ -60,8 +60,7 @@ from simulator.providers.ramp.transactions import credit_deposit, fresh_memo
     "POST /wallets",
     "Create a receiving address on a network",
     status=201,
-    errors=("unsupported_network", "network_unavailable"),
-    guessed={"network_unavailable": "S22"},
+    errors=specified("unsupported_network") | {"network_unavailable": "S22"},
     statuses=("active",),
 )
 def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletShape:
@@ -97,7 +96,7 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
     return render_wallet(world, wallet)
 
 
-@operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=find_wallet, errors=("not_found",))
+@operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=find_wallet)
 def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
     """Changes what is sent: the label, or whether deposits are credited. A disabled wallet receives nothing until it is
     enabled again; deposits that were detected before are still credited. No event is sent.
@@ -260,7 +259,6 @@ _LIGHTNING = Listing[LightningEntry](
     answer=lambda: shapes.DepositList,
     query=_DEPOSITS,
     load=find_wallet,
-    errors=("not_found",),
     shows="deposit",
 )
 def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.DepositShape]:
@@ -275,7 +273,6 @@ def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.D
     answer=lambda: shapes.LightningList,
     query=_LIGHTNING,
     load=find_wallet,
-    errors=("not_found",),
     shows="lightning_entry",
 )
 def list_lightning_entries(call: Call[None, ListRequest, Wallet]) -> Page[shapes.LightningEntryShape]:
@@ -294,7 +291,6 @@ def list_wallets(call: Call[None, ListRequest, None]) -> Page[shapes.WalletShape
     "GET /wallets/{id}",
     "A deposit wallet with its Lightning addresses",
     load=find_wallet,
-    errors=("not_found",),
     shows="wallet",
 )
 def get_wallet(call: Call[None, None, Wallet]) -> shapes.WalletShape:

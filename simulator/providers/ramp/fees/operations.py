@@ -262,7 +262,7 @@ def list_fees(call: Call[None, ListRequest, None]) -> FeeProductList:
     return page_of(call.query, listed, lambda row: render_product(call.world, row))
 
 
-@operation("GET /fees/{id}", "One fee product", load=lookup, errors=("not_found",))
+@operation("GET /fees/{id}", "One fee product", load=lookup)
 def get_fee(call: Call[None, None, FeeProduct]) -> shapes.FeeProduct:
     """Shows one fee product, active or not."""
     return render_product(call.world, call.resource)

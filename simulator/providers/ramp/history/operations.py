@@ -163,7 +163,6 @@ def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
     "One transaction",
     answer=lambda: shapes.TransactionShape,
     load=_FIND,
-    errors=("not_found",),
     shows="transaction",
 )
 def get_transaction(call: Call[None, None, Transaction]) -> Shown:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.engine.rows.error import ApiError, invalid
-from simulator.engine.rows.operation import Call, OperationDecorator
+from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
@@ -78,9 +78,6 @@ def _confirm_body(call: Call) -> type[bodies.Confirmation]:
     )
 
 
-_PRICING = ("unsupported_pair", "amount_too_low", "amount_too_high", "network_unavailable")
-
-
 DEADLINE = "ramp.deadline"
 
 
@@ -128,8 +125,7 @@ def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
     status=201,
     check=check_quote,
     money=True,
-    errors=_PRICING,
-    guessed={"network_unavailable": "S22"},
+    errors=specified("unsupported_pair", "amount_too_low", "amount_too_high") | {"network_unavailable": "S22"},
     statuses=("active",),
 )
 def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
@@ -214,21 +210,9 @@ def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     uses="quote",
     load=load_quote,
     money=True,
-    errors=(
-        "quote_not_found",
-        "quote_expired",
-        "quote_already_used",
-        "not_found",
-        "beneficiary_mismatch",
-        "invalid_wallet_address",
-        "invalid_phone_number",
-        "invalid_bank_account",
-        "amount_too_high",
-        "unsupported_pair",
-        "payment_failed",
-        "network_unavailable",
-    ),
-    guessed={
+    errors=specified("quote_not_found", "quote_expired", "quote_already_used")
+    | specified("beneficiary_mismatch", "invalid_wallet_address")
+    | {
         "not_found": "S23",
         "invalid_phone_number": "R4",
         "invalid_bank_account": "R5",

@@ -73,18 +73,7 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     ),
     check=check_create,
     money=True,
-    errors=(
-        "not_found",
-        "unsupported_network",
-        "unsupported_asset",
-        "beneficiary_mismatch",
-        "amount_too_low",
-        "invalid_wallet_address",
-        "invalid_phone_number",
-        "invoice_expired",
-        "network_unavailable",
-    ),
-    guessed={
+    errors={
         "not_found": "S23",
         "unsupported_network": "S23",
         "unsupported_asset": "S23",

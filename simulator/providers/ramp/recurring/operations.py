@@ -11,7 +11,7 @@ from simulator.engine.records.listing import CREATION_DATES, DATES, Listing, Lis
 from simulator.engine.records.records import move, remove, render, save
 from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.rows.handlers import by_id, page
-from simulator.engine.rows.operation import Call, Variants
+from simulator.engine.rows.operation import Call, Variants, specified
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Page
@@ -38,17 +38,7 @@ from simulator.providers.ramp.transactions import STATUSES as TRANSACTION_STATUS
 _FIND = by_id(PAYMENTS, "recurring payment")
 
 
-_START_ERRORS = (
-    "not_found",
-    "invalid_state",
-    "amount_too_low",
-    "amount_too_high",
-    "unsupported_pair",
-    "invoice_expired",
-)
-
-
-_START_GUESSED = {
+_START_ERRORS = specified("invalid_state") | {
     "amount_too_low": "S20",
     "amount_too_high": "S20",
     "unsupported_pair": "M15",
@@ -81,7 +71,7 @@ def _not_before_today(world: World, start_date: str, timezone: str) -> None:
     variants=Variants("frequency", lambda: bodies.SCHEDULES),
     check=check_schedule,
     load=_FIND,
-    errors=("not_found", "invalid_state"),
+    errors=("invalid_state",),
     statuses=("draft", "paused"),
 )
 def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
@@ -112,8 +102,7 @@ def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPaymen
     "GET /recurring-payments/{id}/review",
     "What the runs would do and cost; needed once before activation",
     load=_FIND,
-    errors=("not_found", "invalid_state", "unsupported_pair", "amount_too_high"),
-    guessed={"unsupported_pair": "M15", "amount_too_high": "fee-unreachable"},
+    errors=specified("invalid_state") | {"unsupported_pair": "M15", "amount_too_high": "fee-unreachable"},
 )
 def review_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.Review:
     """Shows what the runs would do as things are now: who is paid, what one run costs, when the next ones are, and what
@@ -141,7 +130,6 @@ def review_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes
     money=True,
     load=_FIND,
     errors=_START_ERRORS,
-    guessed=_START_GUESSED,
 )
 def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> shapes.Activation:
     """Starts the runs of a draft whose present schedule has been reviewed: plans the next run and sends the event
@@ -161,7 +149,7 @@ def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> s
     return answer
 
 
-@operation("POST /recurring-payments/{id}/pause", "Pause the runs", load=_FIND, errors=("not_found", "invalid_state"))
+@operation("POST /recurring-payments/{id}/pause", "Pause the runs", load=_FIND, errors=("invalid_state",))
 def pause_recurring_payment(call: Call[bodies.PauseBody, None, RecurringPayment]) -> shapes.Pause:
     """Stops an active recurring payment until it is restarted: no run is planned, and one that is under way finishes.
     Sends the event recurring_payment.paused. After three failed runs in a row this happens by itself. Refused with
@@ -188,7 +176,6 @@ def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> Non
     check=check_restart,
     load=_FIND,
     errors=_START_ERRORS,
-    guessed=_START_GUESSED,
     statuses=("active",),
 )
 def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
@@ -213,7 +200,6 @@ def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPaym
     "End a recurring payment; what it paid stays",
     basis="S20",
     load=_FIND,
-    errors=("not_found",),
 )
 def delete_recurring_payment(call: Call[None, None, RecurringPayment]) -> None:
     """Ends a recurring payment for good, whatever its status: there are no further runs. What it has paid stays. Sends
@@ -271,7 +257,6 @@ TRANSACTION_LIST = Listing(
     answer=lambda: shapes.RecurringTransactionList,
     query=TRANSACTION_LIST,
     load=_FIND,
-    errors=("not_found",),
 )
 def list_recurring_transactions(call: Call[None, ListRequest, RecurringPayment]) -> Page[Shown]:
     """Lists the transactions that the runs of one recurring payment made, newest first. A run that failed before it
@@ -297,7 +282,6 @@ def list_recurring_payments(call: Call[None, ListRequest, None]) -> Page[shapes.
     "One recurring payment",
     basis="S20",
     load=_FIND,
-    errors=("not_found",),
     shows="recurring_payment",
 )
 def get_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.RecurringPaymentShape:

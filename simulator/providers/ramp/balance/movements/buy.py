@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.engine.rows.operation import Call, OperationDecorator
+from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.providers.ramp.balance import bodies, shapes
@@ -46,8 +46,7 @@ def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
     status=201,
     check=check_buy_quote,
     money=True,
-    errors=(*NO_ASSET, "unsupported_pair", *NO_AMOUNT, "network_unavailable"),
-    guessed={"unsupported_pair": "H5"},
+    errors=specified(*NO_ASSET, *NO_AMOUNT, "network_unavailable") | {"unsupported_pair": "H5"},
 )
 def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteShape:
     """Locks the rate and the fee of a purchase for 30 minutes: fiat that is paid in becomes crypto in the balance. The
@@ -96,22 +95,9 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
     check=check_buy,
     claim=claim("buy"),
     money=True,
-    errors=(
-        *NO_QUOTE,
-        "invalid_phone_number",
-        "invalid_bank_account",
-        "amount_too_high",
-        "insufficient_balance",
-        "payment_failed",
-    ),
-    guessed={
-        "quote_not_found": "S2",
-        "quote_already_used": "S2",
-        "unsupported_pair": "M15",
-        "invalid_phone_number": "R4",
-        "invalid_bank_account": "R5",
-        "payment_failed": "S3",
-    },
+    errors=NO_QUOTE
+    | specified("amount_too_high", "insufficient_balance")
+    | {"invalid_phone_number": "R4", "invalid_bank_account": "R5", "payment_failed": "S3"},
     statuses=("pending",),
 )
 def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:

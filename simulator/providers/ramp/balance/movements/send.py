@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from simulator.engine.records.records import move, present
-from simulator.engine.rows.operation import Call, OperationDecorator, Variants
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.ledger import available
@@ -24,7 +24,6 @@ from simulator.providers.ramp.balance.destinations import (
     require_payable,
     resolve_destination,
 )
-from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import SendPricing, price_send, require_balance
 from simulator.providers.ramp.balance.quotes import require_up, side
@@ -44,17 +43,7 @@ from simulator.providers.ramp.transactions import (
 
 operation = OperationDecorator("Send", group="wallet")
 
-_ESTIMATE = (
-    "not_found",
-    *NO_ASSET,
-    "unsupported_pair",
-    "invalid_wallet_address",
-    "invalid_phone_number",
-    "invoice_expired",
-    *NO_AMOUNT,
-)
-
-_TO_SEND = {
+_ESTIMATE = {
     "not_found": "S23",
     "unsupported_network": "H5",
     "unsupported_asset": "H5",
@@ -92,7 +81,6 @@ def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, 
     check=check_send,
     reads=True,
     errors=_ESTIMATE,
-    guessed=_TO_SEND,
 )
 def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEstimate:
     """Tells the exact fee of a send and what the recipient would get, without moving or locking anything. Asset,
@@ -128,13 +116,9 @@ def price_send_to(
     variants=Variants("destination.type", lambda: bodies.SENDS),
     check=check_send,
     money=True,
-    errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable", "invalid_state", "wallet_disabled"),
-    guessed={
-        **_TO_SEND,
-        "insufficient_balance": "M12",
-        "network_unavailable": "S22",
-        "wallet_disabled": "S13",
-    },
+    errors=_ESTIMATE
+    | specified("invalid_state")
+    | {"insufficient_balance": "M12", "network_unavailable": "S22", "wallet_disabled": "S13"},
     statuses=("pending", "processing"),
 )
 def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:

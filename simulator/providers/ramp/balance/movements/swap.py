@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from simulator.engine.records.records import present
 from simulator.engine.rows.error import invalid
-from simulator.engine.rows.operation import Call, OperationDecorator
+from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
@@ -45,8 +45,8 @@ def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
     status=201,
     check=check_swap_quote,
     money=True,
-    errors=(*NO_ASSET, "unsupported_pair", *NO_AMOUNT, "insufficient_balance", "network_unavailable"),
-    guessed={"unsupported_pair": "M15"},
+    errors=specified(*NO_ASSET, *NO_AMOUNT, "insufficient_balance", "network_unavailable")
+    | {"unsupported_pair": "M15"},
 )
 def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuoteShape:
     """Locks the rate and the fees of a swap of one asset of the balance into another for 30 minutes. The amount is on
@@ -77,8 +77,7 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
     status=201,
     claim=claim("swap"),
     money=True,
-    errors=(*NO_QUOTE, "insufficient_balance", "slippage_exceeded"),
-    guessed={"quote_not_found": "S2", "quote_already_used": "S2", "unsupported_pair": "M15"},
+    errors=NO_QUOTE | specified("insufficient_balance", "slippage_exceeded"),
     statuses=("pending",),
 )
 def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransaction:

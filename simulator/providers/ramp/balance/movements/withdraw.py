@@ -10,13 +10,13 @@ from decimal import Decimal
 
 from simulator.engine.records.records import existing, present
 from simulator.engine.rows.error import invalid
-from simulator.engine.rows.operation import Call, OperationDecorator
+from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance import bodies, shapes
-from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET, NO_QUOTE
+from simulator.providers.ramp.balance.errors import NO_QUOTE
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import Pricing, price_withdraw, require_balance
 from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up
@@ -52,8 +52,8 @@ def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> No
     status=201,
     check=check_withdraw_quote,
     money=True,
-    errors=("not_found", *NO_ASSET, "unsupported_pair", "beneficiary_mismatch", *NO_AMOUNT, "network_unavailable"),
-    guessed={
+    errors=specified("beneficiary_mismatch")
+    | {
         "not_found": "S23",
         "unsupported_network": "H5",
         "unsupported_asset": "M6",
@@ -133,15 +133,9 @@ def estimate_withdraw(
     status=201,
     claim=claim("withdraw"),
     money=True,
-    errors=(*NO_QUOTE, "not_found", "insufficient_balance", "amount_too_high"),
-    guessed={
-        "quote_not_found": "S2",
-        "quote_already_used": "S2",
-        "unsupported_pair": "M15",
-        "network_unavailable": "S22",
-        "not_found": "gone-beneficiary",
-        "amount_too_high": "M14",
-    },
+    errors=NO_QUOTE
+    | specified("insufficient_balance")
+    | {"network_unavailable": "S22", "not_found": "gone-beneficiary", "amount_too_high": "M14"},
     statuses=("processing",),
 )
 def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawTransaction:
