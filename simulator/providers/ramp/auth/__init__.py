@@ -5,7 +5,6 @@ from __future__ import annotations
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.auth import operations
-from simulator.providers.ramp.auth.errors import ERRORS
 from simulator.providers.ramp.auth.gates import check_gates
 from simulator.providers.ramp.auth.operations import (
     all_keys,
@@ -20,7 +19,7 @@ from simulator.providers.ramp.auth.operations import (
 )
 from simulator.providers.ramp.auth.records import KEY_PAIRS, TOKENS
 from simulator.providers.ramp.auth.shapes import CLAUSES, render_key_pair
-from simulator.providers.ramp.auth.states import KEY_PAIR
+from simulator.providers.ramp.auth.states import ERRORS, KEY_PAIR
 
 ROOM = Room(
     "auth",

@@ -18,7 +18,6 @@ from simulator.engine.worlds.directory import directory_of
 from simulator.kernel.clock import DAY_MS, SECOND_MS
 from simulator.kernel.world import World
 from simulator.providers.ramp.auth import bodies
-from simulator.providers.ramp.auth.errors import ENVIRONMENT_MISMATCH, INVALID_CREDENTIALS
 from simulator.providers.ramp.auth.records import (
     KEY_PAIRS,
     PERMISSIONS,
@@ -31,7 +30,7 @@ from simulator.providers.ramp.auth.records import (
     tokens,
 )
 from simulator.providers.ramp.auth.shapes import TokenResponse, render_key_pair, render_new_key_pair, render_token
-from simulator.providers.ramp.auth.states import KEY_PAIR
+from simulator.providers.ramp.auth.states import ENVIRONMENT_MISMATCH, INVALID_CREDENTIALS, KEY_PAIR
 from simulator.providers.ramp.key_forms import MODES, prefix
 from simulator.providers.ramp.profile import require_production_access
 

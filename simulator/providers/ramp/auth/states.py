@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ErrorCode
 from simulator.kernel.machine import Machine, Move
 
 KEY_PAIR = Machine(
@@ -11,4 +12,14 @@ KEY_PAIR = Machine(
         "active": (Move("revoke_key", "revoked"),),
         "revoked": (),
     },
+)
+
+INVALID_CREDENTIALS = ErrorCode(
+    "invalid_credentials", 401, "the key pair does not match or is revoked", after="unauthorized"
+)
+ENVIRONMENT_MISMATCH = ErrorCode("environment_mismatch", 401, "a sandbox key on production or the reverse")
+
+ERRORS = (
+    INVALID_CREDENTIALS,
+    ENVIRONMENT_MISMATCH,
 )

@@ -14,7 +14,6 @@ from simulator.providers.ramp.balance.destinations import (
     parse_destination,
     resolve_destination,
 )
-from simulator.providers.ramp.balance.errors import ERRORS
 from simulator.providers.ramp.balance.movements import buy, send, swap, withdraw
 from simulator.providers.ramp.balance.movements.send import create_send, price_send_to
 from simulator.providers.ramp.balance.movements.withdraw import estimate_withdraw, execute_withdraw, make_withdraw_quote
@@ -29,7 +28,7 @@ from simulator.providers.ramp.balance.rendering import (
     render_withdraw,
     render_withdraw_quote,
 )
-from simulator.providers.ramp.balance.states import BUY, SEND, SWAP, WITHDRAW
+from simulator.providers.ramp.balance.states import BUY, ERRORS, SEND, SWAP, WITHDRAW
 from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
 ROOM = Room(

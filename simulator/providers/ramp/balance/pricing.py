@@ -15,7 +15,7 @@ from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance.destinations import Recipient
-from simulator.providers.ramp.balance.errors import INSUFFICIENT_BALANCE
+from simulator.providers.ramp.balance.states import INSUFFICIENT_BALANCE
 from simulator.providers.ramp.fees import (
     AMOUNT_TOO_LOW,
     Fee,

@@ -13,7 +13,6 @@ from simulator.engine.rows.handlers import by_id, page
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.shapes import Page
 from simulator.providers.ramp.beneficiaries import bodies, shapes
-from simulator.providers.ramp.beneficiaries.errors import UNSUPPORTED_PROVIDER
 from simulator.providers.ramp.beneficiaries.records import (
     BENEFICIARIES,
     TYPE_MEANINGS,
@@ -23,7 +22,7 @@ from simulator.providers.ramp.beneficiaries.records import (
     PhoneNumberDetails,
     WalletAddressDetails,
 )
-from simulator.providers.ramp.beneficiaries.states import MEANINGS
+from simulator.providers.ramp.beneficiaries.states import MEANINGS, UNSUPPORTED_PROVIDER
 from simulator.providers.ramp.reference import (
     COUNTRIES,
     INVALID_PHONE_NUMBER,

@@ -14,8 +14,6 @@ from simulator.engine.text.json import JsonObject
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.deposit_wallets import lightning, operations, shapes
-from simulator.providers.ramp.deposit_wallets.errors import ERRORS, INVOICE_EXPIRED, WALLET_DISABLED
-from simulator.providers.ramp.deposit_wallets.events import EVENTS
 from simulator.providers.ramp.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
 from simulator.providers.ramp.deposit_wallets.lightning import has_disabled_wallet, payment_failed, takes_payments
 from simulator.providers.ramp.deposit_wallets.operations import default_wallet
@@ -36,7 +34,16 @@ from simulator.providers.ramp.deposit_wallets.rendering import (
     render_entry,
     render_wallet,
 )
-from simulator.providers.ramp.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
+from simulator.providers.ramp.deposit_wallets.states import (
+    DEPOSIT,
+    ERRORS,
+    EVENTS,
+    INVOICE,
+    INVOICE_EXPIRED,
+    LIGHTNING_ADDRESS,
+    WALLET,
+    WALLET_DISABLED,
+)
 
 
 def _entry_kind(

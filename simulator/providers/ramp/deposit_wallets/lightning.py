@@ -19,7 +19,6 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
 from simulator.providers.ramp.deposit_wallets import bodies, shapes
-from simulator.providers.ramp.deposit_wallets.errors import WALLET_DISABLED
 from simulator.providers.ramp.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.providers.ramp.deposit_wallets.records import (
     ADDRESSES_BY_USERNAME,
@@ -34,6 +33,7 @@ from simulator.providers.ramp.deposit_wallets.records import (
     wallets,
 )
 from simulator.providers.ramp.deposit_wallets.rendering import render_entry
+from simulator.providers.ramp.deposit_wallets.states import WALLET_DISABLED
 from simulator.providers.ramp.incoming_transfers import LIGHTNING, expect, receiver_at
 from simulator.providers.ramp.reference import ASSETS, UNSUPPORTED_NETWORK
 from simulator.providers.ramp.transactions import IN_FLIGHT, Transaction, credit_deposit, payment_of

@@ -10,7 +10,6 @@ from simulator.engine.rows.room import Room
 from simulator.providers.ramp.fees import operations
 from simulator.providers.ramp.fees.catalogue import find_product
 from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, list_currencies
-from simulator.providers.ramp.fees.errors import AMOUNT_TOO_LOW, ERRORS
 from simulator.providers.ramp.fees.pricing import check_limits, formula, match, received, require_in_force, solve_source
 from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, FEES, Fee, FeeProduct, no_fee
 from simulator.providers.ramp.fees.shapes import (
@@ -21,7 +20,7 @@ from simulator.providers.ramp.fees.shapes import (
     show_app_fee,
     show_processing_fee,
 )
-from simulator.providers.ramp.fees.states import FEE_PRODUCT
+from simulator.providers.ramp.fees.states import AMOUNT_TOO_LOW, ERRORS, FEE_PRODUCT
 
 ROOM = Room(
     "fees",

@@ -17,7 +17,6 @@ from simulator.kernel.money import ZERO, Currency, add, divide_up, multiply
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.fees.catalogue import are_untouched, base_of, product_of, products_of
-from simulator.providers.ramp.fees.errors import AMOUNT_TOO_LOW
 from simulator.providers.ramp.fees.records import (
     IN_FIAT,
     WITH_FIAT,
@@ -27,6 +26,7 @@ from simulator.providers.ramp.fees.records import (
     fee_of,
     network_fee_currency,
 )
+from simulator.providers.ramp.fees.states import AMOUNT_TOO_LOW
 from simulator.providers.ramp.profile import AMOUNT_TOO_HIGH
 from simulator.providers.ramp.reference import UNSUPPORTED_PAIR
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ErrorCode
 from simulator.kernel.machine import Machine, Move
 
 STATUSES = {
@@ -17,3 +18,9 @@ FEE_PRODUCT = Machine(
         for state in STATUSES
     },
 )
+
+AMOUNT_TOO_LOW = ErrorCode(
+    "amount_too_low", 422, "below the minimum for the pair or asset", after="unsupported_pair", lasting=True
+)
+
+ERRORS = (AMOUNT_TOO_LOW,)

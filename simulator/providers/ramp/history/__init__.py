@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.history import operations, shapes
-from simulator.providers.ramp.history.errors import ERRORS
+from simulator.providers.ramp.history.states import ERRORS
 
 ROOM = Room(
     "history",

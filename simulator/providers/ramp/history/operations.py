@@ -14,9 +14,8 @@ from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Page
 from simulator.providers.ramp.history import shapes
-from simulator.providers.ramp.history.errors import ORDER_NOT_FOUND
 from simulator.providers.ramp.history.legs import order_amount
-from simulator.providers.ramp.history.states import ORDER_STATUS_MEANINGS, ORDER_STATUSES
+from simulator.providers.ramp.history.states import ORDER_NOT_FOUND, ORDER_STATUS_MEANINGS, ORDER_STATUSES
 from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODES, FIAT_CODES
 from simulator.providers.ramp.transactions import (
     SEARCHED,

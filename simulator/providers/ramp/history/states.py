@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ErrorCode
+
 ORDER_STATUSES = {
     "awaiting_payment": "pending",
     "awaiting_deposit": "pending",
@@ -22,3 +24,9 @@ ORDER_STATUS_MEANINGS = {
     "expired": "The payment or deposit did not arrive in time.",
     "refunded": "What was received or held went back.",
 }
+
+ORDER_NOT_FOUND = ErrorCode(
+    "order_not_found", 404, "no order with this order_id for the account", after="invalid_date_range", lasting=True
+)
+
+ERRORS = (ORDER_NOT_FOUND,)

@@ -9,8 +9,6 @@ from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.profile import operations, shapes
-from simulator.providers.ramp.profile.errors import AMOUNT_TOO_HIGH, ERRORS
-from simulator.providers.ramp.profile.events import EVENTS
 from simulator.providers.ramp.profile.gates import require_active, require_kyc, require_production_access
 from simulator.providers.ramp.profile.limits import (
     LIMITS,
@@ -36,7 +34,7 @@ from simulator.providers.ramp.profile.records import (
     put_kyc,
     put_status,
 )
-from simulator.providers.ramp.profile.states import KYC, PROFILE
+from simulator.providers.ramp.profile.states import AMOUNT_TOO_HIGH, ERRORS, EVENTS, KYC, PROFILE
 
 ROOM = Room(
     "profile",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from simulator.engine.rows.error import ApiError
 from simulator.kernel.world import World
-from simulator.providers.ramp.profile.errors import KYC_REQUIRED, PRODUCTION_ACCESS_REQUIRED
 from simulator.providers.ramp.profile.records import profile_of
+from simulator.providers.ramp.profile.states import KYC_REQUIRED, PRODUCTION_ACCESS_REQUIRED
 
 
 def require_active(world: World) -> None:

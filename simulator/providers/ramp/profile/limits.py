@@ -17,8 +17,8 @@ from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference
-from simulator.providers.ramp.profile.errors import AMOUNT_TOO_HIGH
 from simulator.providers.ramp.profile.records import profile_of
+from simulator.providers.ramp.profile.states import AMOUNT_TOO_HIGH
 
 LimitCharge: TypeAlias = tuple[str, Decimal, str, str]
 """What was charged to the limits: currency, amount, day (2026-01-05) and month (2026-01)."""

@@ -6,6 +6,8 @@ status from any other (control interface, `set_kyc` and `set_profile`). Setting 
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ErrorCode
+from simulator.engine.rows.event import EventType
 from simulator.kernel.machine import Machine, Move
 
 KYC_STATUSES = {
@@ -51,4 +53,40 @@ PROFILE = Machine(
         )
         for state in PROFILE_STATUSES
     },
+)
+
+KYC_REQUIRED = ErrorCode(
+    "kyc_required", 403, "the account has not passed KYC", anywhere=True, after="environment_mismatch"
+)
+PRODUCTION_ACCESS_REQUIRED = ErrorCode(
+    "production_access_required", 403, "live keys before production access was approved", anywhere=True
+)
+AMOUNT_TOO_HIGH = ErrorCode("amount_too_high", 422, "above the limit for the pair or account", after="amount_too_low")
+
+ERRORS = (
+    KYC_REQUIRED,
+    PRODUCTION_ACCESS_REQUIRED,
+    AMOUNT_TOO_HIGH,
+)
+
+EVENTS = (
+    EventType(
+        "kyc.approved",
+        "KYC was approved",
+        "kyc",
+        "Operations that move money are open to the account. `data.object` is the answer of GET /profile/kyc.",
+        after="beneficiary.deleted",
+    ),
+    EventType(
+        "kyc.action_required",
+        "compliance needs more information",
+        "kyc",
+        "`required_actions` in `data.object` say what is missing.",
+        example={
+            "required_actions": [
+                {"code": "identity_document", "message": "Upload a readable copy of your identity document."}
+            ]
+        },
+    ),
+    EventType("kyc.rejected", "KYC was rejected", "kyc", "Operations that move money are refused with kyc_required."),
 )

@@ -22,15 +22,6 @@ from simulator.providers.ramp.reference.addresses import (
     require_tx_hash,
 )
 from simulator.providers.ramp.reference.banks import require_account_number, require_bank
-from simulator.providers.ramp.reference.errors import (
-    ERRORS,
-    INVALID_PHONE_NUMBER,
-    INVALID_WALLET_ADDRESS,
-    UNSUPPORTED_ASSET,
-    UNSUPPORTED_NETWORK,
-    UNSUPPORTED_PAIR,
-)
-from simulator.providers.ramp.reference.events import EVENTS
 from simulator.providers.ramp.reference.networks import (
     NETWORK_ROWS,
     network,
@@ -73,7 +64,16 @@ from simulator.providers.ramp.reference.records import (
     listing,
     provider,
 )
-from simulator.providers.ramp.reference.states import NETWORK
+from simulator.providers.ramp.reference.states import (
+    ERRORS,
+    EVENTS,
+    INVALID_PHONE_NUMBER,
+    INVALID_WALLET_ADDRESS,
+    NETWORK,
+    UNSUPPORTED_ASSET,
+    UNSUPPORTED_NETWORK,
+    UNSUPPORTED_PAIR,
+)
 
 ROOM = Room(
     "reference",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from simulator.engine.rows.error import invalid
-from simulator.providers.ramp.reference.errors import INVALID_BANK_ACCOUNT
 from simulator.providers.ramp.reference.records import BANKS, Bank, bank, is_account_number
+from simulator.providers.ramp.reference.states import INVALID_BANK_ACCOUNT
 
 
 def require_bank(country: str, code: str, param: str) -> Bank:

@@ -11,9 +11,8 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import SECOND_MS, parse_timestamp
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.providers.ramp.reference.errors import NETWORK_UNAVAILABLE
 from simulator.providers.ramp.reference.records import NETWORK_FACTS, Network
-from simulator.providers.ramp.reference.states import NETWORK, SET, START
+from simulator.providers.ramp.reference.states import NETWORK, NETWORK_UNAVAILABLE, SET, START
 
 NETWORK_ROWS = TableKey("networks", Network, per_environment=True)
 DEGRADED_SLOWDOWN = 5

@@ -15,7 +15,6 @@ from simulator.engine.text.fields import Wrong, absent, wrong
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.money import Currency, rate_of
 from simulator.providers.ramp.reference import bodies, networks, rates, shapes
-from simulator.providers.ramp.reference.errors import UNSUPPORTED_PAIR
 from simulator.providers.ramp.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -25,6 +24,7 @@ from simulator.providers.ramp.reference.records import (
     RAMP_NETWORKS,
     asset,
 )
+from simulator.providers.ramp.reference.states import UNSUPPORTED_PAIR
 from simulator.providers.ramp.spelling import upper
 
 operation = OperationDecorator("Reference data")

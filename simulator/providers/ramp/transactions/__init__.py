@@ -18,8 +18,6 @@ from simulator.providers.ramp.transactions.actions import (
     payment_of,
     transactions,
 )
-from simulator.providers.ramp.transactions.errors import ERRORS
-from simulator.providers.ramp.transactions.events import EVENTS
 from simulator.providers.ramp.transactions.kinds import quote_kind, transaction_kind
 from simulator.providers.ramp.transactions.quotes import (
     EXPIRY,
@@ -49,7 +47,7 @@ from simulator.providers.ramp.transactions.records import (
     holder,
     new_order_fields,
 )
-from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
+from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION, ERRORS, EVENTS, IN_FLIGHT, STATUSES
 
 ROOM = Room(
     "transactions",

@@ -19,7 +19,7 @@ from simulator.kernel.fields import Milliseconds
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.providers.ramp.transactions.errors import QUOTE_ALREADY_USED, QUOTE_EXPIRED, QUOTE_NOT_FOUND
+from simulator.providers.ramp.transactions.states import QUOTE_ALREADY_USED, QUOTE_EXPIRED, QUOTE_NOT_FOUND
 
 QUOTE_LIFETIME_MS = 30 * MINUTE_MS
 EXPIRY = "quote.expiry"

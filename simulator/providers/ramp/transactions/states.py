@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ErrorCode
+from simulator.engine.rows.event import EventType
 from simulator.kernel.machine import Machine, Move
 
 DEPOSIT_TRANSACTION = Machine(
@@ -25,3 +27,99 @@ STATUSES = {
 
 IN_FLIGHT = ("pending", "processing")
 """A transaction of the balance that may still succeed."""
+
+QUOTE_EXPIRED = ErrorCode(
+    "quote_expired", 422, "the quote is older than 30 minutes", after="amount_too_high", lasting=True
+)
+QUOTE_ALREADY_USED = ErrorCode("quote_already_used", 409, "the quote was already confirmed")
+QUOTE_NOT_FOUND = ErrorCode("quote_not_found", 404, "no such quote for the account", lasting=True)
+PAYMENT_FAILED = ErrorCode(
+    "payment_failed", 422, "the payer's provider declined the collection", after="beneficiary_mismatch"
+)
+PAYOUT_FAILED = ErrorCode("payout_failed", 422, "the recipient's bank or provider rejected the payout; funds refunded")
+INSUFFICIENT_DEPOSIT = ErrorCode("insufficient_deposit", 422, "the deposit is less than the quoted amount")
+
+ERRORS = (
+    QUOTE_EXPIRED,
+    QUOTE_ALREADY_USED,
+    QUOTE_NOT_FOUND,
+    PAYMENT_FAILED,
+    PAYOUT_FAILED,
+    INSUFFICIENT_DEPOSIT,
+)
+
+_TX_HASH = "0x3f1c9a7be2d4058617c3f9ab24de6071859bc3f2a7d0e416582b9cf3a1d7e604"
+
+EVENTS = (
+    EventType(
+        "transaction.created",
+        "an onramp or offramp transaction is created",
+        "transaction",
+        "The first event of a ramp; the one that says what is waited for follows at once.",
+    ),
+    EventType(
+        "transaction.awaiting_payment",
+        "an onramp waits for the fiat payment",
+        "transaction",
+        "`payment_instructions` tell the payer how to pay, before the quote's `expires_at`.",
+    ),
+    EventType(
+        "transaction.awaiting_deposit",
+        "an offramp waits for the crypto deposit",
+        "transaction",
+        "`deposit` tells where to send how much, before `deposit_by`.",
+        example_of="offramp",
+    ),
+    EventType(
+        "transaction.processing",
+        "the payment or deposit of a transaction has arrived, or a wallet operation was accepted or broadcast",
+        "transaction",
+        "The money is in the service's hands; completed, failed or refunded follows.",
+        example_of="offramp",
+        example={"tx_hash": _TX_HASH},
+    ),
+    EventType(
+        "transaction.completed",
+        "the crypto was delivered, the fiat was paid out, or a send or swap is final",
+        "transaction",
+        "Nothing more happens to the transaction, but for a refund by hand.",
+        is_last=True,
+        example_of="offramp",
+        example={"tx_hash": _TX_HASH},
+    ),
+    EventType(
+        "transaction.failed",
+        "a transaction has failed",
+        "transaction",
+        "`failure_code` says why. What had been received is refunded where possible: transaction.refunded follows.",
+        requires=("failure_code",),
+        also=("refunded",),
+        is_last=True,
+        example_of="offramp",
+        example={"tx_hash": _TX_HASH, "failure_code": "payout_failed"},
+    ),
+    EventType(
+        "transaction.expired",
+        "neither payment nor deposit came before the deadline",
+        "transaction",
+        "Nothing was received, so nothing goes back. Make a new quote to try again.",
+        is_last=True,
+    ),
+    EventType(
+        "transaction.refunded",
+        "the money went back to the payer, the refund_address or the balance",
+        "transaction",
+        "The amount went back in full, fee included.",
+        is_last=True,
+        example_of="offramp",
+        example={"tx_hash": _TX_HASH, "failure_code": "payout_failed"},
+    ),
+    EventType(
+        "quote.expired",
+        "a quote passed its 30 minute validity unused",
+        "quote",
+        "Of quotes of all four kinds; `data.object` is the quote as its own kind is shown. Make a new one.",
+        narrows=False,
+        after="lightning.invoice_expired",
+    ),
+)

@@ -11,12 +11,12 @@ from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.providers.ramp.balance import bodies, shapes
-from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET, NO_QUOTE
 from simulator.providers.ramp.balance.named import named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import price_buy
 from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up
 from simulator.providers.ramp.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.providers.ramp.balance.rendering import render_buy, render_buy_quote
+from simulator.providers.ramp.balance.states import NO_AMOUNT, NO_ASSET, NO_QUOTE
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.ramps import bank_instructions, check_payer, require_payers_bank

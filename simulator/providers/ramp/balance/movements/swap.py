@@ -15,13 +15,13 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.kernel.money import plain, subtract
 from simulator.providers.ramp.balance import bodies, shapes
-from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET, NO_QUOTE, SLIPPAGE_EXCEEDED
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import minimum_received, price_swap, require_balance, swapped
 from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up, side
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_swap, render_swap_quote
 from simulator.providers.ramp.balance.settlement import settle_swap
+from simulator.providers.ramp.balance.states import NO_AMOUNT, NO_ASSET, NO_QUOTE, SLIPPAGE_EXCEEDED
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.reference import listing, swap_rate
 from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote

@@ -16,12 +16,12 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance import bodies, shapes
-from simulator.providers.ramp.balance.errors import NO_QUOTE
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import Pricing, price_withdraw, require_balance
 from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_withdraw, render_withdraw_quote
+from simulator.providers.ramp.balance.states import NO_QUOTE
 from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, Beneficiary, beneficiary
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.profile import charge_limits, check_amount
