@@ -58,7 +58,7 @@ class WebhookPage(TypedDict):
     data: Annotated[list[WebhookEndpoint], Assumed("webhook-answers", "items")]
     """The endpoints of this page."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """Which page this is, of how many."""
 
 
 class WebhookTestData(TypedDict):
@@ -118,7 +118,7 @@ class DeliveryPage(TypedDict):
     data: Annotated[list[WebhookDelivery], Assumed("W12", "items")]
     """The attempts of this page."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """Which page this is, of how many."""
 
 
 class RecordedDelivery(WebhookDelivery):

@@ -307,7 +307,7 @@ class AssetBalanceList(TypedDict):
     data: Annotated[list[AssetBalanceShape], Assumed("L6")]
     """The balances of this page: every asset on every network, those that are zero too."""
     pagination: Annotated[Pagination, Assumed("L6")]
-    """Where this page lies in the whole list."""
+    """Which page this is, of how many."""
 
 
 CLAUSES: Clauses = {

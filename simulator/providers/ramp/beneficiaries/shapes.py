@@ -75,7 +75,7 @@ class BeneficiaryPage(TypedDict):
     data: list[BeneficiaryShape]
     """The beneficiaries of this page."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """Which page this is, of how many."""
 
 
 def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:

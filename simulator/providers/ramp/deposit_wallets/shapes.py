@@ -222,7 +222,7 @@ class WalletList(TypedDict):
     data: list[WalletShape]
     """The wallets of this page."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """Which page this is, of how many."""
 
 
 class LightningList(TypedDict):
@@ -231,7 +231,7 @@ class LightningList(TypedDict):
     data: list[LightningEntryShape]
     """The Lightning addresses and invoices of this page."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """Which page this is, of how many."""
 
 
 class DepositList(TypedDict):
@@ -240,7 +240,7 @@ class DepositList(TypedDict):
     data: list[DepositShape]
     """The deposits of this page."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """Which page this is, of how many."""
 
 
 CLAUSES: Clauses = {

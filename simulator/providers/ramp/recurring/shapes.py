@@ -331,7 +331,7 @@ class RecurringTransactionList(TypedDict):
     ]
     """The transactions of this page: payouts of a withdrawal, sends of a send."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """Which page this is, of how many."""
 
 
 class RecurringPaymentList(TypedDict):
@@ -340,7 +340,7 @@ class RecurringPaymentList(TypedDict):
     data: Annotated[list[RecurringPaymentShape], Assumed("recurring-items", "items")]
     """The recurring payments of this page."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """Which page this is, of how many."""
 
 
 CLAUSES: Clauses = {
