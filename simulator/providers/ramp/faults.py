@@ -70,12 +70,7 @@ def _key_revoked(site: Site) -> Arming | None:
         return None
     sign_in = {"match": {"method": "POST", "path": "/auth/token"}, "respond": answered(401, "invalid_credentials")}
     calls = {"match": {}, "respond": answered(401, "unauthorized")}
-    return Arming(
-        (
-            {**sign_in, "skip": site.facts["tokens_before"]},
-            {**calls, "skip": site.facts["calls_before"]},
-        )
-    )
+    return Arming(({**sign_in, "skip": site.facts["tokens_before"]}, {**calls, "skip": site.facts["calls_before"]}))
 
 
 def _rate_moves(site: Site) -> Arming | None:

@@ -61,10 +61,7 @@ PROVIDER = Provider(
     account=transactions.holder,
     outages=Outages(tuple(reference.NETWORKS), DEPOSIT | SHORT, reference.network_status, "network.status_changed"),
     orders=OrderNumbers(transactions.by_order_id, _order_number),
-    clauses={
-        "deposit_not_matched": "Ramp quotes and ramps; decision S6",
-        "payment_not_taken": "Send; decision S9",
-    },
+    clauses={"deposit_not_matched": "Ramp quotes and ramps; decision S6", "payment_not_taken": "Send; decision S9"},
     advice={
         "late_confirmation": AdviceKind(
             "warning",

@@ -25,11 +25,7 @@ class TokenResponse(TypedDict):
 
 
 def render_token(token: Token) -> TokenResponse:
-    return {
-        "access_token": token.text,
-        "token_type": "Bearer",
-        "expires_in": TOKEN_LIFETIME_SECONDS,
-    }
+    return {"access_token": token.text, "token_type": "Bearer", "expires_in": TOKEN_LIFETIME_SECONDS}
 
 
 def render_key_pair(world: World, pair: KeyPair) -> JsonObject:
@@ -54,6 +50,4 @@ def render_new_key_pair(pair: KeyPair) -> JsonObject:
     }
 
 
-CLAUSES: Clauses = {
-    "Token response": (TokenResponse,),
-}
+CLAUSES: Clauses = {"Token response": (TokenResponse,)}

@@ -8,10 +8,7 @@ from simulator.kernel.machine import Machine, Move
 KEY_PAIR = Machine(
     "key pair",
     initial=(Move("create_key", "active"),),
-    rows={
-        "active": (Move("revoke_key", "revoked"),),
-        "revoked": (),
-    },
+    rows={"active": (Move("revoke_key", "revoked"),), "revoked": ()},
 )
 
 INVALID_CREDENTIALS = ErrorCode(
@@ -19,7 +16,4 @@ INVALID_CREDENTIALS = ErrorCode(
 )
 ENVIRONMENT_MISMATCH = ErrorCode("environment_mismatch", 401, "a sandbox key on production or the reverse")
 
-ERRORS = (
-    INVALID_CREDENTIALS,
-    ENVIRONMENT_MISMATCH,
-)
+ERRORS = (INVALID_CREDENTIALS, ENVIRONMENT_MISMATCH)

@@ -154,10 +154,7 @@ class SwapSide(Body):
     """The network it lies on, in capitals."""
 
 
-SIDE_MEANINGS = {
-    "from": "`amount` is what is deducted, fee included.",
-    "to": "`amount` is what is to be received.",
-}
+SIDE_MEANINGS = {"from": "`amount` is what is deducted, fee included.", "to": "`amount` is what is to be received."}
 
 
 class SwapQuoteBody(Body):

@@ -16,10 +16,10 @@ from simulator.engine.text.shapes import (
     Clauses,
     Number,
     OneOf,
-    Pagination,
     Prefix,
     RateText,
     Timestamp,
+    page_shape,
 )
 from simulator.providers.ramp.balance.named import WITHDRAWABLE
 from simulator.providers.ramp.balance.states import BUY_MEANINGS, SEND_MEANINGS, SWAP_MEANINGS, WITHDRAW_MEANINGS
@@ -301,13 +301,13 @@ class AssetBalanceShape(TypedDict):
     """When `available` or `held` last changed."""
 
 
-class AssetBalanceList(TypedDict):
-    """A page of balances."""
-
-    data: Annotated[list[AssetBalanceShape], Assumed("L6")]
-    """The balances of this page: every asset on every network, those that are zero too."""
-    pagination: Annotated[Pagination, Assumed("L6")]
-    """Which page this is, of how many."""
+AssetBalanceList = page_shape(
+    "AssetBalanceList",
+    AssetBalanceShape,
+    "balances",
+    "The balances of this page: every asset on every network, those that are zero too.",
+    Assumed("L6"),
+)
 
 
 CLAUSES: Clauses = {

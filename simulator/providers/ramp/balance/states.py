@@ -41,10 +41,7 @@ SWAP = Machine(
     "swap transaction",
     initial=(Move("swap", "pending"),),
     rows={
-        "pending": (
-            Move("complete", "completed", _COMPLETED, basis="S8"),
-            Move("fail", "failed", _FAILED, basis="S8"),
-        ),
+        "pending": (Move("complete", "completed", _COMPLETED, basis="S8"), Move("fail", "failed", _FAILED, basis="S8")),
         "completed": (),
         "failed": (),
     },
@@ -125,7 +122,4 @@ NO_QUOTE = specified("quote_expired", "network_unavailable") | {
 }
 """What quotes and estimates refuse, and what using a quote refuses."""
 
-ERRORS = (
-    INSUFFICIENT_BALANCE,
-    SLIPPAGE_EXCEEDED,
-)
+ERRORS = (INSUFFICIENT_BALANCE, SLIPPAGE_EXCEEDED)

@@ -121,8 +121,7 @@ def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetai
     if provider(body.country, given.provider) is None:
         code = UNSUPPORTED_PAIR if given.provider in PROVIDER_CODES else UNSUPPORTED_PROVIDER
         raise code.error(
-            f"The mobile money provider {given.provider!r} is not supported in {body.country}.",
-            "phone_number.provider",
+            f"The mobile money provider {given.provider!r} is not supported in {body.country}.", "phone_number.provider"
         )
     return {"phone_number": given.phone_number, "provider": given.provider}
 
@@ -133,8 +132,7 @@ def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddr
         raise UNSUPPORTED_ASSET.error(f"{given.asset!r} is not available on {given.network}.", "wallet_address.asset")
     if not is_address(network, given.wallet_address, environment):
         raise INVALID_WALLET_ADDRESS.error(
-            f"{given.wallet_address!r} is not an address on {given.network}.",
-            "wallet_address.wallet_address",
+            f"{given.wallet_address!r} is not an address on {given.network}.", "wallet_address.wallet_address"
         )
     return {
         "wallet_address": given.wallet_address,
@@ -144,11 +142,7 @@ def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddr
     }
 
 
-@operation(
-    "DELETE /beneficiaries/{id}",
-    "Remove a beneficiary; past transactions are unaffected",
-    load=_FIND,
-)
+@operation("DELETE /beneficiaries/{id}", "Remove a beneficiary; past transactions are unaffected", load=_FIND)
 def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
     """Removes a beneficiary: it can be paid no more. Past transactions keep it, and runs of recurring payments that
     would pay it fail. Sends the event beneficiary.deleted.
@@ -182,12 +176,7 @@ LISTING = Listing[Beneficiary](
         by_field("type", TYPE_MEANINGS, many=True, description="Only those of this type."),
         by_field("country", COUNTRY_CODES, description="Only accounts and numbers in this country."),
         by_field("fiat_currency", FIAT_CODES, description="Only those that are paid in this currency."),
-        Filter(
-            "network",
-            _on_network,
-            SHORT_NETWORKS,
-            description="Only wallet addresses on this network.",
-        ),
+        Filter("network", _on_network, SHORT_NETWORKS, description="Only wallet addresses on this network."),
     ),
     search=searched,
     searched="name, phone number, account number, bank name and wallet address",
@@ -205,12 +194,7 @@ def list_beneficiaries(call: Call[None, ListRequest, None]) -> Page[shapes.Benef
     return page(call, BENEFICIARIES, lambda world, record: shapes.render_beneficiary(world, record))
 
 
-@operation(
-    "GET /beneficiaries/{id}",
-    "One beneficiary",
-    load=_FIND,
-    shows="beneficiary",
-)
+@operation("GET /beneficiaries/{id}", "One beneficiary", load=_FIND, shows="beneficiary")
 def get_beneficiary(call: Call[None, None, Beneficiary]) -> shapes.BeneficiaryShape:
     """Shows one saved beneficiary. A deleted one is not found."""
     return shapes.render_beneficiary(call.world, call.resource)

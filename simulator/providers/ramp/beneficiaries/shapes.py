@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from typing_extensions import TypedDict
 
 from simulator.engine.records.records import present
-from simulator.engine.text.shapes import Assumed, Clauses, Pagination, Prefix, Timestamp
+from simulator.engine.text.shapes import Assumed, Clauses, Prefix, Timestamp, page_shape
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.providers.ramp.beneficiaries.records import (
@@ -69,13 +69,7 @@ class WalletAddressBeneficiary(_Saved):
 BeneficiaryShape: TypeAlias = BankAccountBeneficiary | PhoneNumberBeneficiary | WalletAddressBeneficiary
 
 
-class BeneficiaryPage(TypedDict):
-    """A page of beneficiaries."""
-
-    data: list[BeneficiaryShape]
-    """The beneficiaries of this page."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+BeneficiaryPage = page_shape("BeneficiaryPage", BeneficiaryShape, "beneficiaries", "The beneficiaries of this page.")
 
 
 def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:

@@ -9,10 +9,7 @@ from simulator.kernel.machine import Machine, Move
 BENEFICIARY = Machine(
     "beneficiary",
     initial=(Move("create", "active", ("beneficiary.created",)),),
-    rows={
-        "active": (Move("delete", "deleted", ("beneficiary.deleted",)),),
-        "deleted": (),
-    },
+    rows={"active": (Move("delete", "deleted", ("beneficiary.deleted",)),), "deleted": ()},
 )
 
 MEANINGS = {"active": "Saved, and not deleted: every beneficiary that is listed."}
@@ -33,10 +30,7 @@ UNSUPPORTED_PROVIDER = ErrorCode(
     lasting=True,
 )
 
-ERRORS = (
-    BENEFICIARY_MISMATCH,
-    UNSUPPORTED_PROVIDER,
-)
+ERRORS = (BENEFICIARY_MISMATCH, UNSUPPORTED_PROVIDER)
 
 EVENTS = (
     EventType(

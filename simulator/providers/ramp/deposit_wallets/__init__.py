@@ -79,10 +79,7 @@ ROOM = Room(
     ),
     actions=operations.ACTIONS,
     timers=(TimerRow(lightning.EXPIRY, lightning.expire_invoice, "the invoice expires unpaid", ("expire",)),),
-    tables=(
-        ADDRESSES_BY_WALLET,
-        ADDRESSES_BY_USERNAME,
-    ),
+    tables=(ADDRESSES_BY_WALLET, ADDRESSES_BY_USERNAME),
     kinds=(
         Kind(
             "wallet",

@@ -287,12 +287,7 @@ def list_wallets(call: Call[None, ListRequest, None]) -> Page[shapes.WalletShape
     return page(call, WALLETS, render_wallet)
 
 
-@operation(
-    "GET /wallets/{id}",
-    "A deposit wallet with its Lightning addresses",
-    load=find_wallet,
-    shows="wallet",
-)
+@operation("GET /wallets/{id}", "A deposit wallet with its Lightning addresses", load=find_wallet, shows="wallet")
 def get_wallet(call: Call[None, None, Wallet]) -> shapes.WalletShape:
     """Shows one deposit wallet, a bitcoin one with its Lightning addresses."""
     return render_wallet(call.world, call.resource)

@@ -17,9 +17,9 @@ from simulator.engine.text.shapes import (
     Format,
     Known,
     OneOf,
-    Pagination,
     Prefix,
     Timestamp,
+    page_shape,
 )
 from simulator.providers.ramp.deposit_wallets.states import (
     DEPOSIT_MEANINGS,
@@ -216,31 +216,18 @@ LightningEntryShape: TypeAlias = LightningAddressShape | InvoiceShape
 DepositShape: TypeAlias = OnChainDeposit | LightningDeposit
 
 
-class WalletList(TypedDict):
-    """A page of deposit wallets."""
-
-    data: list[WalletShape]
-    """The wallets of this page."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+WalletList = page_shape("WalletList", WalletShape, "deposit wallets", "The wallets of this page.")
 
 
-class LightningList(TypedDict):
-    """A page of the Lightning entries of a wallet."""
+LightningList = page_shape(
+    "LightningList",
+    LightningEntryShape,
+    "the Lightning entries of a wallet",
+    "The Lightning addresses and invoices of this page.",
+)
 
-    data: list[LightningEntryShape]
-    """The Lightning addresses and invoices of this page."""
-    pagination: Pagination
-    """Which page this is, of how many."""
 
-
-class DepositList(TypedDict):
-    """A page of the deposits to a wallet."""
-
-    data: list[DepositShape]
-    """The deposits of this page."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+DepositList = page_shape("DepositList", DepositShape, "the deposits to a wallet", "The deposits of this page.")
 
 
 CLAUSES: Clauses = {

@@ -16,20 +16,14 @@ _FAILED = ("deposit.failed",)
 WALLET = Machine(
     "deposit wallet",
     initial=(Move("create", "active", _CREATED),),
-    rows={
-        "active": (Move("disable", "disabled"),),
-        "disabled": (Move("enable", "active", basis="S15"),),
-    },
+    rows={"active": (Move("disable", "disabled"),), "disabled": (Move("enable", "active", basis="S15"),)},
 )
 
 LIGHTNING_ADDRESS = Machine(
     "Lightning address",
     initial=(Move("create", "active", _CREATED),),
     rows={
-        "active": (
-            Move("lightning_payment_arrives", "active", basis="S13"),
-            Move("delete", "disabled"),
-        ),
+        "active": (Move("lightning_payment_arrives", "active", basis="S13"), Move("delete", "disabled")),
         "disabled": (),
     },
 )
@@ -74,10 +68,7 @@ WALLET_MEANINGS = {
     "disabled": "It receives nothing any more: a deposit that arrives fails. It can be enabled again.",
 }
 
-LIGHTNING_ADDRESS_MEANINGS = {
-    "active": "It can be paid any number of times.",
-    "disabled": "It can be paid no more.",
-}
+LIGHTNING_ADDRESS_MEANINGS = {"active": "It can be paid any number of times.", "disabled": "It can be paid no more."}
 
 INVOICE_MEANINGS = {
     "pending": "It waits for its one payment until `expires_at`, or until a payment in flight by then has ended.",
@@ -103,10 +94,7 @@ INVOICE_EXPIRED = ErrorCode(
 )
 WALLET_DISABLED = ErrorCode("wallet_disabled", 409, "the wallet is disabled and cannot receive funds")
 
-ERRORS = (
-    INVOICE_EXPIRED,
-    WALLET_DISABLED,
-)
+ERRORS = (INVOICE_EXPIRED, WALLET_DISABLED)
 
 EVENTS = (
     EventType(

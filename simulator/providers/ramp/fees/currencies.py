@@ -15,7 +15,7 @@ from simulator.engine.records.conditions import only
 from simulator.engine.records.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call, OperationDecorator
-from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Count, Number, OneOf, Pagination
+from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Count, Number, OneOf, Page, page_shape
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
@@ -31,10 +31,7 @@ LISTED_FIAT = "KES"
 """The fiat currency whose purchases `buy_fees` tells of."""
 
 
-LISTED = {
-    "active": "Wallet operations may use it.",
-    "inactive": "Its network is down.",
-}
+LISTED = {"active": "Wallet operations may use it.", "inactive": "Its network is down."}
 
 
 class Price(TypedDict):
@@ -79,13 +76,9 @@ class CurrencyRecord(TypedDict):
     """How many on-chain confirmations a deposit needs before it is credited."""
 
 
-class CurrencyList(TypedDict):
-    """A page of the currency listing."""
-
-    data: list[CurrencyRecord]
-    """The assets of this page, each on one network."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+CurrencyList = page_shape(
+    "CurrencyList", CurrencyRecord, "the currency listing", "The assets of this page, each on one network."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +153,7 @@ CURRENCIES = Listing[CurrencyRow](
         by_field("symbol", ASSET_CODES, description="Only this asset, on all its networks."),
         by_field("network", WALLET_NETWORKS, description="Only the assets of this network."),
         Filter(
-            "status",
-            only("status"),
-            LISTED,
-            many=True,
-            description="Only assets that can, or cannot, be used now.",
+            "status", only("status"), LISTED, many=True, description="Only assets that can, or cannot, be used now."
         ),
     ),
     search=lambda row: (row.symbol, row.listing.name, row.network),
@@ -174,9 +163,12 @@ CURRENCIES = Listing[CurrencyRow](
 
 
 @OperationDecorator("Reference data")(
-    "GET /currencies", "The currency listing: assets by network with their limits and fees", query=CURRENCIES
+    "GET /currencies",
+    "The currency listing: assets by network with their limits and fees",
+    answer=lambda: CurrencyList,
+    query=CURRENCIES,
 )
-def list_currencies(call: Call[None, ListRequest, None]) -> CurrencyList:
+def list_currencies(call: Call[None, ListRequest, None]) -> Page[CurrencyRecord]:
     """Lists every asset on every network: whether wallet operations can use it now, how much may be sent, and what
     moving it costs. The figures are those of the fee products in force; the status follows the network's.
     """
@@ -194,7 +186,4 @@ def _rows(world: World, environment: str) -> list[CurrencyRow]:
     return found
 
 
-CURRENCY_CLAUSES: Clauses = {
-    Assumed("R7"): (CurrencyRecord, Price),
-    Assumed("L6"): (CurrencyList,),
-}
+CURRENCY_CLAUSES: Clauses = {Assumed("R7"): (CurrencyRecord, Price), Assumed("L6"): (CurrencyList,)}

@@ -14,6 +14,7 @@ from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import invalid, not_found
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants
 from simulator.engine.text.fields import Wrong, wrong
+from simulator.engine.text.shapes import Page
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.providers.ramp import reference
@@ -32,7 +33,7 @@ from simulator.providers.ramp.fees.records import (
     first_network,
     network_fee_currency,
 )
-from simulator.providers.ramp.fees.shapes import FeeCalculation, FeeProductList, render_product, show_calculation
+from simulator.providers.ramp.fees.shapes import FeeCalculation, render_product, show_calculation
 from simulator.providers.ramp.fees.states import STATUSES
 from simulator.providers.ramp.reference import UNSUPPORTED_PAIR
 from simulator.providers.ramp.shapes import ASSET_CODES, FIAT_CODES, SHORT_NETWORKS
@@ -174,9 +175,7 @@ def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, cu
         return None
     old = product.network_fee or NetworkFee(ZERO, currency.code, "customer")
     return NetworkFee(
-        _changed(wanted.amount, old.amount),
-        wanted.currency or old.currency,
-        wanted.paid_by or old.paid_by,
+        _changed(wanted.amount, old.amount), wanted.currency or old.currency, wanted.paid_by or old.paid_by
     )
 
 
@@ -254,7 +253,7 @@ LISTING = Listing[FeeProduct](
     query=LISTING,
     errors=("invalid_parameter",),
 )
-def list_fees(call: Call[None, ListRequest, None]) -> FeeProductList:
+def list_fees(call: Call[None, ListRequest, None]) -> Page[shapes.FeeProduct]:
     """Lists the fee products: how each operation is priced, by network, asset, currency and payment method. Only active
     products unless `status` says otherwise. The figures are indicative; the fee on a quote or an estimate is exact.
     """

@@ -26,10 +26,7 @@ PRODUCTS = {
     "internal_transfer": "Balance to another user of the service: free.",
     "deposit": "Money that arrives at a deposit wallet: free.",
 }
-METHODS = {
-    "bank_account": "Fiat moves by bank transfer.",
-    "phone_number": "Fiat moves by mobile money.",
-}
+METHODS = {"bank_account": "Fiat moves by bank transfer.", "phone_number": "Fiat moves by mobile money."}
 PAYERS = {
     "customer": "It is part of the customer's fee.",
     "peerpesa": "The service bears it; it costs the customer nothing.",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Format, OneOf, Pagination, Timestamp
+from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Format, OneOf, Timestamp, page_shape
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_decimal
 from simulator.kernel.world import World
@@ -107,13 +107,7 @@ class FeeProduct(TypedDict):
     """When the product last changed."""
 
 
-class FeeProductList(TypedDict):
-    """A page of fee products."""
-
-    data: list[FeeProduct]
-    """The fee products of this page."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+FeeProductList = page_shape("FeeProductList", FeeProduct, "fee products", "The fee products of this page.")
 
 
 class FeeBreakdown(TypedDict):

@@ -5,10 +5,7 @@ from __future__ import annotations
 from simulator.engine.rows.error import ErrorCode
 from simulator.kernel.machine import Machine, Move
 
-STATUSES = {
-    "active": "New operations may use it.",
-    "inactive": "It prices no new operation.",
-}
+STATUSES = {"active": "New operations may use it.", "inactive": "It prices no new operation."}
 
 FEE_PRODUCT = Machine(
     "fee product",

@@ -11,12 +11,7 @@ from simulator.providers.ramp.history.states import ERRORS
 
 ROOM = Room(
     "history",
-    operations=(
-        operations.list_orders,
-        operations.get_order,
-        operations.list_transactions,
-        operations.get_transaction,
-    ),
+    operations=(operations.list_orders, operations.get_order, operations.list_transactions, operations.get_transaction),
     clauses=lambda: shapes.CLAUSES,
     errors=ERRORS,
 )

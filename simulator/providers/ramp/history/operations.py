@@ -98,12 +98,7 @@ ORDER_LIST = Listing[Transaction](
             assumed="S18",
         ),
         Filter(
-            "order_type",
-            only("type"),
-            TYPES,
-            many=True,
-            description="Only orders of these operations.",
-            assumed="S18",
+            "order_type", only("type"), TYPES, many=True, description="Only orders of these operations.", assumed="S18"
         ),
         Filter("asset", Transaction.currencies, ASSET_CODES, description="Only orders that pay or deliver this asset."),
         _NETWORK,
@@ -158,11 +153,7 @@ def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
 
 
 @operation(
-    "GET /transactions/{id}",
-    "One transaction",
-    answer=lambda: shapes.TransactionShape,
-    load=_FIND,
-    shows="transaction",
+    "GET /transactions/{id}", "One transaction", answer=lambda: shapes.TransactionShape, load=_FIND, shows="transaction"
 )
 def get_transaction(call: Call[None, None, Transaction]) -> Shown:
     """Shows one transaction of any type as it is now; `type` says which shape it has. Events can arrive late or out of

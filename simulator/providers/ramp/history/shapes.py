@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.engine.text.shapes import Assumed, Clauses, Format, Number, OneOf, Pagination, Prefix, Timestamp, Uuid
+from simulator.engine.text.shapes import Assumed, Clauses, Format, Number, OneOf, Prefix, Timestamp, Uuid, page_shape
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
@@ -141,13 +141,7 @@ class Order(OrderItem):
     """The legs of the order: what is paid and what is delivered, with their on-chain detail."""
 
 
-class OrderList(TypedDict):
-    """A page of orders."""
-
-    data: list[OrderItem]
-    """The orders of this page, without their legs."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+OrderList = page_shape("OrderList", OrderItem, "orders", "The orders of this page, without their legs.")
 
 
 TransactionShape = Annotated[
@@ -162,13 +156,9 @@ TransactionShape = Annotated[
 ]
 
 
-class TransactionList(TypedDict):
-    """A page of transactions of any type."""
-
-    data: list[TransactionShape]
-    """The transactions of this page."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+TransactionList = page_shape(
+    "TransactionList", TransactionShape, "transactions of any type", "The transactions of this page."
+)
 
 
 def debited(order: Transaction) -> Decimal | None:

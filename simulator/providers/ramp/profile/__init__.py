@@ -38,12 +38,7 @@ from simulator.providers.ramp.profile.states import AMOUNT_TOO_HIGH, ERRORS, EVE
 
 ROOM = Room(
     "profile",
-    operations=(
-        operations.get_profile,
-        operations.update_profile,
-        operations.get_kyc,
-        operations.get_limits,
-    ),
+    operations=(operations.get_profile, operations.update_profile, operations.get_kyc, operations.get_limits),
     actions=operations.ACTIONS,
     kinds=(
         Kind(

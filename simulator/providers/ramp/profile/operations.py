@@ -110,12 +110,7 @@ def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profil
     return shapes.show_profile(write(world, profile), call.environment)
 
 
-@operation(
-    "GET /profile/kyc",
-    "The state of KYC",
-    profile_gate=False,
-    shows="kyc",
-)
+@operation("GET /profile/kyc", "The state of KYC", profile_gate=False, shows="kyc")
 def get_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
     """Shows how far the check of the account's identity has come, the tier it has reached, and what compliance still
     needs.

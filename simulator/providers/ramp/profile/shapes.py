@@ -187,14 +187,5 @@ def show_limits(world: World, environment: str) -> AccountLimits:
 
 
 CLAUSES: Clauses = {
-    "Profile": (
-        Profile,
-        KycDetail,
-        RequiredAction,
-        AccountLimits,
-        LimitSet,
-        TransactionLimit,
-        PeriodLimit,
-        LimitResets,
-    ),
+    "Profile": (Profile, KycDetail, RequiredAction, AccountLimits, LimitSet, TransactionLimit, PeriodLimit, LimitResets)
 }

@@ -63,11 +63,7 @@ PRODUCTION_ACCESS_REQUIRED = ErrorCode(
 )
 AMOUNT_TOO_HIGH = ErrorCode("amount_too_high", 422, "above the limit for the pair or account", after="amount_too_low")
 
-ERRORS = (
-    KYC_REQUIRED,
-    PRODUCTION_ACCESS_REQUIRED,
-    AMOUNT_TOO_HIGH,
-)
+ERRORS = (KYC_REQUIRED, PRODUCTION_ACCESS_REQUIRED, AMOUNT_TOO_HIGH)
 
 EVENTS = (
     EventType(

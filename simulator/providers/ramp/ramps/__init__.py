@@ -37,11 +37,7 @@ from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
 ROOM = Room(
     "ramps",
-    operations=(
-        operations.create_quote,
-        operations.get_quote,
-        operations.confirm_quote,
-    ),
+    operations=(operations.create_quote, operations.get_quote, operations.confirm_quote),
     actions=ACTIONS,
     timers=(TimerRow(DEADLINE, lapse, "the time to pay or deposit lapses", ("expire",)),),
     kinds=(

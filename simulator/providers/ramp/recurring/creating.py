@@ -27,9 +27,7 @@ from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, benefic
 from simulator.providers.ramp.fees import AMOUNT_TOO_LOW
 from simulator.providers.ramp.recurring import bodies, shapes
 from simulator.providers.ramp.recurring.records import DestinationShape, RecurringPayment
-from simulator.providers.ramp.recurring.rendering import (
-    render_recurring,
-)
+from simulator.providers.ramp.recurring.rendering import render_recurring
 from simulator.providers.ramp.reference import FIATS, UNSUPPORTED_ASSET, fiat, require_network
 
 operation = OperationDecorator("Recurring payments", group="recurring")

@@ -195,12 +195,7 @@ def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPaym
     return answer
 
 
-@operation(
-    "DELETE /recurring-payments/{id}",
-    "End a recurring payment; what it paid stays",
-    basis="S20",
-    load=_FIND,
-)
+@operation("DELETE /recurring-payments/{id}", "End a recurring payment; what it paid stays", basis="S20", load=_FIND)
 def delete_recurring_payment(call: Call[None, None, RecurringPayment]) -> None:
     """Ends a recurring payment for good, whatever its status: there are no further runs. What it has paid stays. Sends
     the event recurring_payment.deleted.
@@ -277,13 +272,7 @@ def list_recurring_payments(call: Call[None, ListRequest, None]) -> Page[shapes.
     return page(call, PAYMENTS, render_recurring)
 
 
-@operation(
-    "GET /recurring-payments/{id}",
-    "One recurring payment",
-    basis="S20",
-    load=_FIND,
-    shows="recurring_payment",
-)
+@operation("GET /recurring-payments/{id}", "One recurring payment", basis="S20", load=_FIND, shows="recurring_payment")
 def get_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
     """Shows one recurring payment with its schedule and counters. One that was deleted is not found."""
     return render_recurring(call.world, call.resource)

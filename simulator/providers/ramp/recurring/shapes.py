@@ -19,10 +19,10 @@ from simulator.engine.text.shapes import (
     Format,
     Meanings,
     OneOf,
-    Pagination,
     Prefix,
     RateText,
     Timestamp,
+    page_shape,
 )
 from simulator.providers.ramp import balance
 from simulator.providers.ramp.fees import ProcessingFee
@@ -323,24 +323,22 @@ class Review(TypedDict):
     """What stands in the way of the next run as things are now; empty when nothing does."""
 
 
-class RecurringTransactionList(TypedDict):
-    """A page of the transactions that the runs of a recurring payment made."""
-
-    data: Annotated[
-        list[balance.shapes.SendTransaction | balance.shapes.WithdrawTransaction], Assumed("recurring-items", "items")
-    ]
-    """The transactions of this page: payouts of a withdrawal, sends of a send."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+RecurringTransactionList = page_shape(
+    "RecurringTransactionList",
+    balance.shapes.SendTransaction | balance.shapes.WithdrawTransaction,
+    "the transactions that the runs of a recurring payment made",
+    "The transactions of this page: payouts of a withdrawal, sends of a send.",
+    Assumed("recurring-items", "items"),
+)
 
 
-class RecurringPaymentList(TypedDict):
-    """A page of recurring payments."""
-
-    data: Annotated[list[RecurringPaymentShape], Assumed("recurring-items", "items")]
-    """The recurring payments of this page."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+RecurringPaymentList = page_shape(
+    "RecurringPaymentList",
+    RecurringPaymentShape,
+    "recurring payments",
+    "The recurring payments of this page.",
+    Assumed("recurring-items", "items"),
+)
 
 
 CLAUSES: Clauses = {

@@ -24,11 +24,7 @@ RECURRING_PAYMENT = Machine(
     "recurring payment",
     initial=(Move("create", "draft"),),
     rows={
-        "draft": (
-            Move("set_schedule", "draft"),
-            Move("activate", "active", ("recurring_payment.activated",)),
-            _DELETE,
-        ),
+        "draft": (Move("set_schedule", "draft"), Move("activate", "active", ("recurring_payment.activated",)), _DELETE),
         "active": (
             Move("announce_run", "active", ("recurring_payment.run_upcoming",), basis="S21"),
             Move("run_succeeds", "active", ("recurring_payment.run_succeeded",)),

@@ -33,10 +33,7 @@ SIGNIFICANT_DIGITS = 10
 
 
 @operation(
-    "GET /network/stats",
-    "Status and figures of the ramp networks",
-    errors=("invalid_parameter",),
-    shows="network",
+    "GET /network/stats", "Status and figures of the ramp networks", errors=("invalid_parameter",), shows="network"
 )
 def get_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shapes.NetworkStats:
     """Tells how stellar and celo do: their status, latest block, time to confirm and fee. A degraded network is slower

@@ -27,9 +27,7 @@ def _row(state: str) -> tuple[Move, ...]:
 
 
 NETWORK = Machine(
-    "network",
-    initial=(Move(START, "operational", basis="S22"),),
-    rows={state: _row(state) for state in STATUSES},
+    "network", initial=(Move(START, "operational", basis="S22"),), rows={state: _row(state) for state in STATUSES}
 )
 
 UNSUPPORTED_PAIR = ErrorCode(

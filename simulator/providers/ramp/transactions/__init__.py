@@ -51,11 +51,7 @@ from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION, ER
 
 ROOM = Room(
     "transactions",
-    tables=(
-        ORDERS,
-        LIGHTNING_PAYMENTS,
-        RECEIVERS,
-    ),
+    tables=(ORDERS, LIGHTNING_PAYMENTS, RECEIVERS),
     kinds=(
         transaction_kind(
             "deposit_transaction",

@@ -59,10 +59,7 @@ class NewQuoteFields(NewFields):
 
 def new_quote_fields(world: World, environment: str, prefix: str) -> NewQuoteFields:
     """The fields of a quote made now."""
-    return {
-        **new_fields(world, environment, prefix, "ids.quote"),
-        "expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS,
-    }
+    return {**new_fields(world, environment, prefix, "ids.quote"), "expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS}
 
 
 def end_ms(world: World, expires_at_ms: int) -> int:

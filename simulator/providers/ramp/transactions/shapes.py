@@ -70,6 +70,4 @@ def render_deposit(world: World, record: Transaction) -> DepositTransaction:
     }
 
 
-CLAUSES: Clauses = {
-    "Wallet transaction": (DepositTransaction,),
-}
+CLAUSES: Clauses = {"Wallet transaction": (DepositTransaction,)}

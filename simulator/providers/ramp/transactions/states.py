@@ -7,9 +7,7 @@ from simulator.engine.rows.event import EventType
 from simulator.kernel.machine import Machine, Move
 
 DEPOSIT_TRANSACTION = Machine(
-    "deposit transaction",
-    initial=(Move("credit", "completed", basis="S12"),),
-    rows={"completed": ()},
+    "deposit transaction", initial=(Move("credit", "completed", basis="S12"),), rows={"completed": ()}
 )
 DEPOSIT_TRANSACTION_MEANINGS = {"completed": "The deposit is credited to the balance."}
 
@@ -39,14 +37,7 @@ PAYMENT_FAILED = ErrorCode(
 PAYOUT_FAILED = ErrorCode("payout_failed", 422, "the recipient's bank or provider rejected the payout; funds refunded")
 INSUFFICIENT_DEPOSIT = ErrorCode("insufficient_deposit", 422, "the deposit is less than the quoted amount")
 
-ERRORS = (
-    QUOTE_EXPIRED,
-    QUOTE_ALREADY_USED,
-    QUOTE_NOT_FOUND,
-    PAYMENT_FAILED,
-    PAYOUT_FAILED,
-    INSUFFICIENT_DEPOSIT,
-)
+ERRORS = (QUOTE_EXPIRED, QUOTE_ALREADY_USED, QUOTE_NOT_FOUND, PAYMENT_FAILED, PAYOUT_FAILED, INSUFFICIENT_DEPOSIT)
 
 _TX_HASH = "0x3f1c9a7be2d4058617c3f9ab24de6071859bc3f2a7d0e416582b9cf3a1d7e604"
 
