@@ -4,9 +4,9 @@
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from simulator.engine.text.fields import Amount, Body, Code, FreeText, Name, Note, Text
@@ -87,6 +87,28 @@ DESTINATIONS: Mapping[str, type[AnyDestination]] = {
 }
 
 
+BodyT = TypeVar("BodyT", bound=Body)
+
+
+def by_destination(
+    base: type[BodyT],
+    about: str,
+    names: tuple[str, str, str],
+    field: str = "destination",
+    models: Mapping[str, type[Body]] = DESTINATIONS,
+) -> Mapping[str, type[BodyT]]:
+    """Return a model of `base` for each type of destination, in which `field` has the model of that type.
+
+    `names` are the names of the models in the contract, `about` begins their descriptions.
+    """
+    made: dict[str, type[BodyT]] = {}
+    ways = ("to an address", "to another user", "over Lightning")
+    for (type_, model), name, way in zip(models.items(), names, ways, strict=True):
+        fields: Any = {field: (model, ...)}  # mypy takes the keywords for options of create_model
+        made[type_] = create_model(name, __base__=base, __doc__=f"{about} {way}.", __module__=base.__module__, **fields)
+    return made
+
+
 class EstimateBody(Body):
     """What a send would move, and to whom."""
 
@@ -100,22 +122,9 @@ class EstimateBody(Body):
     """Who gets it."""
 
 
-class EstimateToAddress(EstimateBody):
-    """The estimate of a send to an address."""
-
-    destination: AddressDestination
-
-
-class EstimateToUser(EstimateBody):
-    """The estimate of a send to another user."""
-
-    destination: UserDestination
-
-
-class EstimateToLightning(EstimateBody):
-    """The estimate of a send over Lightning."""
-
-    destination: LightningDestination
+ESTIMATES = by_destination(
+    EstimateBody, "The estimate of a send", ("EstimateToAddress", "EstimateToUser", "EstimateToLightning")
+)
 
 
 class SendBody(EstimateBody):
@@ -127,22 +136,7 @@ class SendBody(EstimateBody):
     """A note on the send."""
 
 
-class SendToAddress(SendBody):
-    """A send to an address."""
-
-    destination: AddressDestination
-
-
-class SendToUser(SendBody):
-    """A send to another user."""
-
-    destination: UserDestination
-
-
-class SendToLightning(SendBody):
-    """A send over Lightning."""
-
-    destination: LightningDestination
+SENDS = by_destination(SendBody, "A send", ("SendToAddress", "SendToUser", "SendToLightning"))
 
 
 class SwapSide(Body):
@@ -277,15 +271,3 @@ class BalanceParameters(Body):
     """The network it lies on, in capitals."""
     amount: Amount
     """What is to be available of it from now on; what is held stays held."""
-
-
-ESTIMATES: Mapping[str, type[EstimateBody]] = {
-    "address": EstimateToAddress,
-    "platform_user": EstimateToUser,
-    "lightning": EstimateToLightning,
-}
-SENDS: Mapping[str, type[SendBody]] = {
-    "address": SendToAddress,
-    "platform_user": SendToUser,
-    "lightning": SendToLightning,
-}

@@ -55,22 +55,9 @@ class AnyDestinationRecipient(Body):
     """The destination, as POST /wallet/send takes it."""
 
 
-class AddressRecipient(AnyDestinationRecipient):
-    """A recurring send to an address."""
-
-    destination: balance.AddressDestination
-
-
-class UserRecipient(AnyDestinationRecipient):
-    """A recurring send to another user."""
-
-    destination: balance.UserDestination
-
-
-class LightningRecipient(AnyDestinationRecipient):
-    """A recurring send over Lightning."""
-
-    destination: balance.LightningDestination
+_RECIPIENTS = balance.by_destination(
+    AnyDestinationRecipient, "A recurring send", ("AddressRecipient", "UserRecipient", "LightningRecipient")
+)
 
 
 class AnyRecipient(Body):
@@ -119,22 +106,13 @@ class CreateRecurringSend(NewRecurring):
     """Where the money goes: an address, another user, or over Lightning."""
 
 
-class CreateRecurringSendToAddress(CreateRecurringSend):
-    """A recurring send to an address."""
-
-    recipient: AddressRecipient
-
-
-class CreateRecurringSendToUser(CreateRecurringSend):
-    """A recurring send to another user."""
-
-    recipient: UserRecipient
-
-
-class CreateRecurringSendOverLightning(CreateRecurringSend):
-    """A recurring send over Lightning."""
-
-    recipient: LightningRecipient
+SENDS = balance.by_destination(
+    CreateRecurringSend,
+    "A recurring send",
+    ("CreateRecurringSendToAddress", "CreateRecurringSendToUser", "CreateRecurringSendOverLightning"),
+    "recipient",
+    _RECIPIENTS,
+)
 
 
 class End(Body):
@@ -226,11 +204,6 @@ class RestartBody(Body):
     """The day from which the schedule counts anew; by default the runs go on with its next date."""
 
 
-SENDS: Mapping[str, type[CreateRecurringSend]] = {
-    "address": CreateRecurringSendToAddress,
-    "platform_user": CreateRecurringSendToUser,
-    "lightning": CreateRecurringSendOverLightning,
-}
 SCHEDULES: Mapping[str, type[ScheduleBody]] = {
     "daily": DailySchedule,
     "weekly": WeeklySchedule,

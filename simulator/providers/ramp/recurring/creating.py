@@ -63,12 +63,7 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     "Draft a recurring withdrawal or send",
     status=201,
     body_for=_create_body,
-    bodies=lambda: (
-        bodies.CreateRecurringWithdraw,
-        bodies.CreateRecurringSendToAddress,
-        bodies.CreateRecurringSendToUser,
-        bodies.CreateRecurringSendOverLightning,
-    ),
+    bodies=lambda: (bodies.CreateRecurringWithdraw, *bodies.SENDS.values()),
     check=check_create,
     money=True,
     errors={
