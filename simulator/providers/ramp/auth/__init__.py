@@ -32,16 +32,3 @@ ROOM = Room(
     clauses=lambda: CLAUSES,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "ROOM",
-    "all_keys",
-    "all_tokens",
-    "check_gates",
-    "credentials",
-    "permits",
-    "rekey",
-    "require_access",
-    "token_holder",
-]

@@ -65,23 +65,3 @@ ROOM = Room(
     clauses=lambda: shapes.CLAUSES,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "ROOM",
-    "TRANSFER_PRODUCTS",
-    "WITHDRAWABLE",
-    "bodies",
-    "check_destination",
-    "create_send",
-    "estimate_withdraw",
-    "execute_withdraw",
-    "find_user",
-    "make_withdraw_quote",
-    "named_asset",
-    "parse_destination",
-    "price_send_to",
-    "require_asset",
-    "resolve_destination",
-    "shapes",
-]

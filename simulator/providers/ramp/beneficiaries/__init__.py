@@ -34,6 +34,3 @@ ROOM = Room(
     events=EVENTS,
     errors=ERRORS,
 )
-
-
-__all__ = ["BENEFICIARY_MISMATCH", "ROOM", "Beneficiary", "beneficiary"]

@@ -109,21 +109,3 @@ ROOM = Room(
     events=EVENTS,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "INVOICE_EXPIRED",
-    "ROOM",
-    "WALLET_DISABLED",
-    "DecodedInvoice",
-    "Invoice",
-    "LightningAddress",
-    "LightningEntry",
-    "Wallet",
-    "decode_invoice",
-    "default_wallet",
-    "has_disabled_wallet",
-    "is_lightning_address",
-    "payment_failed",
-    "takes_payments",
-]

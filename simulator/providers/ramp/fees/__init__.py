@@ -30,23 +30,3 @@ ROOM = Room(
     clauses=lambda: {**CLAUSES, **CURRENCY_CLAUSES},
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "AMOUNT_TOO_LOW",
-    "FEES",
-    "ROOM",
-    "AppFee",
-    "Fee",
-    "FeeProduct",
-    "ProcessingFee",
-    "check_limits",
-    "formula",
-    "match",
-    "no_fee",
-    "received",
-    "require_in_force",
-    "show_app_fee",
-    "show_processing_fee",
-    "solve_source",
-]

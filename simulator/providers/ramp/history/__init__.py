@@ -15,6 +15,3 @@ ROOM = Room(
     clauses=lambda: shapes.CLAUSES,
     errors=ERRORS,
 )
-
-
-__all__ = ["ROOM"]

@@ -71,22 +71,3 @@ ROOM = Room(
     events=EVENTS,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "AMOUNT_TOO_HIGH",
-    "ROOM",
-    "LimitCharge",
-    "PlatformUser",
-    "charge_limits",
-    "check_amount",
-    "is_oneself",
-    "platform_user",
-    "platform_users",
-    "profile_of",
-    "release_limits",
-    "require_active",
-    "require_kyc",
-    "require_production_access",
-    "would_exceed_monthly",
-]

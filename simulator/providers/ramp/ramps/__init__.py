@@ -64,24 +64,3 @@ ROOM = Room(
     ),
     clauses=lambda: CLAUSES,
 )
-
-
-__all__ = [
-    "ROOM",
-    "FailureCode",
-    "FailureParameters",
-    "FailureText",
-    "OfframpTransaction",
-    "OnrampTransaction",
-    "PaymentParameters",
-    "RampPaymentInstructions",
-    "RampTransaction",
-    "TxHashParameters",
-    "bank_instructions",
-    "check_hash",
-    "check_payer",
-    "check_payment",
-    "fail",
-    "payment_declined",
-    "require_payers_bank",
-]

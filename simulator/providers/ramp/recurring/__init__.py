@@ -52,6 +52,3 @@ ROOM = Room(
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
 )
-
-
-__all__ = ["NOTICE", "ROOM", "RUN", "RecurringPayment"]
