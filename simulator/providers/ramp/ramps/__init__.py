@@ -21,13 +21,10 @@ from simulator.providers.ramp.ramps.settlement import (
 )
 from simulator.providers.ramp.ramps.shapes import (
     CLAUSES,
-    FailureCode,
     FailureText,
     OfframpTransaction,
     OnrampTransaction,
-    RampPaymentInstructions,
     RampQuoteShape,
-    RampTransaction,
     render_offramp,
     render_onramp,
     render_quote,
