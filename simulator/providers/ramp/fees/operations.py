@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import TypeVar
 
 from simulator.engine.records.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.engine.records.records import move
@@ -131,15 +132,10 @@ def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeePr
     """
     old, wanted = call.target, call.parameters
     given = wanted.model_fields_set
-    new = replace(
-        old,
-        product=wanted.product if "product" in given else old.product,
-        name=wanted.name if "name" in given else old.name,
-        network=(wanted.network and SHORT[wanted.network]) if "network" in given else old.network,
-        asset=wanted.asset if "asset" in given else old.asset,
-        fiat_currency=wanted.fiat_currency if "fiat_currency" in given else old.fiat_currency,
-        payment_method=wanted.payment_method if "payment_method" in given else old.payment_method,
-    )
+    named = wanted.model_dump(include=given & {"product", "name", "asset", "fiat_currency", "payment_method"})
+    new = replace(old, **named)
+    if "network" in given:
+        new = replace(new, network=None if wanted.network is None else SHORT[wanted.network])
     currency = check_product(new.product, new.network, new.asset, new.fiat_currency)
     for param, code in (("fee_currency", wanted.fee_currency), ("limits.currency", wanted.limits.currency)):
         if code and code != currency.code:
@@ -147,10 +143,10 @@ def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeePr
     new = replace(
         new,
         fee_currency=currency.code,
-        percentage=Decimal(wanted.percentage) if "percentage" in given else old.percentage,
-        fixed=Decimal(wanted.fixed) if "fixed" in given else old.fixed,
-        min_fee=Decimal(wanted.min_fee) if "min_fee" in given else old.min_fee,
-        max_fee=_max_fee(wanted.max_fee) if "max_fee" in given else old.max_fee,
+        percentage=_changed(wanted.percentage, old.percentage),
+        fixed=_changed(wanted.fixed, old.fixed),
+        min_fee=_changed(wanted.min_fee, old.min_fee),
+        max_fee=_changed(wanted.max_fee, None) if "max_fee" in given else old.max_fee,
         network_fee=_network_fee(wanted.network_fee, old, currency) if "network_fee" in given else old.network_fee,
         limits=Limits(
             _changed(wanted.limits.min_amount, old.limits.min_amount),
@@ -162,12 +158,12 @@ def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeePr
     return move(call.world, new, "set_fee_product", wanted.status if "status" in given else old.status)
 
 
-def _max_fee(text: str | None) -> Decimal | None:
-    return None if text is None else Decimal(text)
+OldT = TypeVar("OldT", Decimal, None)
 
 
-def _changed(text: str | None, old: Decimal) -> Decimal:
-    return old if text is None else Decimal(text)
+def _changed(text: str | None, old: OldT) -> Decimal | OldT:
+    """Return the new figure, or the old one if none was sent."""
+    return Decimal(text) if text else old
 
 
 def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, currency: Currency) -> NetworkFee | None:

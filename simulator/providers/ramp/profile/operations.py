@@ -101,12 +101,8 @@ def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profil
             profile = replace(profile, phone_number=number, pending_phone_number=None)
         else:
             profile = replace(profile, pending_phone_number=number if number != profile.phone_number else None)
-    profile = replace(
-        profile,
-        first_name=wanted.first_name if "first_name" in given else profile.first_name,
-        last_name=wanted.last_name if "last_name" in given else profile.last_name,
-        default_currency=wanted.default_currency if "default_currency" in given else profile.default_currency,
-    )
+    changed = wanted.model_dump(include=given & {"first_name", "last_name", "default_currency"})
+    profile = replace(profile, **changed)
     return shapes.show_profile(write(world, profile), call.environment)
 
 

@@ -10,10 +10,11 @@ from decimal import Decimal
 from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
+from simulator.kernel.copying import replace
 from simulator.providers.ramp.balance import bodies, shapes
 from simulator.providers.ramp.balance.named import named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import price_buy
-from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up
+from simulator.providers.ramp.balance.quotes import claim, open_wallet_quote, quoted, require_up
 from simulator.providers.ramp.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.providers.ramp.balance.rendering import render_buy, render_buy_quote
 from simulator.providers.ramp.balance.states import NO_AMOUNT, NO_ASSET, NO_QUOTE
@@ -21,7 +22,7 @@ from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.ramps import bank_instructions, check_payer, require_payers_bank
 from simulator.providers.ramp.reference import COUNTRY_OF, INVALID_PHONE_NUMBER, fiat, is_phone
-from simulator.providers.ramp.transactions import PaymentInstructions, Transaction, begin, open_quote, use_quote
+from simulator.providers.ramp.transactions import PaymentInstructions, begin, use_quote
 
 operation = OperationDecorator("Buy", group="wallet")
 
@@ -67,8 +68,7 @@ def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteSha
     )
     check_amount(world, environment, pricing.paid, money.code)
     require_up(world, environment, crypto)
-    quote = WalletQuote(**new_price_fields(world, environment, "buy", pricing), method=body.method)
-    return render_buy_quote(world, open_quote(world, quote))
+    return render_buy_quote(world, open_wallet_quote(world, environment, "buy", pricing, method=body.method))
 
 
 def buy_quote(call: Call) -> WalletQuote | None:
@@ -122,15 +122,15 @@ def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction
     limit_charge = charge_limits(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     require_up(world, environment, quote.received.currency)
     use_quote(world, quote)
-    fields = quoted_fields(world, quote)
-    number = fields["id"] if assumes(world, "buy-reference", "transaction_id") else fields["order_id"]
+    transaction = quoted(world, quote)
+    number = transaction.id if assumes(world, "buy-reference", "transaction_id") else transaction.order_id
     instructions: PaymentInstructions
     if phone_number is not None:
         instructions = {"method": "mobile_money", "phone_number": phone_number, "reference": number}
     else:
         instructions = bank_instructions(world, quote.paid.code, number)
-    transaction = Transaction(
-        **fields,
+    transaction = replace(
+        transaction,
         amount=quote.received.amount,
         net_amount=quote.received.amount,
         country=country,

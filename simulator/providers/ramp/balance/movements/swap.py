@@ -13,18 +13,18 @@ from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
-from simulator.kernel.money import plain, subtract
+from simulator.kernel.money import plain
 from simulator.providers.ramp.balance import bodies, shapes
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import minimum_received, price_swap, require_balance, swapped
-from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up, side
+from simulator.providers.ramp.balance.quotes import claim, open_wallet_quote, quoted, require_up, side
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_swap, render_swap_quote
 from simulator.providers.ramp.balance.settlement import settle_swap
 from simulator.providers.ramp.balance.states import NO_AMOUNT, NO_ASSET, NO_QUOTE, SLIPPAGE_EXCEEDED
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.reference import listing, swap_rate
-from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote
+from simulator.providers.ramp.transactions import begin, holder, use_quote
 
 operation = OperationDecorator("Swap", group="wallet")
 
@@ -63,12 +63,9 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
     require_up(world, environment, source, target)
     default = listing(source.code, present(source.network)).slippage
     slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
-    quote = WalletQuote(
-        **new_price_fields(world, environment, "swap", pricing),
-        slippage=slippage,
-        minimum_received=minimum_received(pricing.received, slippage, target),
-    )
-    return render_swap_quote(world, open_quote(world, quote))
+    least = minimum_received(pricing.received, slippage, target)
+    quote = open_wallet_quote(world, environment, "swap", pricing, slippage=slippage, minimum_received=least)
+    return render_swap_quote(world, quote)
 
 
 @operation(
@@ -97,13 +94,7 @@ def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransacti
             "The rate has moved beyond the quote's slippage; ask for a fresh quote.", "quote_id"
         )
     use_quote(world, quote)
-    transaction = Transaction(
-        **quoted_fields(world, quote),
-        amount=quote.paid.amount,
-        net_amount=subtract(quote.paid.amount, quote.fee.total),
-        slippage=quote.slippage,
-        reference=call.body.reference,
-    )
+    transaction = replace(quoted(world, quote), slippage=quote.slippage, reference=call.body.reference)
     if assumes(world, "M8", "present_rate_is_credited"):
         transaction = replace(transaction, received=side(target, now_received))
     world.ledger.hold(world.now_ms, transaction.id, holder(environment), source.key, quote.paid.amount)

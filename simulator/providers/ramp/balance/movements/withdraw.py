@@ -13,12 +13,13 @@ from simulator.engine.rows.error import invalid
 from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.money import Currency, subtract
+from simulator.kernel.copying import replace
+from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance import bodies, shapes
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import Pricing, price_withdraw, require_balance
-from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up
+from simulator.providers.ramp.balance.quotes import claim, open_wallet_quote, quoted, require_up
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_withdraw, render_withdraw_quote
 from simulator.providers.ramp.balance.states import NO_QUOTE
@@ -26,7 +27,7 @@ from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, Benefic
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.reference import COUNTRY_OF, UNSUPPORTED_ASSET, fiat
-from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote
+from simulator.providers.ramp.transactions import Transaction, begin, holder, use_quote
 
 operation = OperationDecorator("Withdraw", group="wallet")
 
@@ -103,8 +104,8 @@ def make_withdraw_quote(
     pricing = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
     check_amount(world, environment, pricing.received, money.code)
     require_up(world, environment, asset)
-    fields = new_price_fields(world, environment, "withdraw", pricing)
-    return open_quote(world, WalletQuote(**fields, method=recipient.method, beneficiary_id=recipient.id))
+    method = recipient.method
+    return open_wallet_quote(world, environment, "withdraw", pricing, method=method, beneficiary_id=recipient.id)
 
 
 def estimate_withdraw(
@@ -173,10 +174,8 @@ def execute_withdraw(
     limit_charge = charge_limits(world, environment, quote.received.amount, quote.received.code, "quote_id")
     require_up(world, environment, currency)
     use_quote(world, quote)
-    transaction = Transaction(
-        **quoted_fields(world, quote),
-        amount=quote.paid.amount,
-        net_amount=subtract(quote.paid.amount, quote.fee.total),
+    transaction = replace(
+        quoted(world, quote),
         country=COUNTRY_OF[quote.received.code],
         beneficiary_id=recipient.id,
         account_number=recipient.account,
