@@ -165,7 +165,6 @@ class SendTransaction(_Common):
     """A send from the balance: to an address, over Lightning, or to another user."""
 
     type: Literal["send"]
-    """Always `send`."""
     status: Annotated[str, OneOf(SEND_MEANINGS), Assumed("S5", "enum")]
     """How far the send has come."""
     symbol: AssetText
@@ -193,7 +192,6 @@ class SwapTransaction(_Common, _SwapTransactionSides):
     """A swap of one asset of the balance into another."""
 
     type: Literal["swap"]
-    """Always `swap`."""
     status: Annotated[str, OneOf(SWAP_MEANINGS), Assumed("S8", "enum")]
     """How far the swap has come."""
     amount: Annotated[AmountText, Assumed("M8", "required")]
@@ -213,7 +211,6 @@ class BuyMobileMoneyInstructions(_Instructions):
     """How a purchase is paid by mobile money."""
 
     method: Literal["mobile_money"]
-    """Always `mobile_money`."""
     phone_number: PhoneText
     """The phone that gets the prompt to pay."""
 
@@ -222,7 +219,6 @@ class BuyBankTransferInstructions(_Instructions):
     """How a purchase is paid by bank transfer."""
 
     method: Literal["bank_transfer"]
-    """Always `bank_transfer`."""
     account_number: str
     """The account to pay to."""
     bank_name: str
@@ -236,7 +232,6 @@ class BuyTransaction(_Common):
     """A purchase: fiat is paid in, crypto is credited to the balance."""
 
     type: Literal["buy"]
-    """Always `buy`."""
     status: Annotated[str, OneOf(BUY_MEANINGS), Assumed("S5", "enum")]
     """How far the purchase has come."""
     symbol: AssetText
@@ -257,7 +252,6 @@ class WithdrawTransaction(_Common):
     """A payout: crypto of the balance becomes fiat at a beneficiary."""
 
     type: Literal["withdraw"]
-    """Always `withdraw`."""
     status: Annotated[str, OneOf(WITHDRAW_MEANINGS), Assumed("S10", "enum")]
     """How far the payout has come."""
     symbol: StablecoinText

@@ -39,7 +39,6 @@ class BankAccountBeneficiary(_Fiat):
     """A bank account that fiat can be paid to."""
 
     type: Literal["bank_account"]
-    """Always `bank_account`."""
     details: BankAccountDetails
     """The account."""
 
@@ -48,7 +47,6 @@ class PhoneNumberBeneficiary(_Fiat):
     """A mobile money number that fiat can be paid to."""
 
     type: Literal["phone_number"]
-    """Always `phone_number`."""
     details: PhoneNumberDetails
     """The number and its provider."""
 
@@ -57,7 +55,6 @@ class WalletAddressBeneficiary(_Saved):
     """A crypto address outside of the service."""
 
     type: Literal["wallet_address"]
-    """Always `wallet_address`."""
     country: None
     """Always null: an address has no country."""
     fiat_currency: None

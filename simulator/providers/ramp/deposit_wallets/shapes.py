@@ -62,7 +62,6 @@ class LightningAddressShape(TypedDict):
     wallet_id: NotRequired[WalletId]
     """The wallet that is credited; left out where the entry stands inside its wallet."""
     type: Literal["lightning_address"]
-    """Always `lightning_address`."""
     address: str
     """What a payer enters: name@domain."""
     lnurl: Annotated[str, Format(pattern="^lnurl1[02-9ac-hj-np-z]+$"), Assumed("S13", "pattern")]
@@ -81,7 +80,6 @@ class InvoiceShape(TypedDict):
     wallet_id: NotRequired[WalletId]
     """The wallet that is credited."""
     type: Literal["invoice"]
-    """Always `invoice`."""
     payment_request: Annotated[str, Format(pattern="^lnbc[02-9ac-hj-np-z0-9]+$"), Assumed("S13", "pattern")]
     """What a payer pays: the invoice itself, as BOLT11 writes it."""
     amount_sats: Count
@@ -127,7 +125,6 @@ class StellarWallet(_Labels):
     """A deposit wallet on stellar: an address that wallets share, and a memo that tells them apart."""
 
     network: Literal["stellar"]
-    """Always `stellar`."""
     assets: list[Annotated[str, OneOf(_assets("stellar"))]]
     """The assets that are credited when they are deposited here."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$")]
@@ -142,7 +139,6 @@ class CeloWallet(_Labels):
     """A deposit wallet on celo: an address of its own."""
 
     network: Literal["celo"]
-    """Always `celo`."""
     assets: list[Annotated[str, OneOf(_assets("celo"))]]
     """The assets that are credited when they are deposited here."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$")]
@@ -153,7 +149,6 @@ class BitcoinWallet(_Labels):
     """A deposit wallet on bitcoin: an address of its own, and what receives over Lightning."""
 
     network: Literal["bitcoin"]
-    """Always `bitcoin`."""
     assets: list[Annotated[str, OneOf(_assets("bitcoin"))]]
     """The assets that are credited when they are deposited here."""
     address: Annotated[str, Format(pattern="^bc1[02-9ac-hj-np-z]+$")]
@@ -185,7 +180,6 @@ class OnChainDeposit(_Arrived):
     asset: Annotated[str, Format(pattern=TOKEN_PATTERN), Known(ASSET_CODES), Assumed("deposit-asset", "pattern")]
     """What came: whatever somebody sent, also a token that the service does not know and does not credit."""
     channel: Literal["on_chain"]
-    """Always `on_chain`."""
     tx_hash: str
     """The transaction on the chain."""
     confirmations: Count
@@ -200,11 +194,8 @@ class LightningDeposit(_Arrived):
     """What was paid to a wallet's Lightning address or invoice."""
 
     network: Literal["bitcoin"]
-    """Always `bitcoin`."""
     asset: Literal["BTC"]
-    """Always `BTC`."""
     channel: Literal["lightning"]
-    """Always `lightning`."""
     tx_hash: None
     """Always null: there is no transaction on the chain."""
     status: Annotated[str, OneOf({"confirmed": DEPOSIT_MEANINGS["confirmed"]}), Assumed("S13", "enum")]

@@ -27,7 +27,6 @@ class DestinationAddress(TypedDict):
     """An address on the chain, as it was given."""
 
     type: Literal["address"]
-    """Always `address`."""
     address: str
     """The address that is paid."""
     memo: NotRequired[str]
@@ -38,7 +37,6 @@ class DestinationUser(TypedDict):
     """Another user of the service, as they were named: one of the three members is there."""
 
     type: Literal["platform_user"]
-    """Always `platform_user`."""
     email: NotRequired[str]
     """The user's e-mail address."""
     phone_number: NotRequired[str]
@@ -51,7 +49,6 @@ class DestinationLightning(TypedDict):
     """An invoice or a Lightning address, as it was given."""
 
     type: Annotated[Literal["lightning"], Assumed("S14")]
-    """Always `lightning`."""
     invoice: NotRequired[str]
     """The invoice (BOLT11) that is paid; it goes before a `lightning_address`."""
     lightning_address: NotRequired[str]

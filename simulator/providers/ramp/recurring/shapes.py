@@ -155,7 +155,6 @@ class RecurringWithdrawal(_RecurringPayment):
     """A withdrawal from the balance to a beneficiary that repeats on a schedule."""
 
     type: Literal["withdraw"]
-    """Always `withdraw`."""
     amount_currency: CurrencyText
     """The currency of `amount`: the source's symbol, or the beneficiary's fiat."""
     recipient: RecipientBeneficiary
@@ -166,7 +165,6 @@ class RecurringSend(_RecurringPayment):
     """A send from the balance that repeats on a schedule."""
 
     type: Literal["send"]
-    """Always `send`."""
     amount_currency: AssetText
     """The currency of `amount`: the source's symbol."""
     recipient: RecipientDestination
