@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simulator.engine import webhooks
 from simulator.engine.records.advice import AdviceKind
+from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.provider import OrderNumbers, Provider
@@ -22,12 +23,22 @@ from simulator.providers.ramp import (
     reference,
     transactions,
 )
-from simulator.providers.ramp.identity import IDENTITY
 from simulator.providers.ramp.money import MONEY
 from simulator.providers.ramp.signing import SIGNING
 from simulator.providers.ramp.spelling import DEPOSIT, SHORT
 from simulator.providers.ramp.ways import table
 from simulator.providers.ramp.wording import WORDING
+
+IDENTITY = Identity(
+    caller=auth.token_holder,
+    check_gates=auth.check_gates,
+    keys=auth.all_keys,
+    tokens=auth.all_tokens,
+    credentials=auth.credentials,
+    rekey=auth.rekey,
+    account=profile.profile_of,
+    other_users=profile.platform_users,
+)
 
 ROOMS: tuple[Room, ...] = (
     reference.ROOM,

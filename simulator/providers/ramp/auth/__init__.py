@@ -5,10 +5,10 @@ from __future__ import annotations
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.auth import operations
-from simulator.providers.ramp.auth.gates import check_gates
 from simulator.providers.ramp.auth.operations import (
     all_keys,
     all_tokens,
+    check_gates,
     credentials,
     permits,
     rekey,

@@ -11,10 +11,11 @@ from simulator.engine.records.codec import StateError
 from simulator.engine.records.records import create, forget_record, move
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.rows.operation import Call, Caller, OperationDecorator
+from simulator.engine.rows.operation import Call, Caller, Operation, OperationDecorator
 from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.directory import directory_of
+from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import DAY_MS, SECOND_MS
 from simulator.kernel.world import World
 from simulator.providers.ramp.auth import bodies
@@ -32,7 +33,7 @@ from simulator.providers.ramp.auth.records import (
 from simulator.providers.ramp.auth.shapes import TokenResponse, render_key_pair, render_new_key_pair, render_token
 from simulator.providers.ramp.auth.states import ENVIRONMENT_MISMATCH, INVALID_CREDENTIALS, KEY_PAIR
 from simulator.providers.ramp.key_forms import MODES, prefix
-from simulator.providers.ramp.profile import require_production_access
+from simulator.providers.ramp.profile import require_active, require_kyc, require_production_access
 
 operation = OperationDecorator("Authentication")
 
@@ -241,3 +242,19 @@ ACTIONS = (
     ),
     Action("revoke_key", "a key pair stops working at once", revoke_key, parameters=lambda: bodies.RevokedKey),
 )
+
+
+def check_gates(operation: Operation, call: Call) -> None:
+    """403 for the environment, the permissions of the key, the profile and the KYC, in this order.
+
+    A call without a caller is the account's own (a control call makes it), which no key restricts.
+    """
+    if not operation.token:
+        return
+    require_access(call.world, call.environment)
+    if call.caller is not None and not permits(call.caller, operation.group, operation.reads):
+        raise ApiError("forbidden", "This key pair lacks the permission for this operation.")
+    if operation.profile_gate:
+        require_active(call.world)
+    if operation.money or (operation.profile_gate and assumes(call.world, "H18", "kyc_for_every_call")):
+        require_kyc(call.world)

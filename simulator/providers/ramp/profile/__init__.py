@@ -9,7 +9,6 @@ from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.profile import operations, shapes
-from simulator.providers.ramp.profile.gates import require_active, require_kyc, require_production_access
 from simulator.providers.ramp.profile.limits import (
     LIMITS,
     USAGE,
@@ -33,6 +32,9 @@ from simulator.providers.ramp.profile.records import (
     profile_status,
     put_kyc,
     put_status,
+    require_active,
+    require_kyc,
+    require_production_access,
 )
 from simulator.providers.ramp.profile.states import AMOUNT_TOO_HIGH, ERRORS, EVENTS, KYC, PROFILE
 

@@ -6,12 +6,14 @@ and so to both environments (decision S25): one row per world, not a resource of
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.kind import Record
 from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.providers.ramp.profile.states import KYC_REQUIRED, PRODUCTION_ACCESS_REQUIRED
 
 ACCOUNT = "account"
 FRESH_LEVEL = 2
@@ -169,3 +171,23 @@ def _matches(person: Profile | PlatformUser, user_id: str | None, email: str | N
     if email is not None:
         return person.email.casefold() == email.casefold()
     return phone_number is not None and person.phone_number == phone_number
+
+
+def require_active(world: World) -> None:
+    """Refuse a suspended or closed profile with `forbidden`."""
+    status = profile_of(world).status
+    if status != "active":
+        raise ApiError("forbidden", f"The profile is {status}.")
+
+
+def require_kyc(world: World) -> None:
+    """Refuse an account whose KYC is not approved with `kyc_required`."""
+    status = profile_of(world).kyc_status
+    if status != "approved":
+        raise KYC_REQUIRED.error(f"The account has not passed KYC: its status is {status}.")
+
+
+def require_production_access(world: World) -> None:
+    """Refuse live keys and tokens of an account without production access with `production_access_required`."""
+    if not profile_of(world).production_access:
+        raise PRODUCTION_ACCESS_REQUIRED.error("The account has no production access yet.")

@@ -7,8 +7,7 @@ from simulator.engine.rows.subjects import example_of
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.ramps import operations
 from simulator.providers.ramp.ramps.bodies import FailureParameters, PaymentParameters, TxHashParameters
-from simulator.providers.ramp.ramps.operations import DEADLINE
-from simulator.providers.ramp.ramps.payers import bank_instructions, check_payer, require_payers_bank
+from simulator.providers.ramp.ramps.operations import DEADLINE, bank_instructions, check_payer, require_payers_bank
 from simulator.providers.ramp.ramps.records import QUOTES
 from simulator.providers.ramp.ramps.settlement import (
     ACTIONS,

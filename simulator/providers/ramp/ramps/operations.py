@@ -6,6 +6,7 @@ Chapters "Ramp quotes and ramps" and "Ramp transaction" of the specification; de
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Protocol
 
 from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.rows.operation import Call, OperationDecorator, specified
@@ -27,7 +28,6 @@ from simulator.providers.ramp.fees import (
 from simulator.providers.ramp.incoming_transfers import expect
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.ramps import bodies
-from simulator.providers.ramp.ramps.payers import bank_instructions, check_payer, require_payers_bank
 from simulator.providers.ramp.ramps.records import QUOTES, RampQuote
 from simulator.providers.ramp.ramps.shapes import (
     RampQuoteShape,
@@ -37,6 +37,7 @@ from simulator.providers.ramp.ramps.shapes import (
     render_quote,
 )
 from simulator.providers.ramp.reference import (
+    BANKS,
     COUNTRY_OF,
     INVALID_PHONE_NUMBER,
     INVALID_WALLET_ADDRESS,
@@ -50,6 +51,8 @@ from simulator.providers.ramp.reference import (
     is_phone,
     new_address,
     ramp_rate,
+    require_account_number,
+    require_bank,
     require_network,
 )
 from simulator.providers.ramp.transactions import (
@@ -337,3 +340,37 @@ def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
     change once the quote is made.
     """
     return render_quote(call.world, call.resource)
+
+
+class BankPayer(Protocol):
+    """Who pays by bank transfer, as a request body says it."""
+
+    @property
+    def account_number(self) -> str | None: ...
+
+    @property
+    def bank_code(self) -> str | None: ...
+
+
+def check_payer(payer: BankPayer, fiat_code: str) -> None:
+    """400 for the account number of a payer by bank transfer, where it is given."""
+    if payer.account_number is not None:
+        require_account_number(COUNTRY_OF[fiat_code], payer.account_number, "payer.account_number")
+
+
+def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
+    """422 invalid_bank_account for the bank of a payer by bank transfer, where it is given (decision R5)."""
+    if payer.bank_code is not None:
+        require_bank(COUNTRY_OF[fiat_code], payer.bank_code, "payer.bank_code")
+
+
+def bank_instructions(world: World, fiat_code: str, reference: str) -> PaymentInstructions:
+    """Where a bank transfer goes: an account of the service at the country's first bank (decision R5)."""
+    bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
+    first = 10 ** (bank.min_digits - 1)
+    return {
+        "method": "bank_transfer",
+        "account_number": str(first + world.streams.below(9 * first, "accounts")),
+        "bank_name": bank.name,
+        "reference": reference,
+    }

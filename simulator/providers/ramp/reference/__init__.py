@@ -21,7 +21,6 @@ from simulator.providers.ramp.reference.addresses import (
     new_tx_hash,
     require_tx_hash,
 )
-from simulator.providers.ramp.reference.banks import require_account_number, require_bank
 from simulator.providers.ramp.reference.networks import (
     NETWORK_ROWS,
     network,
@@ -61,6 +60,8 @@ from simulator.providers.ramp.reference.records import (
     has_method,
     listing,
     provider,
+    require_account_number,
+    require_bank,
 )
 from simulator.providers.ramp.reference.states import (
     ERRORS,

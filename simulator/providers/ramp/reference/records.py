@@ -14,11 +14,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
+from simulator.engine.rows.error import invalid
 from simulator.engine.rows.kind import Record
 from simulator.engine.text.json import loads
 from simulator.engine.text.shapes import OneOf
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
+from simulator.providers.ramp.reference.states import INVALID_BANK_ACCOUNT
 from simulator.providers.ramp.shapes import ASSET_CODES as CODES
 from simulator.providers.ramp.shapes import Country, FiatCode
 
@@ -212,3 +214,22 @@ def bank(country: str, code: str) -> Bank | None:
 def is_account_number(found: Bank, text: str) -> bool:
     """Whether an account number has the shape that the bank's country uses: digits only, of the right count."""
     return _DIGITS.fullmatch(text) is not None and found.min_digits <= len(text) <= found.max_digits
+
+
+def require_bank(country: str, code: str, param: str) -> Bank:
+    """The bank of that code in a country; ApiError 422 invalid_bank_account."""
+    found = bank(country, code)
+    if found is None:
+        raise INVALID_BANK_ACCOUNT.error(f"There is no bank with the code {code!r} in {country}.", param)
+    return found
+
+
+def require_account_number(country: str, text: str, param: str) -> None:
+    """ApiError 400 for an account number that has not the shape of its country."""
+    any_bank = next(iter(BANKS[country].values()))
+    if is_account_number(any_bank, text):
+        return
+    digits = f"{any_bank.min_digits} to {any_bank.max_digits}"
+    if any_bank.min_digits == any_bank.max_digits:
+        digits = str(any_bank.min_digits)
+    raise invalid(param, f"account numbers in {country} have {digits} digits")

@@ -17,7 +17,7 @@ from simulator.kernel.world import World
 from simulator.providers.ramp import auth, profile, reference
 from simulator.providers.ramp.auth import credentials, permits, require_access, token_holder
 from simulator.providers.ramp.auth.records import PERMISSIONS, TOKENS
-from simulator.providers.ramp.identity import IDENTITY
+from simulator.providers.ramp.provider import IDENTITY
 from tests.support import act, advance, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, profile.ROOM, auth.ROOM)
