@@ -1,4 +1,4 @@
-"""The ramp's tooling. The modules are late: each runs when a tool asks for what it has."""
+"""The tooling of the ramp. Its modules are loaded late: each runs when a tool first uses it."""
 
 from __future__ import annotations
 

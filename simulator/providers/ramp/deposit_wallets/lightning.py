@@ -34,7 +34,7 @@ from simulator.providers.ramp.deposit_wallets.records import (
 )
 from simulator.providers.ramp.deposit_wallets.rendering import render_entry
 from simulator.providers.ramp.deposit_wallets.states import WALLET_DISABLED
-from simulator.providers.ramp.incoming_transfers import LIGHTNING, expect, receiver_at
+from simulator.providers.ramp.incoming_transfers import LIGHTNING, receiver_at, register_receiver
 from simulator.providers.ramp.reference import ASSETS, UNSUPPORTED_NETWORK
 from simulator.providers.ramp.transactions import IN_FLIGHT, Transaction, credit_deposit, payment_of
 
@@ -105,7 +105,7 @@ def open_address(
     taken.put(username, entry.id)
     own = world.store[ADDRESSES_BY_WALLET.of(environment)]
     own.put(wallet.id, (*(own.get(wallet.id) or ()), entry.id))
-    expect(world, entry, LIGHTNING, entry.address)
+    register_receiver(world, entry, LIGHTNING, entry.address)
     return create(world, entry, "create", announced=announced)
 
 
@@ -130,7 +130,7 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
         ),
         expires_at_ms=world.now_ms + expires_in * 1000,
     )
-    expect(world, invoice, LIGHTNING, invoice.payment_request)
+    register_receiver(world, invoice, LIGHTNING, invoice.payment_request)
     invoice = create(world, invoice, "create")
     world.agenda.plan(invoice.expires_at_ms, EXPIRY, invoice.id)
     return invoice

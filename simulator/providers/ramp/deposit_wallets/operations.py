@@ -40,7 +40,7 @@ from simulator.providers.ramp.deposit_wallets.rendering import (
     required_confirmations,
 )
 from simulator.providers.ramp.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
-from simulator.providers.ramp.incoming_transfers import expect
+from simulator.providers.ramp.incoming_transfers import register_receiver
 from simulator.providers.ramp.reference import (
     ASSETS,
     UNSUPPORTED_NETWORK,
@@ -85,7 +85,7 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
         label=body.label,
         reference=body.reference,
     )
-    expect(world, wallet, network, wallet.address, wallet.memo)
+    register_receiver(world, wallet, network, wallet.address, wallet.memo)
     if body.lightning:
         wallet = create(world, wallet, "create", announced=False)
         entry = open_address(world, wallet, announced=False)

@@ -1,4 +1,4 @@
-"""What request data choose an outcome: the rules of `scenarios/test-values.yaml` in the words of who uses them."""
+"""Request data that choose an outcome: the rules of `scenarios/test-values.yaml` in words for users."""
 
 from __future__ import annotations
 

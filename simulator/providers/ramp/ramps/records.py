@@ -14,7 +14,7 @@ from simulator.providers.ramp.transactions import Quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RampQuote(Quote):
-    """A locked price of an onramp or offramp. Networks are canonical names, amounts exact."""
+    """The locked price of an onramp or offramp. Networks are canonical names, amounts are exact."""
 
     kind = "ramp_quote"
     type: Direction
@@ -38,7 +38,7 @@ class RampQuote(Quote):
 
     @property
     def fiat_amount(self) -> Decimal:
-        """The fiat side, which the account limits count (decision M14)."""
+        """The fiat side, which counts towards the account limits (decision M14)."""
         return self.source_amount if self.type == "onramp" else self.destination_amount
 
 

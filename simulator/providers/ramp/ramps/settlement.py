@@ -1,6 +1,6 @@
-"""What the outside world does to ramps: payers pay, deposits arrive, conversions and payouts finish or fail.
+"""Actions of third parties on ramps: payers pay, deposits arrive, conversions and payouts finish or fail.
 
-Decisions S1, S3 to S6, S9 and S16. Every movement is one balanced entry of the ledger.
+Decisions S1, S3 to S6, S9 and S16. Every movement is one balanced ledger entry.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _RAMPS = ("onramp", "offramp")
 
 
 def lapse(world: World, timer: Timer) -> None:
-    """The deadline of payment or deposit: the quote's expires_at (decision S1)."""
+    """Expire a ramp at the deadline of its payment or deposit, the quote's expires_at (decision S1)."""
     move_released(world, existing(world, Transaction, timer.target), "expire")
 
 
 def payment_arrives(call: ActionCall[Transaction, bodies.PaymentParameters]) -> Transaction:
-    """The payer's fiat is received: in full, over (accepted) or short (decision S6)."""
+    """Receive the payer's fiat: the full amount, more (accepted), or less (decision S6)."""
     amount = given_amount(call.target.paid, call.parameters.amount)
     return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")
 
 
 def deposit_arrives(call: ActionCall[Transaction, bodies.RampDepositParameters]) -> Transaction:
-    """The crypto deposit is confirmed on-chain; with the wrong asset or memo it is not matched (decision S6)."""
+    """Receive the crypto deposit. A deposit with the wrong asset or memo is not matched (decision S6)."""
     world, ramp, values = call.world, call.target, call.parameters
     amount = given_amount(ramp.paid, values.amount)
     require_tx_hash(ramp.paid.chain, values.tx_hash)
@@ -68,7 +68,7 @@ def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
 
 
 def receive(world: World, ramp: Transaction, arrival: Arrival) -> bool:
-    """What the account itself sent to `deposit.address` is an offramp's deposit, judged as any other (S6, S9)."""
+    """Receive a deposit that the account itself sent to `deposit.address`, under the same rules (decisions S6, S9)."""
     if ramp.status != "awaiting_deposit":
         return False
     if arrival.asset != ramp.paid.code:
@@ -92,7 +92,7 @@ def _receive(world: World, ramp: Transaction, on: str, amount: Decimal, shortage
 
 
 def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """The payer's provider declines (decision S3)."""
+    """Fail an onramp because the payer's provider declines (decision S3)."""
     if assumes(call.world, "S3", "payer_may_try_again"):
         return call.target
     call.world.agenda.cancel(DEADLINE, call.target.id)
@@ -100,7 +100,7 @@ def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
 
 
 def complete(call: ActionCall[Transaction, bodies.TxHashParameters]) -> Transaction:
-    """Conversion or payout finishes; an onramp gets its tx_hash here (decision S16)."""
+    """Finish the conversion or payout. An onramp gets its tx_hash here (decision S16)."""
     world, ramp = call.world, call.target
     if ramp.type == "onramp":
         ramp = replace(ramp, tx_hash=given_tx_hash(world, ramp.received.chain, call.parameters.tx_hash))
@@ -122,12 +122,12 @@ def complete(call: ActionCall[Transaction, bodies.TxHashParameters]) -> Transact
 
 
 def fail(call: ActionCall[Transaction, bodies.FailureParameters]) -> Transaction:
-    """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
+    """Fail a conversion or payout. The service keeps the funds until they are refunded."""
     return move_released(call.world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
 
 
 def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """What was received goes back, fee included, to the payer or the refund_address (decision S5)."""
+    """Return the received funds, fee included, to the payer or the refund_address (decision S5)."""
     world, ramp = call.world, call.target
     key, received = ramp.paid.currency.key, ramp.funds_received or ZERO
     if ramp.status == "completed":
@@ -148,12 +148,12 @@ def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
 
 
 def has_funds(world: World, ramp: Transaction) -> str | None:
-    """Only what was received can go back (decision S5)."""
-    return None if ramp.funds_received is not None else "no funds were received, so there is nothing to give back"
+    """Return why a ramp cannot be refunded, or None. Only received funds can be returned (decision S5)."""
+    return None if ramp.funds_received is not None else "no funds were received, so there is nothing to refund"
 
 
 def check_payment(values: bodies.PaymentParameters) -> Iterator[Wrong]:
-    """What is wrong with the `amount` of a payer's fiat, whatever its currency is."""
+    """Yield the problems of the parameter `amount` that no currency accepts."""
     given = values.amount
     if given is not None and (not Decimal(given) or not any(fiat.accepts(given) for fiat in FIATS.values())):
         yield wrong("amount", "it must be more than zero, with at most 2 decimals")
@@ -166,7 +166,7 @@ def _check_deposit(values: bodies.RampDepositParameters) -> Iterator[Wrong]:
 
 
 def check_hash(values: bodies.TxHashParameters) -> Iterator[Wrong]:
-    """What is wrong with the `tx_hash` of a transaction, whatever its network is."""
+    """Yield the problems of the parameter `tx_hash` that no network accepts."""
     return check_tx_hash(values.tx_hash)
 
 

@@ -1,4 +1,4 @@
-"""What every room that moves money shares: transactions and their order numbers, quotes, credited deposits."""
+"""Parts shared by all rooms that move money: transactions, order numbers, quotes and credited deposits."""
 
 from __future__ import annotations
 

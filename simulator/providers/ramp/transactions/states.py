@@ -1,4 +1,7 @@
-"""The state table of deposit transactions: they are made when the money is already there (decision S12)."""
+"""The state table of deposit transactions, which exist only once the money is credited (decision S12).
+
+Also the events and error codes of all transactions and quotes: chapters "Events" and "Errors" of the specification.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,19 @@ DEPOSIT_TRANSACTION = Machine(
 DEPOSIT_TRANSACTION_MEANINGS = {"completed": "The deposit is credited to the balance."}
 
 STATUSES = {
-    "pending": "Accepted, but not under way yet.",
-    "awaiting_payment": "An onramp that waits for the payer's fiat.",
-    "awaiting_deposit": "An offramp that waits for the crypto deposit.",
-    "processing": "The money is there and on its way.",
-    "completed": "The recipient has it.",
-    "failed": "It came to nothing; `failure_code` says why.",
-    "expired": "A ramp whose payment or deposit did not arrive in time.",
-    "refunded": "What was received or held went back.",
+    "pending": "Accepted, but not started yet.",
+    "awaiting_payment": "The onramp waits for the payer's fiat.",
+    "awaiting_deposit": "The offramp waits for the crypto deposit.",
+    "processing": "The money was received or is held, and is on its way.",
+    "completed": "The recipient has the money.",
+    "failed": "It failed. `failure_code` has the reason.",
+    "expired": "The payment or deposit of the ramp did not arrive in time.",
+    "refunded": "The received or held money was returned.",
 }
-"""Every status a transaction of any type can have, and what it says."""
+"""All statuses of transactions of all types, each with its meaning."""
 
 IN_FLIGHT = ("pending", "processing")
-"""A transaction of the balance that may still succeed."""
+"""The statuses of a balance transaction that may still succeed."""
 
 QUOTE_EXPIRED = ErrorCode(
     "quote_expired", 422, "the quote is older than 30 minutes", after="amount_too_high", lasting=True
@@ -46,26 +49,26 @@ EVENTS = (
         "transaction.created",
         "an onramp or offramp transaction is created",
         "transaction",
-        "The first event of a ramp; the one that says what is waited for follows at once.",
+        "The first event of a ramp. transaction.awaiting_payment or transaction.awaiting_deposit follows immediately.",
     ),
     EventType(
         "transaction.awaiting_payment",
         "an onramp waits for the fiat payment",
         "transaction",
-        "`payment_instructions` tell the payer how to pay, before the quote's `expires_at`.",
+        "`payment_instructions` say how the payer pays, before the quote's `expires_at`.",
     ),
     EventType(
         "transaction.awaiting_deposit",
         "an offramp waits for the crypto deposit",
         "transaction",
-        "`deposit` tells where to send how much, before `deposit_by`.",
+        "`deposit` has the address and the amount to send before `deposit_by`.",
         example_of="offramp",
     ),
     EventType(
         "transaction.processing",
         "the payment or deposit of a transaction has arrived, or a wallet operation was accepted or broadcast",
         "transaction",
-        "The money is in the service's hands; completed, failed or refunded follows.",
+        "The service has the money. completed, failed or refunded follows.",
         example_of="offramp",
         example={"tx_hash": _TX_HASH},
     ),
@@ -73,7 +76,7 @@ EVENTS = (
         "transaction.completed",
         "the crypto was delivered, the fiat was paid out, or a send or swap is final",
         "transaction",
-        "Nothing more happens to the transaction, but for a refund by hand.",
+        "The transaction is final, except for a manual refund.",
         is_last=True,
         example_of="offramp",
         example={"tx_hash": _TX_HASH},
@@ -82,7 +85,7 @@ EVENTS = (
         "transaction.failed",
         "a transaction has failed",
         "transaction",
-        "`failure_code` says why. What had been received is refunded where possible: transaction.refunded follows.",
+        "`failure_code` has the reason. Received money is refunded if possible: transaction.refunded follows.",
         requires=("failure_code",),
         also=("refunded",),
         is_last=True,
@@ -93,14 +96,14 @@ EVENTS = (
         "transaction.expired",
         "neither payment nor deposit came before the deadline",
         "transaction",
-        "Nothing was received, so nothing goes back. Make a new quote to try again.",
+        "Nothing was received, so nothing is refunded. Create a new quote to try again.",
         is_last=True,
     ),
     EventType(
         "transaction.refunded",
-        "the money went back to the payer, the refund_address or the balance",
+        "the money was returned to the payer, the refund_address or the balance",
         "transaction",
-        "The amount went back in full, fee included.",
+        "The full amount was returned, fee included.",
         is_last=True,
         example_of="offramp",
         example={"tx_hash": _TX_HASH, "failure_code": "payout_failed"},
@@ -109,7 +112,7 @@ EVENTS = (
         "quote.expired",
         "a quote passed its 30 minute validity unused",
         "quote",
-        "Of quotes of all four kinds; `data.object` is the quote as its own kind is shown. Make a new one.",
+        "Sent for quotes of all four kinds. `data.object` is the quote in the shape of its kind. Create a new one.",
         narrows=False,
         after="lightning.invoice_expired",
     ),
