@@ -1,6 +1,6 @@
 """The account's own balance: send, swap, buy, withdraw, and GET /wallet/assets.
 
-Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring payments run through the same code.
+Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring payments use the same code.
 """
 
 from __future__ import annotations

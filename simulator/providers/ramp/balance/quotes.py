@@ -1,6 +1,6 @@
-"""What the quotes of swap, buy and withdraw share: being opened, being claimed, and what a transaction takes from one.
+"""Shared parts of swap, buy and withdraw quotes: opening, claiming, and the transaction that uses a quote.
 
-Decisions S1 and S2; the rules of each kind are in its own module.
+Decisions S1 and S2. The rules of each kind are in its own module.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from simulator.providers.ramp.transactions import (
 
 
 def side(currency: Currency, amount: Decimal) -> Side:
+    """Return one side of a movement."""
     return Side(currency.code, currency.network, amount)
 
 
@@ -60,12 +61,14 @@ def open_wallet_quote(
 
 
 def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, WalletQuote]], None]:
-    """Finds the quote that the body names; 404 quote_not_found, also for a quote of another kind."""
+    """Return a function that finds the quote in the body. It raises `ApiError` 404 quote_not_found for a quote of
+    another kind, too.
+    """
     return lambda call: claim_quote(call, QUOTE_TABLES[type])
 
 
 def quoted(world: World, quote: WalletQuote) -> Transaction:
-    """Return a transaction at the terms of a quote, not stored yet. Its amount is what is paid."""
+    """Return a transaction with the terms of a quote. Nothing is saved yet, and its amount is the amount paid."""
     return Transaction(
         **new_order_fields(world, quote.environment),
         type=quote.type,
@@ -81,6 +84,6 @@ def quoted(world: World, quote: WalletQuote) -> Transaction:
 
 
 def require_up(world: World, environment: str, *assets: Currency) -> None:
-    """503 network_unavailable when the network of one of these assets is down (decision S22)."""
+    """Raise `ApiError` 503 network_unavailable if the network of one of the assets is down (decision S22)."""
     for asset in assets:
         require_network(world, environment, present(asset.network))

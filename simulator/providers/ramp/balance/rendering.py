@@ -1,4 +1,4 @@
-"""How records of this room become the shapes of their answers (decisions H8, L3, M2 and R8)."""
+"""Renders the records of this room as response shapes (decisions H8, L3, M2 and R8)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _asset(side: Side) -> _Asset:
 
 
 def _amount(side: Side, amount: Decimal | None = None) -> str:
-    """The amount of one side (or another amount of its currency) as printed."""
+    """Return the amount of a side, or another amount of its currency, as a string."""
     return side.currency.format(side.amount if amount is None else amount)
 
 
@@ -88,7 +88,7 @@ def render_withdraw_quote(world: World, quote: WalletQuote) -> shapes.WithdrawQu
 
 
 class _Figures(TypedDict):
-    """What transactions of every type show after their assets."""
+    """The fields that transactions of every type show after their assets."""
 
     amount: str
     fee: AppFee
@@ -98,7 +98,7 @@ class _Figures(TypedDict):
 
 
 class _End(TypedDict):
-    """What transactions of every type end in."""
+    """The last fields of transactions of every type."""
 
     failure_code: NotRequired[str]
     created_at: str
@@ -148,7 +148,7 @@ def render_swap(world: World, swap: Transaction) -> shapes.SwapTransaction:
 
 
 def render_buy(world: World, buy: Transaction) -> shapes.BuyTransaction:
-    # A purchase always names its reference; payment instructions in general need not (a prompt on the phone has none).
+    # The instructions of a purchase always have a reference. Those of an onramp by mobile money have none.
     instructions = cast(shapes.BuyPaymentInstructions, present(buy.payment_instructions))
     return {
         "id": buy.id,

@@ -1,4 +1,4 @@
-"""Buy: a payer's fiat into an asset of the balance.
+"""Buy: a payer's fiat becomes an asset of the balance.
 
 Chapter "Buy" of the specification; decisions M5, M14, S2, S7 and R5.
 """
@@ -30,12 +30,12 @@ operation = OperationDecorator("Buy", group="wallet")
 def _buy_body(call: Call) -> type[bodies.UseQuote]:
     quote = buy_quote(call)
     if quote is None:
-        return bodies.BuyAnyhow
+        return bodies.BuyWithUnknownQuote
     return bodies.BuyByMobileMoney if quote.method == "mobile_money" else bodies.BuyByBankTransfer
 
 
 def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
-    """400 for more decimals than the side of the amount has."""
+    """Raise `ApiError` 400 for more decimals than the currency of the amount has."""
     body = call.body
     fiat_side = body.amount_currency == "fiat"
     check_decimals(body.amount, fiat(body.fiat_currency) if fiat_side else named_asset(body.symbol, body.network))
@@ -50,8 +50,8 @@ def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
     errors=specified(*NO_ASSET, *NO_AMOUNT, "network_unavailable") | {"unsupported_pair": "H5"},
 )
 def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteShape:
-    """Locks the rate and the fee of a purchase for 30 minutes: fiat that is paid in becomes crypto in the balance. The
-    amount is the fiat to pay or the crypto to get, as `amount_currency` says. Refused when the currency does not take
+    """Locks the rate and the fee of a purchase for 30 minutes: fiat becomes crypto in the balance. The amount is the
+    fiat to pay or the crypto to receive, as `amount_currency` says. The request fails if the currency does not support
     the method, the amount is outside the limits of the fee product or of the account, or the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
@@ -72,7 +72,7 @@ def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteSha
 
 
 def buy_quote(call: Call) -> WalletQuote | None:
-    """The quote that a body names, before anybody knows whether there is one."""
+    """Return the quote in a body, or None. Runs before the body is validated."""
     quote_id = call.raw.get("quote_id")
     if not isinstance(quote_id, str):
         return None
@@ -80,7 +80,9 @@ def buy_quote(call: Call) -> WalletQuote | None:
 
 
 def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
-    """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
+    """Raise `ApiError` 400 if a bank transfer payer's account number has the wrong format for its country (decision
+    R5).
+    """
     quote, body = buy_quote(call), call.body
     if quote is not None and isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
         check_payer(body.payer, quote.paid.code)
@@ -101,10 +103,10 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
     statuses=("pending",),
 )
 def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:
-    """Executes an active buy quote and tells how to pay. By mobile money the payer's phone gets a prompt; by bank
-    transfer the payer sends the fiat to the account in `payment_instructions` with its reference. The balance is
-    credited once the payment has arrived; until then the purchase stays `pending`. It counts towards the limits of the
-    account.
+    """Executes an active buy quote and returns payment instructions. With mobile money the payer's phone gets a prompt.
+    With a bank transfer the payer sends the fiat to the account in `payment_instructions`, with its reference. The
+    purchase stays `pending` and the balance is credited once the payment has arrived. The purchase counts towards the
+    account limits.
     """
     world, environment, body, quote = call.world, call.environment, call.body, call.resource
     country = COUNTRY_OF[quote.paid.code]

@@ -1,6 +1,6 @@
 """Send: to an address, over Lightning, or to another user of the service.
 
-Chapter "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends run through `create_send`.
+Chapter "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends use `create_send`.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ _ESTIMATE = {
     "amount_too_low": "M13",
     "amount_too_high": "M13",
 }
-"""The specification does not show what a send is refused with."""
+"""The specification does not list the errors of a send."""
 
 EstimateT = TypeVar("EstimateT", bound="bodies.EstimateBody")
 
 
 def check_send(call: Call[EstimateT, None, None]) -> None:
-    """400: too many decimals, a destination that names nobody, several, or oneself."""
+    """Raise `ApiError` 400 for too many decimals, and a destination without or with several recipients, or oneself."""
     body = call.body
     check_decimals(body.amount, named_asset(body.symbol, body.network))
     check_destination(call.world, body.destination)
@@ -68,7 +68,7 @@ def check_send(call: Call[EstimateT, None, None]) -> None:
 
 
 def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, Decimal]:
-    """The asset and how much of it; a user who is not there is refused before an asset that is not."""
+    """Return the asset and the amount. An unknown user is refused before an unknown asset."""
     if isinstance(body.destination, bodies.UserDestination):
         find_user(world, body.destination)
     return require_asset(body.symbol, body.network), Decimal(body.amount)
@@ -83,9 +83,9 @@ def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, 
     errors=_ESTIMATE,
 )
 def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEstimate:
-    """Tells the exact fee of a send and what the recipient would get, without moving or locking anything. Asset,
-    network, destination and the asset's limits are checked as for the send itself; the balance is not, and the network
-    need not be up. A send to another user of the service costs nothing.
+    """Returns the exact fee of a send and the amount that the recipient would get. Nothing is moved or locked. Asset,
+    network, destination and the asset's limits are checked as for a send. The balance is not checked, and the network
+    may be down. A send to another user of the service is free.
     """
     world, environment, body = call.world, call.environment, call.body
     currency, amount = _amount_to_send(world, body)
@@ -104,7 +104,9 @@ def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEst
 def price_send_to(
     world: World, environment: str, asset: Currency, amount: Decimal, destination: bodies.AnyDestination
 ) -> tuple[Recipient, SendPricing]:
-    """Return who a send would reach and what it would cost now; errors as `create_send` but its last four codes."""
+    """Return the recipient and the price of a send now. Raises the errors of `create_send` except its last
+    four codes.
+    """
     recipient = resolve_destination(world, environment, asset, destination, amount)
     return recipient, price_send(world, environment, asset, amount, recipient)
 
@@ -122,12 +124,12 @@ def price_send_to(
     statuses=("pending", "processing"),
 )
 def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
-    """Takes `amount` out of the balance and sends it to an address, over Lightning, or to another user of the service.
-    To an address or over Lightning the amount is held until the send ends: `pending` until it is broadcast, then
-    `processing`, then `completed`; it cannot be undone. To another user it is free, needs no network and completes at
-    once. Paying an invoice, `amount` must be the invoice's and the fee comes on top. Refused when the balance is too
-    low, the amount is outside the asset's limits, the destination is not valid for the network, the network is down, or
-    the wallet behind an invoice or a Lightning address of this service is disabled.
+    """Takes `amount` from the balance and sends it to an address, over Lightning, or to another user of the service. To
+    an address or over Lightning the amount is held until the send ends: `pending` until the broadcast, then
+    `processing`, then `completed`. It cannot be reversed. To another user it is free, needs no network and completes
+    immediately. For an invoice, `amount` must be the invoice's amount, and the fee comes on top. The request fails if
+    the balance is too low, the amount is outside the asset's limits, the destination is not valid on the network, or
+    the network is down. It also fails if the wallet behind an invoice or Lightning address of this service is disabled.
     """
     body = call.body
     currency, amount = _amount_to_send(call.world, body)
@@ -155,12 +157,12 @@ def create_send(
     recurring_payment_id: str | None = None,
     run_number: int | None = None,
 ) -> Transaction:
-    """Send `amount` of an asset to a destination; everything is checked before anything changes.
+    """Send `amount` of an asset to a destination. Everything is checked before anything changes.
 
-    On-chain and Lightning: `pending`, what is paid is held. To another user: moved and completed at once; what is
-    returned is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
-    amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable, 409 invalid_state
-    and wallet_disabled.
+    On-chain and over Lightning the transaction is `pending` and its total is held. A transfer to another user completes
+    immediately, and the transaction is returned as it was accepted, `processing`. Raise `ApiError` as
+    `resolve_destination` does, and 422 amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503
+    network_unavailable, 409 invalid_state and wallet_disabled.
     """
     recipient, pricing = price_send_to(world, environment, asset, amount, destination)
     require_balance(world, environment, asset, pricing.paid, "amount")
@@ -194,9 +196,10 @@ def create_send(
 
 
 def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
-    """Move the money at once (decision S9): answered as it was accepted, completed in the same change.
+    """Move the money immediately (decision S9). The response shows the accepted transfer, which completes in the same
+    change.
 
-    No timer stands between, so that no later request can ever see the transfer in flight.
+    No timer comes between them, so no later request can see the transfer in flight.
     """
     accepted = begin(world, transaction, "send", "internal")
     credit_deposit(

@@ -1,4 +1,4 @@
-"""Swap: one asset of the balance for another, at a quoted rate or not at all.
+"""Swap: one asset of the balance for another, within the tolerance of a quoted rate.
 
 Chapter "Swap" of the specification; decisions M8, S2, S8 and S22.
 """
@@ -30,7 +30,7 @@ operation = OperationDecorator("Swap", group="wallet")
 
 
 def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
-    """400: the same asset on both sides, or more decimals than the side of the amount has."""
+    """Raise `ApiError` 400 for the same asset on both sides, or too many decimals for the side of the amount."""
     body = call.body
     source, target = body.from_, body.to
     if (source.symbol, source.network) == (target.symbol, target.network):
@@ -49,10 +49,10 @@ def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
     | {"unsupported_pair": "M15"},
 )
 def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuoteShape:
-    """Locks the rate and the fees of a swap of one asset of the balance into another for 30 minutes. The amount is on
-    the side that `amount_side` names; the other side is worked out. Refused when the balance does not cover what is
-    given, the amount is outside the limits of the fee product, or a network is down. Nothing is held until the quote is
-    executed.
+    """Locks the rate and the fees of a swap for 30 minutes: one asset of the balance becomes another. The amount is on
+    the side that `amount_side` names, and the service calculates the other side. The request fails if the balance is
+    too low, the amount is outside the limits of the fee product, or a network is down. Nothing is held until you
+    execute the quote.
     """
     world, environment, body = call.world, call.environment, call.body
     source = require_asset(body.from_.symbol, body.from_.network, "from.")
@@ -62,6 +62,7 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
         require_balance(world, environment, source, pricing.paid, "amount")
     require_up(world, environment, source, target)
     default = listing(source.code, present(source.network)).slippage
+    # Via str, because the float of a JSON number such as 0.1 is not exactly that number.
     slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
     least = minimum_received(pricing.received, slippage, target)
     quote = open_wallet_quote(world, environment, "swap", pricing, slippage=slippage, minimum_received=least)
@@ -78,9 +79,9 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
     statuses=("pending",),
 )
 def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransaction:
-    """Executes an active swap quote: `from.amount` is held at once and `to.amount` is credited when the swap completes.
-    A quote is good for one execution within its 30 minutes. Refused with slippage_exceeded when the rate has since
-    moved beyond the quote's tolerance; then a fresh quote is needed.
+    """Executes an active swap quote. `from.amount` is held immediately, and `to.amount` is credited when the swap
+    completes. A quote can be executed once, within its 30 minutes. The request fails with slippage_exceeded if the rate
+    has moved beyond the quote's tolerance. Then you need a new quote.
     """
     world, environment, quote = call.world, call.environment, call.resource
     source, target = quote.paid.currency, quote.received.currency

@@ -1,6 +1,6 @@
-"""Withdraw: an asset of the balance into the fiat of a beneficiary.
+"""Withdraw: an asset of the balance becomes fiat for a beneficiary.
 
-Chapter "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals run through
+Chapter "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals use
 `make_withdraw_quote` and `execute_withdraw`.
 """
 
@@ -33,9 +33,9 @@ operation = OperationDecorator("Withdraw", group="wallet")
 
 
 def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> None:
-    """400: an amount_currency that is neither side, or more decimals than that side has.
+    """Raise `ApiError` 400 for an amount_currency that is neither side, or too many decimals for its side.
 
-    Where a side is not supported at all, the business rules refuse it.
+    An unsupported side passes here, and the business rules refuse it.
     """
     body = call.body
     crypto = named_asset(body.symbol, body.network)
@@ -65,10 +65,10 @@ def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> No
     },
 )
 def quote_withdraw(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.WithdrawQuoteShape:
-    """Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat at a saved
-    beneficiary. The amount is what is debited or what the beneficiary receives, as `amount_currency` says. Refused when
-    the beneficiary is not paid in that currency, the amount is outside the limits of the fee product or of the account,
-    or the network is down. The balance is looked at when the quote is executed.
+    """Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat for a saved
+    beneficiary. The amount is the debit or the payout, as `amount_currency` says. The request fails if the beneficiary
+    has another currency, the amount is outside the limits of the fee product or of the account, or the network is down.
+    The balance is checked when you execute the quote.
     """
     world, environment, body = call.world, call.environment, call.body
     recipient = beneficiary(world, environment, body.beneficiary_id)
@@ -96,9 +96,9 @@ def make_withdraw_quote(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> WalletQuote:
-    """Lock the price of a payout to a beneficiary; `amount` is the asset to debit, or the fiat to deliver.
+    """Lock the price of a payout to a beneficiary. `amount` is the asset to debit, or the fiat to deliver.
 
-    ApiError 422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low, amount_too_high,
+    Raise `ApiError` 422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low, amount_too_high, and
     503 network_unavailable.
     """
     pricing = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
@@ -118,7 +118,9 @@ def estimate_withdraw(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> Pricing:
-    """What a withdrawal would cost and deliver now, without a quote; errors as for the quote but the last two."""
+    """Return the price of a withdrawal now, without a quote. Raises the errors of `make_withdraw_quote` except the last
+    two.
+    """
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
         raise UNSUPPORTED_ASSET.error(f"Only {names} can be withdrawn.", "symbol")
@@ -140,10 +142,10 @@ def estimate_withdraw(
     statuses=("processing",),
 )
 def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawTransaction:
-    """Executes an active withdraw quote: `source_amount` is held and the payout begins. The answer only says that it
-    was accepted; the event transaction.completed says that the beneficiary has the fiat, and a payout that fails is
-    held until it is refunded. It counts towards the limits of GET /profile/limits. The reference is for the caller
-    alone. Refused when the balance is too low or a limit is reached.
+    """Executes an active withdraw quote. `source_amount` is held and the payout starts. The response only confirms that
+    it was accepted. The event transaction.completed confirms that the beneficiary has the fiat. The amount of a failed
+    payout stays held until it is refunded. The payout counts towards the limits of GET /profile/limits. The beneficiary
+    does not see the reference. The request fails if the balance is too low or a limit is reached.
     """
     transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
     return render_withdraw(call.world, transaction)
@@ -158,10 +160,10 @@ def execute_withdraw(
     recurring_payment_id: str | None = None,
     run_number: int | None = None,
 ) -> Transaction:
-    """Use a withdraw quote: the limits are charged, its amount is held, the payout is on its way.
+    """Use a withdraw quote: charge the limits, hold the amount and start the payout.
 
-    The quote is usable. ApiError 404 not_found (the beneficiary is gone), 422 insufficient_balance, amount_too_high,
-    503 network_unavailable.
+    The quote must be usable. Raise `ApiError` 404 not_found if the beneficiary was deleted, 422 insufficient_balance,
+    amount_too_high, and 503 network_unavailable.
     """
     environment = quote.environment
     currency = quote.paid.currency
