@@ -1,4 +1,4 @@
-"""Deposit wallets and what arrives in them on-chain.
+"""Deposit wallets and on-chain deposits.
 
 Chapter "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 and L4 for the lists.
 """
@@ -64,10 +64,10 @@ from simulator.providers.ramp.transactions import credit_deposit, fresh_memo
     statuses=("active",),
 )
 def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletShape:
-    """Makes a receiving address. On stellar the address is shared and the memo tells whose deposit it is; on celo and
-    bitcoin the address is the wallet's own. With `lightning` a bitcoin wallet also gets a Lightning address. Sends the
-    event wallet.created, one for each of the two. Refused for another network than stellar, celo and bitcoin, and while
-    the network is down.
+    """Creates a receiving address. On stellar the address is shared and the memo identifies the wallet. On celo and
+    bitcoin each wallet has its own address. With `lightning` a bitcoin wallet also gets a Lightning address. The event
+    wallet.created is sent, once for each of the two. The request fails for a network other than stellar, celo and
+    bitcoin, and while the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
     network = DEPOSIT.get(body.network)
@@ -98,8 +98,8 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
 
 @operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=find_wallet)
 def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
-    """Changes what is sent: the label, or whether deposits are credited. A disabled wallet receives nothing until it is
-    enabled again; deposits that were detected before are still credited. No event is sent.
+    """Changes the given fields: the label, or whether deposits are credited. A disabled wallet receives nothing until
+    it is enabled again. Deposits that were detected before are still credited. No event is sent.
     """
     world, body, wallet = call.world, call.body, call.resource
     if "label" in body.model_fields_set:
@@ -114,12 +114,12 @@ def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
 
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
-    """Where the account receives on a canonical network: its oldest active wallet there; None when it has none."""
+    """Return the account's oldest active wallet on a canonical network, or None."""
     return oldest_of(wallets(world, environment), (having("network", network), having("status", "active")))
 
 
 def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Deposit:
-    """An incoming deposit is seen: detected, or failed at once when it cannot be credited (decision S12)."""
+    """Detect an incoming deposit, or fail it immediately if it cannot be credited (decision S12)."""
     world, wallet, values = call.world, call.target, call.parameters
     check_decimals(values.amount, asset(values.asset, wallet.network))
     require_tx_hash(wallet.network, values.tx_hash)
@@ -127,7 +127,7 @@ def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Depos
 
 
 def receive(world: World, wallet: Wallet, arrival: Arrival) -> bool:
-    """What the account itself sent to the wallet is seen on its chain (decision S9)."""
+    """Detect a transfer of the account itself to the wallet (decision S9)."""
     _arrive(world, wallet, arrival.asset, arrival.amount, wallet.memo, arrival.tx_hash)
     return True
 
@@ -152,7 +152,7 @@ def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str 
 
 
 def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
-    """Why a deposit cannot be credited; a memo that is not given is the right one, an empty one is missing."""
+    """Return why a deposit cannot be credited, or None. A memo of None is the right one, an empty memo is missing."""
     if wallet.status == "disabled":
         return "wallet_disabled"
     if asset(code, wallet.network) is None:
@@ -163,14 +163,14 @@ def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
 
 
 def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
-    """The required confirmations are reached."""
+    """Confirm a deposit: the required number of confirmations is reached."""
     deposit = call.target
     count = max(deposit.confirmations or 0, required_confirmations(deposit.network))
     return _confirm(call.world, deposit, "deposit_confirms", "", count)
 
 
 def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters]) -> Deposit:
-    """The chain now counts `confirmations`, by default one more; at the required number the deposit is credited."""
+    """Set the number of confirmations, by default one more. At the required number the deposit is credited."""
     deposit = call.target
     before = deposit.confirmations or 0
     count = before + 1 if call.parameters.confirmations is None else call.parameters.confirmations
@@ -181,19 +181,21 @@ def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters
     return _confirm(call.world, deposit, "confirmation_arrives", "enough", count)
 
 
-def climbs(world: World, deposit: Deposit) -> str | None:
-    """Only bitcoin shows a deposit before it is final (decision S12)."""
+def not_counted_singly(world: World, deposit: Deposit) -> str | None:
+    """Return why confirmations cannot be counted one by one, or None. Only bitcoin shows a deposit before it is final
+    (decision S12).
+    """
     return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 
 
 def deposit_fails(call: ActionCall[Deposit, bodies.ReasonParameters]) -> Deposit:
-    """The deposit cannot be credited after all."""
+    """Fail a deposit that was detected."""
     deposit = call.target
     return move(call.world, replace(deposit, reason=call.parameters.reason or "rejected"), "deposit_fails")
 
 
 def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: int) -> Deposit:
-    """Credit the balance, then emit the event: whoever gets it finds the money there."""
+    """Credit the balance, then emit the event, so that receivers of the event find the money in the balance."""
     wallet = existing(world, Wallet, deposit.wallet_id)
     credit_deposit(
         world,
@@ -210,7 +212,7 @@ def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: 
 
 
 def _check_deposit(values: bodies.DepositParameters) -> Iterator[Wrong]:
-    """Zero, and what is no hash; which assets and amounts a wallet credits is for the outcome."""
+    """Yield the problems of an amount of zero and a malformed hash. Wrong assets and memos are outcomes, not errors."""
     if not Decimal(values.amount):
         yield wrong("amount", "it must be more than zero")
     yield from check_tx_hash(values.tx_hash)
@@ -255,14 +257,14 @@ _LIGHTNING = Listing[LightningEntry](
 
 @operation(
     "GET /wallets/{id}/deposits",
-    "What was deposited to a wallet",
+    "The deposits to a wallet",
     answer=lambda: shapes.DepositList,
     query=_DEPOSITS,
     load=find_wallet,
     shows="deposit",
 )
 def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.DepositShape]:
-    """Lists what came to one wallet, on the chain and over Lightning, newest first; failed ones too."""
+    """Lists the deposits to one wallet, on-chain and over Lightning, newest first. Failed ones are included."""
     made = call.world.store[DEPOSITS.of(call.environment)]
     return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
 
@@ -283,13 +285,13 @@ def list_lightning_entries(call: Call[None, ListRequest, Wallet]) -> Page[shapes
 
 @operation("GET /wallets", "The deposit wallets", answer=lambda: shapes.WalletList, query=_WALLETS)
 def list_wallets(call: Call[None, ListRequest, None]) -> Page[shapes.WalletShape]:
-    """Lists the deposit wallets, newest first, disabled ones too."""
+    """Lists the deposit wallets, newest first. Disabled ones are included."""
     return page(call, WALLETS, render_wallet)
 
 
 @operation("GET /wallets/{id}", "A deposit wallet with its Lightning addresses", load=find_wallet, shows="wallet")
 def get_wallet(call: Call[None, None, Wallet]) -> shapes.WalletShape:
-    """Shows one deposit wallet, a bitcoin one with its Lightning addresses."""
+    """Returns one deposit wallet. A bitcoin wallet includes its Lightning addresses."""
     return render_wallet(call.world, call.resource)
 
 
@@ -317,7 +319,7 @@ ACTIONS = (
         confirmation_arrives,
         ("deposit",),
         lambda: bodies.ConfirmationParameters,
-        guard=climbs,
+        guard=not_counted_singly,
         networks=_own_network,
     ),
     Action("deposit_fails", "it cannot be credited", deposit_fails, ("deposit",), lambda: bodies.ReasonParameters),

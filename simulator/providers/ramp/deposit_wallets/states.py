@@ -1,6 +1,6 @@
-"""The state tables of deposit wallets, Lightning entries and deposits.
+"""The state tables of deposit wallets, Lightning entries and deposits, with the events and error codes of this room.
 
-Tables "Lightning invoice" and "Other status sets" of the specification; decisions S12, S13 and S15 fill the gaps.
+Tables "Lightning invoice" and "Other status sets" of the specification. Decisions S12, S13 and S15 fill the gaps.
 """
 
 from __future__ import annotations
@@ -65,28 +65,28 @@ DEPOSIT = Machine(
 
 WALLET_MEANINGS = {
     "active": "Deposits to it are credited.",
-    "disabled": "It receives nothing any more: a deposit that arrives fails. It can be enabled again.",
+    "disabled": "Deposits to it fail. It can be enabled again.",
 }
 
-LIGHTNING_ADDRESS_MEANINGS = {"active": "It can be paid any number of times.", "disabled": "It can be paid no more."}
+LIGHTNING_ADDRESS_MEANINGS = {"active": "It can be paid any number of times.", "disabled": "It can no longer be paid."}
 
 INVOICE_MEANINGS = {
-    "pending": "It waits for its one payment until `expires_at`, or until a payment in flight by then has ended.",
+    "pending": "It waits for its payment until `expires_at`, or until a payment in flight at that time has ended.",
     "paid": "It was paid, and the balance is credited.",
-    "expired": "It was not paid in time and cannot be paid any more.",
-    "disabled": "It was withdrawn before it was paid.",
+    "expired": "It was not paid in time and can no longer be paid.",
+    "disabled": "It was disabled before it was paid.",
 }
 
 LIGHTNING_MEANINGS = {
     "active": "A Lightning address that can be paid.",
     **INVOICE_MEANINGS,
-    "disabled": "A Lightning address or an invoice that can be paid no more.",
+    "disabled": "A Lightning address or an invoice that can no longer be paid.",
 }
 
 DEPOSIT_MEANINGS = {
-    "detected": "Seen on the chain, without the confirmations it needs; nothing is credited yet.",
+    "detected": "Detected on the chain, without enough confirmations. Nothing is credited yet.",
     "confirmed": "Credited to the balance.",
-    "failed": "It could not be credited; `reason` says why.",
+    "failed": "It could not be credited. `reason` has the reason.",
 }
 
 INVOICE_EXPIRED = ErrorCode(
@@ -101,7 +101,7 @@ EVENTS = (
         "wallet.created",
         "a deposit wallet or Lightning address was created",
         "wallet",
-        "`data.object` is the wallet, or the Lightning address: that one has a `type`.",
+        "`data.object` is the wallet or the Lightning address. Only a Lightning address has a `type`.",
         narrows=False,
         after="transaction.refunded",
     ),
@@ -109,13 +109,13 @@ EVENTS = (
         "deposit.detected",
         "an incoming deposit was seen on-chain, unconfirmed",
         "deposit",
-        "Nothing is credited yet: deposit.confirmed or deposit.failed follows.",
+        "Nothing is credited yet. deposit.confirmed or deposit.failed follows.",
     ),
     EventType(
         "deposit.confirmed",
         "a deposit reached its confirmations and is credited",
         "deposit",
-        "The balance has it, and there is a transaction of the type `deposit`.",
+        "The balance is credited, and there is a transaction of type `deposit`.",
         is_last=True,
         example={"confirmations": 3},
     ),
@@ -123,7 +123,7 @@ EVENTS = (
         "deposit.failed",
         "a deposit could not be credited",
         "deposit",
-        "`reason` says why; nothing is credited.",
+        "`reason` has the reason. Nothing is credited.",
         requires=("reason",),
         is_last=True,
         example={
@@ -142,14 +142,14 @@ EVENTS = (
         "lightning.invoice_paid",
         "a Lightning invoice was paid",
         "lightning_entry",
-        "The balance has it: deposit.confirmed follows with the amount.",
+        "The balance is credited. deposit.confirmed follows with the amount.",
         is_last=True,
     ),
     EventType(
         "lightning.invoice_expired",
         "a Lightning invoice expired unpaid",
         "lightning_entry",
-        "It can be paid no more; make a new one.",
+        "It can no longer be paid. Create a new one.",
         example={"expires_at": "@", "created_at": "@-30m"},
     ),
 )

@@ -1,4 +1,4 @@
-"""Fee products, the fee calculator, the currency listing, and what every money-moving room needs to price an operation.
+"""Fee products, the fee calculator, the currency listing, and the pricing functions that all rooms use.
 
 Chapter "Fees" of the specification, decisions L5, M2, M9, M13, M15, R7, R9.
 """

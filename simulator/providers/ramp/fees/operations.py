@@ -1,4 +1,4 @@
-"""What the fees room does: list products, calculate a fee, and change a product of one environment.
+"""The operations of the fees room: listing products, calculating a fee, and changing a product of one environment.
 
 Chapter "Fees" of the specification, decisions H5, H7, M2, M9.
 """
@@ -44,7 +44,7 @@ operation = OperationDecorator("Fees")
 
 
 def lookup(call: Call) -> FeeProduct:
-    """The fee product that the path names; ApiError 404."""
+    """Return the fee product in the path. Raise `ApiError` 404."""
     product = product_of(call.world, call.environment, call.path["id"])
     if product is None:
         raise not_found("fee product", call.path["id"])
@@ -74,9 +74,9 @@ def lookup(call: Call) -> FeeProduct:
     ),
 )
 def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation:
-    """Finds the active fee product for an operation and works out the exact fee of an amount: the share and the flat
-    fee, kept between the product's least and most, and the network fee. A quote made at this instant would have the
-    same fee. Nothing is locked or stored. Refused with unsupported_pair when no active product matches, and with
+    """Finds the active fee product for an operation and calculates the exact fee of an amount: the percentage plus the
+    flat fee, within the product's minimum and maximum, and the network fee. A quote at this time would have the same
+    fee. Nothing is locked or saved. The request fails with unsupported_pair if no active product matches, and with
     amount_too_low or amount_too_high outside the product's limits.
     """
     body = call.body
@@ -102,7 +102,9 @@ def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation
 
 
 def _amount_currency(code: str, network: str | None) -> Currency:
-    """The currency of an amount by its code; ApiError unsupported_pair when there is none on the network."""
+    """Return the currency of an amount by its code. Raise `ApiError` unsupported_pair if the network does not
+    have it.
+    """
     currency = currency_of(code, network)
     if currency is None:
         raise UNSUPPORTED_PAIR.error(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
@@ -110,14 +112,14 @@ def _amount_currency(code: str, network: str | None) -> Currency:
 
 
 def _amount_in(currency: Currency, text: str) -> Decimal:
-    """An amount as written; ApiError invalid_parameter when it has more decimals than its currency (decision H7)."""
+    """Return an amount. Raise `ApiError` invalid_parameter if it has more decimals than its currency (decision H7)."""
     if not currency.accepts(text):
         raise invalid("amount", f"{currency.code} has at most {currency.decimals} decimals")
     return Decimal(text)
 
 
 def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
-    """What is wrong with new fields of any product."""
+    """Yield the problems of new fields that no product accepts."""
     if wanted.asset is not None and first_network(wanted.asset) is None:
         yield wrong("asset", f"{wanted.asset} is not available on any network")
     fee = wanted.network_fee
@@ -126,9 +128,9 @@ def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
 
 
 def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeeProduct:
-    """Change the fields that are given, whatever they are, as long as the product stays consistent.
+    """Change the given fields, as long as the product stays consistent.
 
-    The currency of the fees and limits stays that of the amount (decision M2). ApiError invalid_parameter.
+    The currency of the fees and limits stays that of the amount (decision M2). Raise `ApiError` invalid_parameter.
     """
     old, wanted = call.target, call.parameters
     given = wanted.model_fields_set
@@ -176,23 +178,25 @@ def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, cu
 
 
 def check_product(product: str, network: str | None, asset: str | None, fiat_code: str | None) -> Currency:
-    """The currency of the amount of a product with these fields; ApiError invalid_parameter when they clash."""
+    """Return the currency of the amount of a product with these fields. Raise `ApiError` invalid_parameter if they
+    conflict.
+    """
     if fiat_code is not None and product not in WITH_FIAT:
-        raise invalid("fiat_currency", f"{product} is without a fiat currency")
+        raise invalid("fiat_currency", f"{product} has no fiat currency")
     if asset is not None and (first_network(asset) if network is None else reference.asset(asset, network)) is None:
         raise invalid("asset", f"{asset} is not available on {network or 'any network'}")
     if product in IN_FIAT:
         currency = None if fiat_code is None else reference.fiat(fiat_code)
         if currency is None:
-            raise invalid("fiat_currency", f"a product of {product} names its fiat currency")
+            raise invalid("fiat_currency", f"a product of {product} needs a fiat currency")
         return currency
     if asset is None:
-        raise invalid("asset", f"a product of {product} names its asset")
+        raise invalid("asset", f"a product of {product} needs an asset")
     return _amount_currency(asset, network)
 
 
 def check_amounts(product: FeeProduct, currency: Currency) -> None:
-    """Refuse amounts finer than their currency, and bounds that cross; ApiError invalid_parameter."""
+    """Raise `ApiError` invalid_parameter for amounts with too many decimals, and for bounds in the wrong order."""
     network_fee = product.network_fee
     figures = [
         ("fixed", product.fixed, currency),
@@ -208,9 +212,9 @@ def check_amounts(product: FeeProduct, currency: Currency) -> None:
         if amount is not None and unit.round_down(amount) != amount:
             raise invalid(param, f"{unit.code} has at most {unit.decimals} decimals")
     if product.max_fee is not None and product.max_fee < product.min_fee:
-        raise invalid("max_fee", "it lies below min_fee")
+        raise invalid("max_fee", "it is below min_fee")
     if product.limits.max_amount < product.limits.min_amount:
-        raise invalid("limits.max_amount", "it lies below limits.min_amount")
+        raise invalid("limits.max_amount", "it is below limits.min_amount")
 
 
 def _networks(record: FeeProduct) -> tuple[str, ...]:
@@ -224,7 +228,7 @@ def _statuses(record: FeeProduct) -> tuple[str, ...]:
 LISTING = Listing[FeeProduct](
     filters=(
         by_field("product", PRODUCTS, many=True, description="Only the products of these operations."),
-        Filter("network", _networks, SHORT_NETWORKS, description="Only products for this network, or for all."),
+        Filter("network", _networks, SHORT_NETWORKS, description="Only products for this network or for all networks."),
         by_field("asset", ASSET_CODES, description="Only products for this asset."),
         by_field("fiat_currency", FIAT_CODES, description="Only products for this fiat currency."),
         by_field("payment_method", METHODS, description="Only products for this payment method."),
@@ -233,7 +237,7 @@ LISTING = Listing[FeeProduct](
             _statuses,
             {**STATUSES, "all": "Active and inactive ones."},
             many=True,
-            description="Which products to list; the active ones when absent.",
+            description="The status of the products to list. By default only active products.",
         ),
     ),
     common=False,
@@ -250,8 +254,9 @@ LISTING = Listing[FeeProduct](
     errors=("invalid_parameter",),
 )
 def list_fees(call: Call[None, ListRequest, None]) -> Page[shapes.FeeProduct]:
-    """Lists the fee products: how each operation is priced, by network, asset, currency and payment method. Only active
-    products unless `status` says otherwise. The figures are indicative; the fee on a quote or an estimate is exact.
+    """Lists the fee products: the price of each operation, by network, asset, currency and payment method. Inactive
+    products are included only if `status` asks for them. The figures are indicative. The fee on a quote or an estimate
+    is exact.
     """
     listed = list(products(call.world, call.environment).values())
     return page_of(call.query, listed, lambda row: render_product(call.world, row))
@@ -259,7 +264,7 @@ def list_fees(call: Call[None, ListRequest, None]) -> Page[shapes.FeeProduct]:
 
 @operation("GET /fees/{id}", "One fee product", load=lookup)
 def get_fee(call: Call[None, None, FeeProduct]) -> shapes.FeeProduct:
-    """Shows one fee product, active or not."""
+    """Returns one fee product, active or not."""
     return render_product(call.world, call.resource)
 
 
