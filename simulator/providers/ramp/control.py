@@ -17,7 +17,7 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Count, RateText, Timestamp
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_rate
-from simulator.providers.ramp.reference import ASSET_CODES, FIATS, way_of
+from simulator.providers.ramp.reference import ASSET_CODES, FIATS, rates_over_time
 from simulator.providers.ramp.reference import shapes as known
 from simulator.providers.ramp.shapes import CurrencyText, FiatText, Method, WalletNetwork
 
@@ -150,7 +150,7 @@ def _chosen(call: ControlCall, name: str, codes: Collection[str]) -> Collection[
 
 
 def _points(call: ControlCall, asset: str, fiat: str) -> Iterator[RatePoint]:
-    for at_ms, rates_then, cause in way_of(call.world, call.environment, asset, fiat):
+    for at_ms, rates_then, cause in rates_over_time(call.world, call.environment, asset, fiat):
         yield {
             "at": format_timestamp(at_ms),
             "mid": format_rate(rates_then["mid"]),

@@ -1,4 +1,4 @@
-"""What is played to a receiver that is certified: the life of an onramp, and a recurring payment that runs twice."""
+"""The orders that `rampsim certify` plays to a receiver: an onramp, and a recurring payment that runs twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAYER = {
 }  # fmt: skip
 _SYMBOL, _NETWORK, _AMOUNT = "XLM", "STELLAR", Decimal(1)
 _RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.test"}}
-"""A transfer inside the service is completed at once, so no action has to settle it."""
+"""A transfer inside the service completes immediately, so it needs no action."""
 
 
 def _sign_in(call: Ask, keys: Mapping[str, str]) -> str:
@@ -32,7 +32,7 @@ def _order(call: Ask, reference: str) -> JsonObject:
 
 
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
-    """Create a recurring payment, let it run twice and pause it.
+    """Create a recurring payment, let it run twice and pause it. Return its id.
 
     Between the runs the schedule moves by a minute, so the clock of a running world advances by two minutes at most.
     """
@@ -52,7 +52,7 @@ def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
 
 
 def _afford(call: Ask, control: ControlClient) -> None:
-    """Top the balance up to what two runs cost, where it is lower."""
+    """Raise the balance to the cost of two runs if it is lower."""
     assets = call("GET", "/wallet/assets?size=100", None)["data"]
     held = next(Decimal(one["available"]) for one in assets if (one["symbol"], one["network"]) == (_SYMBOL, _NETWORK))
     if held < 2 * _AMOUNT:

@@ -1,4 +1,4 @@
-"""Authentication: key pairs, tokens, and what a key is allowed."""
+"""Authentication: key pairs, tokens, and the permissions of a key."""
 
 from __future__ import annotations
 

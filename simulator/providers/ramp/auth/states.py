@@ -1,4 +1,7 @@
-"""The state table of a key pair: works until it is revoked, for good (item 6 of the chapter "Authentication")."""
+"""The state table of a key pair: active until it is revoked permanently (item 6 of the chapter "Authentication").
+
+Also the error codes of this room.
+"""
 
 from __future__ import annotations
 

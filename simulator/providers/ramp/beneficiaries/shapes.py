@@ -1,4 +1,4 @@
-"""How beneficiaries are shown: the table "Beneficiary" and its details by type."""
+"""The shapes of beneficiaries: the table "Beneficiary" and its details by type."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from simulator.providers.ramp.shapes import Country, FiatCode
 
 class _Saved(TypedDict):
     id: Annotated[str, Prefix("ben_")]
-    """Names the beneficiary: pass it as `beneficiary_id` to offramps, withdrawals and recurring payments."""
+    """The id of the beneficiary. Use it as `beneficiary_id` in offramps, withdrawals and recurring payments."""
     name: str
-    """The full name of who is paid, or the label of a wallet."""
+    """The full name of the recipient, or the label of a wallet."""
     created_at: Timestamp
-    """When it was saved."""
+    """The creation time."""
 
 
 class _Fiat(_Saved):
     country: Annotated[Country, Assumed("R1", "enum")]
     """The country of the account or number (ISO 3166-1 alpha-2)."""
     fiat_currency: FiatCode
-    """The currency it is paid in."""
+    """The payout currency."""
 
 
 class BankAccountBeneficiary(_Fiat):
-    """A bank account that fiat can be paid to."""
+    """A bank account for fiat payouts."""
 
     type: Literal["bank_account"]
     details: BankAccountDetails
@@ -44,7 +44,7 @@ class BankAccountBeneficiary(_Fiat):
 
 
 class PhoneNumberBeneficiary(_Fiat):
-    """A mobile money number that fiat can be paid to."""
+    """A mobile money number for fiat payouts."""
 
     type: Literal["phone_number"]
     details: PhoneNumberDetails
@@ -52,13 +52,13 @@ class PhoneNumberBeneficiary(_Fiat):
 
 
 class WalletAddressBeneficiary(_Saved):
-    """A crypto address outside of the service."""
+    """An external crypto address."""
 
     type: Literal["wallet_address"]
     country: None
-    """Always null: an address has no country."""
+    """Always null, because an address has no country."""
     fiat_currency: None
-    """Always null: an address gets no fiat."""
+    """Always null, because an address receives no fiat."""
     details: WalletAddressDetails
     """The address, its network and its asset."""
 
@@ -70,7 +70,7 @@ BeneficiaryPage = page_shape("BeneficiaryPage", BeneficiaryShape, "beneficiaries
 
 
 def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
-    """The beneficiary in the shape of its type."""
+    """Return the beneficiary in the shape of its type."""
     details, created_at = record.details, format_timestamp(record.created_at_ms)
     if "network" in details:
         address: WalletAddressBeneficiary = {

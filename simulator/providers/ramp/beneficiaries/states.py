@@ -1,4 +1,4 @@
-"""The state table of a beneficiary: saved, then deleted. The state is not shown on the wire."""
+"""The state table of a beneficiary, with the events and error codes of this room. The API does not show the state."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ BENEFICIARY = Machine(
     rows={"active": (Move("delete", "deleted", ("beneficiary.deleted",)),), "deleted": ()},
 )
 
-MEANINGS = {"active": "Saved, and not deleted: every beneficiary that is listed."}
-"""Of the states that a list can be asked for; a deleted beneficiary is not listed."""
+MEANINGS = {"active": "Saved and not deleted. All listed beneficiaries are active."}
+"""The states that lists can filter by. Deleted beneficiaries are not listed."""
 
 BENEFICIARY_MISMATCH = ErrorCode(
     "beneficiary_mismatch",
@@ -37,7 +37,7 @@ EVENTS = (
         "beneficiary.created",
         "a beneficiary was added",
         "beneficiary",
-        "It can be paid from now on.",
+        "It can now be paid.",
         narrows=False,
         after="quote.expired",
     ),
@@ -45,7 +45,7 @@ EVENTS = (
         "beneficiary.deleted",
         "a beneficiary was removed",
         "beneficiary",
-        "`data.object` is its last state. It can be paid no more.",
+        "`data.object` is its last state. It can no longer be paid.",
         narrows=False,
         example={"created_at": "@-1d"},
     ),

@@ -1,4 +1,4 @@
-"""History: orders and transactions, read from what the rooms before this one have recorded.
+"""History: orders and transactions of all rooms.
 
 Chapters "Orders and transactions" and "Order" of the specification, decisions L1 to L4 and S18.
 """

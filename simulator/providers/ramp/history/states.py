@@ -1,4 +1,6 @@
-"""The statuses of orders: those of their transactions, in words of their own (decision S18)."""
+"""The statuses of orders: those of their transactions, with other names (decision S18). Also the error code
+of orders.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,15 @@ ORDER_STATUSES = {
     "expired": "expired",
     "refunded": "refunded",
 }
-"""The status of an order by that of its transaction (decision S18)."""
+"""The status of a transaction → the status of its order (decision S18)."""
 
 ORDER_STATUS_MEANINGS = {
     "pending": "It waits for a payment, a deposit or the network.",
-    "processing": "The money is there and on its way.",
-    "successful": "The recipient has it.",
-    "failed": "It came to nothing; `reason` says why.",
+    "processing": "The money was received or is held, and is on its way.",
+    "successful": "The recipient has the money.",
+    "failed": "It failed. `reason` has the reason.",
     "expired": "The payment or deposit did not arrive in time.",
-    "refunded": "What was received or held went back.",
+    "refunded": "The received or held money was returned.",
 }
 
 ORDER_NOT_FOUND = ErrorCode(

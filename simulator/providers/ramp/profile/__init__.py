@@ -1,4 +1,4 @@
-"""The account behind the keys: profile, KYC, limits, and the other users of the platform.
+"""The account: profile, KYC, limits, and the other users of the platform.
 
 Chapter "Profile" of the specification, decisions H18, M14, S24 and S25.
 """

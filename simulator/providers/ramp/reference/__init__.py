@@ -35,9 +35,9 @@ from simulator.providers.ramp.reference.rates import (
     RATES,
     convert_mid,
     ramp_rate,
+    rates_over_time,
     swap_rate,
     usd_price,
-    way_of,
 )
 from simulator.providers.ramp.reference.records import (
     ASSET_CODES,

@@ -1,6 +1,6 @@
-"""The state table of a network: moves between operational, degraded and down (decision S22).
+"""The state table of a network: transitions between operational, degraded and down (decision S22).
 
-Setting the present state is not a move and emits nothing, so no cell leads to its own state.
+Setting the current state is not a transition and emits nothing. Also the events and error codes of this room.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from simulator.kernel.machine import Machine, Move
 
 STATUSES = {
     "operational": "It works as usual.",
-    "degraded": "It is slower or fails now and then.",
-    "down": "It cannot be used: create no quotes or transactions on it.",
+    "degraded": "It is slower or fails occasionally.",
+    "down": "It cannot be used. Do not create quotes or transactions on it.",
 }
 SET = "set_network"
 START = "start"
@@ -69,7 +69,7 @@ EVENTS = (
         "network.status_changed",
         "a network moved between operational, degraded and down",
         "network",
-        "`status` in `data.object` is the new one; while it is `down`, make no quotes or transactions there.",
+        "`status` in `data.object` is the new status. While it is `down`, do not create quotes or transactions there.",
         narrows=False,
         after="kyc.rejected",
     ),
