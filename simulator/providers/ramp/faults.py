@@ -149,8 +149,8 @@ def _untrue(site: Site) -> Arming | None:
     if site.what not in ("onramp", "offramp") or shown["status"] != "completed":
         return None
     completed = {name: shown[name] for name in ("tx_hash",) if shown.get(name)}
-    told = {"action": "emit", "type": "transaction.completed", "about": site.facts["id"], "object": completed}
-    acting = rule(created(site.what), site, {"after": "15s", **told})
+    forged = {"action": "emit", "type": "transaction.completed", "about": site.facts["id"], "object": completed}
+    acting = rule(created(site.what), site, {"after": "15s", **forged})
     paid = "deposit_arrives" if site.what == "offramp" else "payment_arrives"
     return Arming(rules=(acting,), instead={paid: (), "complete": ()}, target=site.facts["id"])
 

@@ -38,8 +38,8 @@ def _disables(world: World) -> bool:
 def _disabled_email(endpoint: Endpoint) -> Email:
     return Email(
         "Your webhook endpoint was disabled",
-        f"The webhook endpoint {endpoint.id} ({endpoint.url}, {endpoint.environment}) did not answer 2xx for three "
-        "days and was disabled. It gets no more events. Once your receiver answers again, enable it with "
+        f"The webhook endpoint {endpoint.id} ({endpoint.url}, {endpoint.environment}) did not return 2xx for three "
+        "days and was disabled. It no longer receives events. Once your receiver works again, enable it with "
         f'PATCH /webhooks/{endpoint.id} {{"status": "enabled"}}.',
     )
 

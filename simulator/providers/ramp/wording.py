@@ -123,15 +123,15 @@ def _is_free(name: str, value: Any) -> bool:
     return name == "fee" and isinstance(value, Mapping) and value.get("network_fee") == "0.00"
 
 
-def _without(member: str, value: Mapping[str, object]) -> object:
-    return {name: inner for name, inner in value.items() if name != member}
+def _without(field: str, value: Mapping[str, object]) -> object:
+    return {name: inner for name, inner in value.items() if name != field}
 
 
 def _rewritten(value: object, rewrite: _Rewrite, name: str) -> object:
     """Rewrite all values inside a value, then the value itself."""
     if isinstance(value, Mapping):
-        members = ((key, _rewritten(member, rewrite, key)) for key, member in value.items())
-        value = {key: member for key, member in members if member is not _ABSENT}
+        fields = ((key, _rewritten(inner, rewrite, key)) for key, inner in value.items())
+        value = {key: inner for key, inner in fields if inner is not _ABSENT}
     elif isinstance(value, list):
         value = [_rewritten(item, rewrite, name) for item in value]
     return rewrite(name, value)

@@ -243,7 +243,7 @@ def rekey(world: World) -> None:
 ACTIONS = (
     Action(
         "create_key",
-        "a further key pair is made in the dashboard",
+        "another key pair is created in the dashboard",
         create_key,
         parameters=lambda: bodies.NewKey,
         check=check_key,

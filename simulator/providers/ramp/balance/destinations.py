@@ -67,8 +67,8 @@ def parse_destination(raw: Mapping[str, object]) -> bodies.AnyDestination:
 
 
 @lru_cache(maxsize=1024)  # all runs of a recurring send have the same destination: 0.5 µs instead of 6
-def _parsed(members: tuple[tuple[str, object], ...]) -> bodies.AnyDestination:
-    raw = dict(members)
+def _parsed(fields: tuple[tuple[str, object], ...]) -> bodies.AnyDestination:
+    raw = dict(fields)
     return parse(bodies.DESTINATIONS.get(str(raw.get("type")), bodies.AnyDestination), raw)
 
 

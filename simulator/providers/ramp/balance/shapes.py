@@ -296,7 +296,7 @@ class AssetBalanceShape(TypedDict):
     held: Annotated[AmountText, Assumed("R8")]
     """The amount held for sends, swaps and payouts in progress, in `symbol`."""
     address: Annotated[str | None, Assumed("R8")]
-    """The deposit address: that of the account's oldest active wallet on the network, or null without a wallet."""
+    """The address for deposits, of the account's oldest active wallet on the network, or null without a wallet."""
     memo: Annotated[str | None, Assumed("R8")]
     """On stellar the memo that every deposit to `address` needs. Null on other networks and without a wallet."""
     default: Annotated[bool, Assumed("R8")]
@@ -309,7 +309,7 @@ AssetBalanceList = page_shape(
     "AssetBalanceList",
     AssetBalanceShape,
     "balances",
-    "The balances of this page: every asset on every network, those that are zero too.",
+    "The balances of this page: every asset on every network, zero balances included.",
     Assumed("L6"),
 )
 

@@ -58,7 +58,7 @@ class EntryBody(Body):
     """The Lightning address or invoice to create."""
 
     type: Annotated[Literal["lightning_address", "invoice"], Meanings(ENTRY_MEANINGS)]
-    """The type of entry. It decides which other fields there are."""
+    """The type of entry. It decides which other fields are required."""
 
 
 class CreateLightningAddress(EntryBody):

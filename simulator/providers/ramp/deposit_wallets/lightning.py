@@ -175,9 +175,8 @@ def payment_failed(world: World, environment: str, payment_request: str) -> None
     """
     invoice = receiver_at(world, environment, LIGHTNING, payment_request)
     if isinstance(invoice, Invoice) and invoice.status == "pending" and world.now_ms >= invoice.expires_at_ms:
-        world.agenda.cancel(
-            EXPIRY, invoice.id
-        )  # its timer may be due at the same time as the failure, which comes first
+        # The timer may be due at the same time as the failure, which comes first.
+        world.agenda.cancel(EXPIRY, invoice.id)
         move(world, invoice, "expire")
 
 

@@ -24,7 +24,7 @@ SYSTEM_USER = "0000-0000-0000-0000"
 
 OrderType = Annotated[str, OneOf(TYPES), Assumed("S18", "enum")]
 LegCurrency = Annotated[CurrencyText, Assumed("S18", "enum")]
-SIDES = {"debit": "What is paid.", "credit": "What is delivered."}
+SIDES = {"debit": "The payment of the order.", "credit": "The delivery of the order."}
 TRANSFERS = {"token": "Crypto on a network.", "fiat": "Fiat money."}
 
 

@@ -57,7 +57,7 @@ TRANSACTION_LIST = Listing[Transaction](
         Filter(
             "recurring_payment_id",
             Transaction.made_by,
-            description="Only what the runs of this recurring payment have made.",
+            description="Only entries that the runs of this recurring payment created.",
         ),
         _NETWORK,
         Filter(
@@ -111,7 +111,7 @@ ORDER_LIST = Listing[Transaction](
         Filter(
             "recurring_payment",
             Transaction.made_by,
-            description="Only what the runs of this recurring payment have made.",
+            description="Only entries that the runs of this recurring payment created.",
         ),
     ),
     search=lambda order: (order.order_id, order.id, order.reference),

@@ -12,7 +12,7 @@ from simulator.providers.ramp.shapes import FiatCode
 
 
 def _refuse(value: object) -> NoReturn:
-    raise ValueError("it cannot be changed through the interface")
+    raise ValueError("it cannot be changed through the API")
 
 
 Fixed = Annotated[

@@ -111,7 +111,7 @@ def get_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
     return shapes.show_kyc(profile_of(call.world))
 
 
-@operation("GET /profile/limits", "The account's limits and what is used of them", profile_gate=False)
+@operation("GET /profile/limits", "The account's limits and their usage", profile_gate=False)
 def get_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
     """Returns the limits of the account per transaction, day and month, the used amounts, and the times at which the
     periods reset. Ramps, purchases and withdrawals count, in fiat. A higher KYC level has higher limits.

@@ -140,10 +140,10 @@ def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
             Posting(FEES, key, -fee),
             Posting(CLEARING, key, received),
         )
-    kept = min(ramp.fee.total, received) if assumes(world, "S5", "fee_is_kept") else ZERO
-    world.ledger.move(world.now_ms, "refund", ramp.id, key, subtract(received, kept), CLEARING, OUTSIDE)
-    if kept:
-        world.ledger.move(world.now_ms, "fee of a refund", ramp.id, key, kept, CLEARING, FEES)
+    kept_fee = min(ramp.fee.total, received) if assumes(world, "S5", "fee_is_kept") else ZERO
+    world.ledger.move(world.now_ms, "refund", ramp.id, key, subtract(received, kept_fee), CLEARING, OUTSIDE)
+    if kept_fee:
+        world.ledger.move(world.now_ms, "fee of a refund", ramp.id, key, kept_fee, CLEARING, FEES)
     return move_released(world, ramp, "refund")
 
 

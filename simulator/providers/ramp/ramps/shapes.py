@@ -286,7 +286,7 @@ class _End(TypedDict):
 
 
 def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
-    # The instructions were made for the quote's method, which decides which of their fields there are.
+    # The instructions match the quote's method, which decides their fields.
     instructions = cast(RampPaymentInstructions, present(ramp.payment_instructions))
     return {
         "id": ramp.id,

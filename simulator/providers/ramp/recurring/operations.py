@@ -1,7 +1,7 @@
 """The operations on recurring payments: schedule, review, activate, pause, restart, delete, list.
 
-Chapter "Recurring payments" of the specification; decisions S19, S20, S21 and S23. `creating` creates them, and `runs`
-has what the clock does with them.
+Chapter "Recurring payments" of the specification; decisions S19, S20, S21 and S23. Drafts are created in `creating`,
+and the timers are in `runs`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def check_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> N
         raise invalid("timezone", "it must be the IANA name of a time zone, for example Africa/Nairobi")
     _not_before_today(call.world, body.start_date, body.timezone)
     if body.end.date is not None and body.end.type == "on_date" and body.end.date < body.start_date:
-        raise invalid("end.date", "it lies before start_date")
+        raise invalid("end.date", "it is before start_date")
 
 
 def _not_before_today(world: World, start_date: str, timezone: str) -> None:

@@ -301,7 +301,7 @@ class BalanceCheck(TypedDict):
 
 
 class Review(TypedDict):
-    """What a recurring payment would do now, to show before activation."""
+    """A preview of a recurring payment as of now, to show before activation."""
 
     id: RecurringId
     """The recurring payment."""
@@ -328,7 +328,7 @@ class Review(TypedDict):
 RecurringTransactionList = page_shape(
     "RecurringTransactionList",
     balance.shapes.SendTransaction | balance.shapes.WithdrawTransaction,
-    "the transactions that the runs of a recurring payment made",
+    "the transactions that the runs of a recurring payment created",
     "The transactions of this page: payouts of a withdrawal, sends of a send.",
     Assumed("recurring-items", "items"),
 )

@@ -145,17 +145,17 @@ def convert_mid(world: World, environment: str, amount: Decimal, source: Currenc
 
 def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal) -> None:
     """Save a change before it is made, for the history of rates. Only the latest changes are saved."""
-    kept, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
-    if not kept.rows:
+    saved, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
+    if not saved.rows:
         for key, row in _changed(world, environment).items():
             before.put(key, row.value)
     number = world.next_sequence(f"rates.changes.{environment}")
-    kept.put(str(number), RateChange(keys, value, world.now_ms, world.cause))
-    while len(kept) > CHANGES_KEPT:
-        number_of_oldest, oldest = next(iter(kept.items()))
+    saved.put(str(number), RateChange(keys, value, world.now_ms, world.cause))
+    while len(saved) > CHANGES_KEPT:
+        number_of_oldest, oldest = next(iter(saved.items()))
         for key in oldest.keys or FIXED:
             before.put(key, _after(oldest, before.get(key) or FIXED[key]))
-        kept.delete(number_of_oldest)
+        saved.delete(number_of_oldest)
 
 
 def _after(change: RateChange, value: Decimal) -> Decimal:

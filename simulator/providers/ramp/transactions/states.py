@@ -94,7 +94,7 @@ EVENTS = (
     ),
     EventType(
         "transaction.expired",
-        "neither payment nor deposit came before the deadline",
+        "neither payment nor deposit arrived before the deadline",
         "transaction",
         "Nothing was received, so nothing is refunded. Create a new quote to try again.",
         is_last=True,
