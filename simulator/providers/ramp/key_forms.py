@@ -14,9 +14,7 @@ WELL_KNOWN = "simulator"
 
 
 def prefix(part: str, environment: str) -> str:
-    """Return the prefix of a key or token of an environment. `part` is `pk` (public), `sk` (secret), `whk` (webhook) or
-    `tok`.
-    """
+    """Return the prefix of a key or token: `pk` (public), `sk` (secret), `whk` (webhook) or `tok` of an environment."""
     return f"{part}_{MODES[environment]}_"
 
 

@@ -1,6 +1,4 @@
-"""Request data that the service accepts: amounts, addresses, phone numbers, time zones; and the currencies of the
-ledger.
-"""
+"""Request data that the service accepts: amounts, addresses, phone numbers, time zones; the ledger's currencies."""
 
 from __future__ import annotations
 

@@ -107,9 +107,7 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
 
 
 def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
-    """Return whether a token has reached its lifetime. Under a scaled clock, that much wall time must have
-    passed, too.
-    """
+    """Return whether a token has reached its lifetime, under a scaled clock in wall time, too."""
     still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
     return world.now_ms >= token.expires_at_ms and not still_on_the_wall
 
@@ -132,17 +130,13 @@ def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -
 
 
 def require_access(world: World, environment: str) -> None:
-    """Raise `ApiError` 403 production_access_required for live keys and tokens of an account without
-    production access.
-    """
+    """Raise `ApiError` 403 production_access_required for live keys without production access."""
     if environment == "production":
         require_production_access(world)
 
 
 def permits(key: Caller, operation_group: str, reads: bool) -> bool:
-    """Return whether a key may call an operation of a permission group. The group "" is open to all keys (decision
-    H18).
-    """
+    """Return whether a key may call operations of a permission group. "" is open to all keys (decision H18)."""
     return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
 
 

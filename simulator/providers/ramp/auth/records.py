@@ -46,9 +46,7 @@ class Token:
     public_key: str
     expires_at_ms: Milliseconds
     wall_expires_at_ms: Milliseconds = 0
-    """The wall time before which a scaled clock does not expire it (decision H17). 0 for a token issued under another
-    clock.
-    """
+    """The wall time before which a scaled clock does not expire it (decision H17). 0 under another clock."""
 
 
 def _check_pair(key: str, pair: KeyPair) -> None:
@@ -65,9 +63,7 @@ def _check_token(key: str, token: Token) -> None:
 
 
 def _check_credential(text: str) -> None:
-    """Raise `StateError` for a string that cannot be a key or token: no client could send it, and no database
-    find it.
-    """
+    """Raise `StateError` for a string that cannot be a key or token, because no client could send it."""
     if not (text.isascii() and text.isprintable() and 1 <= len(text) <= _LONGEST):
         raise StateError("", f"a key or a token has 1 to {_LONGEST} printable characters of ASCII")
 

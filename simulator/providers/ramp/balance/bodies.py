@@ -40,9 +40,7 @@ class AddressDestination(AnyDestination):
 
 
 def _nothing_given() -> NoReturn:
-    """Raise the error for a destination without any of its fields. It is missing, which comes before malformed
-    (decision H2).
-    """
+    """Raise the error for a destination without fields: missing, which comes before malformed (decision H2)."""
     raise PydanticCustomError("missing", "no field says where it goes")
 
 
@@ -165,9 +163,7 @@ class SwapQuoteBody(Body):
     amount_side: Annotated[Literal["from", "to"], Meanings(SIDE_MEANINGS)]
     """The side that `amount` is on."""
     slippage: Annotated[float, Field(gt=0, le=50), Assumed("M8", "exclusiveMinimum", "maximum")] | None = None
-    """The tolerated loss against the quoted amount, in percent. By default the slippage of the asset `from` in GET
-    /currencies.
-    """
+    """The tolerated loss in percent. By default the slippage of the asset `from` in GET /currencies."""
 
 
 class UseQuote(Body):

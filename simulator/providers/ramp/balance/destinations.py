@@ -126,9 +126,7 @@ def resolve_destination(
 
 
 def check_invoice_amount(environment: str, destination: bodies.AnyDestination, amount: Decimal) -> None:
-    """Raise `ApiError` 400 for an amount that differs from the invoice's (decision M7). An invalid invoice passes: the
-    business rules refuse it.
-    """
+    """Raise `ApiError` 400 for an amount that differs from the invoice's. Invalid invoices pass (decision M7)."""
     if isinstance(destination, bodies.LightningDestination) and destination.invoice is not None:
         with suppress(ValueError):
             _check_asked(decode_invoice(destination.invoice, environment), amount)
@@ -140,9 +138,7 @@ def _check_asked(invoice: DecodedInvoice, amount: Decimal) -> None:
 
 
 def _products_of(own: object | None) -> tuple[str, ...]:
-    """Return the fee product of a deposit if a wallet or Lightning entry of this world receives. The deposit of an
-    offramp has none.
-    """
+    """Return the fee products of a transfer to a resource of this world: that of a deposit, none for an offramp."""
     return ("deposit",) if isinstance(own, Wallet | LightningEntry) else ()
 
 

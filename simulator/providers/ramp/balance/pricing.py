@@ -63,9 +63,7 @@ def too_low(message: str) -> ApiError:
 def price_buy(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
-    """Return the price of a purchase (decision M5). `amount` is the fiat to pay, or with `solve` the crypto
-    to receive.
-    """
+    """Return the price of a purchase (M5). `amount` is the fiat to pay, or with `solve` the crypto to receive."""
     product = match(
         world,
         environment,
@@ -84,9 +82,7 @@ def price_buy(
 def price_withdraw(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
-    """Return the price of a payout (decision M6). `amount` is the stablecoin to debit, or with `solve` the fiat to
-    deliver.
-    """
+    """Return the price of a payout (M6). `amount` is the stablecoin to debit, or with `solve` the fiat to deliver."""
     product = match(world, environment, "withdraw", crypto, fiat_currency=money.code, payment_method=method)
     rate = ramp_rate(world, environment, "offramp", crypto.code, money.code)
     fee_of = formula(world, environment, product, crypto)
@@ -96,9 +92,7 @@ def price_withdraw(
 def price_swap(
     world: World, environment: str, source: Currency, target: Currency, amount: Decimal, *, solve: bool
 ) -> Pricing:
-    """Return the price of a swap (decision M8). `amount` is the amount to pay, or with `solve` the amount to
-    receive.
-    """
+    """Return the price of a swap (M8). `amount` is the amount to pay, or with `solve` the amount to receive."""
     product = match(world, environment, "swap", source, to_asset=target.code)
     rate = swap_rate(world, environment, source, target)
     fee_of = formula(world, environment, product, source)
@@ -140,9 +134,7 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
 
 
 def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
-    """Return the product whose limits apply to a transfer: the send product, or its own if no send product is
-    active.
-    """
+    """Return the product whose limits apply to a transfer: the send product, or its own if none is active."""
     try:
         return match(world, environment, "send", asset)
     except ApiError:
@@ -169,9 +161,7 @@ def _price(
     fee_of: Callable[[Decimal], Fee],
     convert: Callable[[Decimal, Decimal], Decimal],
 ) -> Pricing:
-    """Return a price, with `amount` on the target side if `solve` is set. Raise `ApiError` amount_too_low or
-    amount_too_high.
-    """
+    """Return a price, with `amount` on the target side if `solve` is set. Raise `ApiError` for a limit."""
 
     def delivers(paid: Decimal) -> Decimal:
         net = max(subtract(paid, fee_of(paid).total), ZERO)

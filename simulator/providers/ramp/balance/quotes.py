@@ -61,9 +61,7 @@ def open_wallet_quote(
 
 
 def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, WalletQuote]], None]:
-    """Return a function that finds the quote in the body. It raises `ApiError` 404 quote_not_found for a quote of
-    another kind, too.
-    """
+    """Return a function that finds the quote in the body. It raises `ApiError` 404 quote_not_found."""
     return lambda call: claim_quote(call, QUOTE_TABLES[type])
 
 

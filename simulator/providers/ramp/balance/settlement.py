@@ -112,9 +112,7 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
 
 
 def decided_outside(world: World, send: Transaction) -> str | None:
-    """Return why third parties cannot decide about a send, or None. A transfer inside the service completes by itself
-    (decision S9).
-    """
+    """Return why third parties cannot decide about a send, or None. Internal transfers complete by themselves."""
     return None if send.counterparty is None else "a transfer inside the service completes by itself"
 
 

@@ -46,9 +46,7 @@ class SwapAmountShape(TypedDict):
     network: WalletNetwork
     """The network of the asset, in capitals."""
     amount: AmountText
-    """The amount in `symbol`: the total deducted, fee included, on the side `from`, the amount received on the side
-    `to`.
-    """
+    """The amount in `symbol`: the total deducted, fee included, or on the side `to` the amount received."""
 
 
 _SwapQuoteSides = TypedDict(
@@ -145,9 +143,7 @@ class SendEstimate(TypedDict):
     fee: AppFee
     """The cost of the send, in `symbol`. Zero for another user of the service."""
     net_amount: Annotated[AmountText, Assumed("M7", "meaning")]
-    """The amount that the recipient would get, in `symbol`: `amount` minus the fee, or the full amount of an
-    invoice.
-    """
+    """The amount that the recipient would get, in `symbol`: `amount` minus the fee, all of it for an invoice."""
 
 
 class _Common(TypedDict):
@@ -178,9 +174,7 @@ class SendTransaction(_Common):
     network: WalletNetwork
     """The network of the send, in capitals."""
     amount: AmountText
-    """The amount sent before the fee, in `symbol`. It is the total debited, except that the fee of an invoice comes on
-    top.
-    """
+    """The amount sent before the fee, in `symbol`. It is the total debited. An invoice's fee comes on top."""
     net_amount: Annotated[AmountText, Assumed("M7", "meaning")]
     """The amount that the recipient gets, in `symbol`: `amount` minus the fee, or the full amount of an invoice."""
     tx_hash: Annotated[str | None, Assumed("S16", "meaning")]

@@ -115,9 +115,7 @@ def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
 
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
-    """Return the beneficiary named in a body. Raise `ApiError` 404 not_found, param beneficiary_id, also if it was
-    deleted (decision S23).
-    """
+    """Return the beneficiary in a body. Raise `ApiError` 404 not_found, also if it was deleted (decision S23)."""
     try:
         return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")
     except ApiError as error:

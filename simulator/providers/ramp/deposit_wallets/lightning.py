@@ -49,9 +49,7 @@ _BTC = ASSETS["BTC", "bitcoin"]
 
 
 def load_entry(call: Call) -> LightningEntry:
-    """Return the Lightning entry in the path, if it belongs to the wallet in the path. Raise `ApiError` 404, also for a
-    disabled entry.
-    """
+    """Return the entry in the path, of the wallet in the path. Raise `ApiError` 404, also for a disabled entry."""
     entry_id = call.path["lightning_id"]
     entry = entries(call.world, call.environment).get(entry_id)
     if entry is None or entry.wallet_id != call.path["id"] or entry.status == "disabled":
@@ -88,9 +86,7 @@ def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes
 def open_address(
     world: World, wallet: Wallet, username: str | None = None, *, announced: bool = True
 ) -> LightningAddress:
-    """Create a Lightning address with a username, by default a generated one. Raise `ApiError` 400 if it is taken in
-    the environment.
-    """
+    """Create a Lightning address, by default with a generated username. Raise `ApiError` 400 if it is taken."""
     environment = wallet.environment
     taken = world.store[ADDRESSES_BY_USERNAME.of(environment)]
     if username is None:

@@ -182,9 +182,7 @@ def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters
 
 
 def not_counted_singly(world: World, deposit: Deposit) -> str | None:
-    """Return why confirmations cannot be counted one by one, or None. Only bitcoin shows a deposit before it is final
-    (decision S12).
-    """
+    """Return why confirmations cannot be counted one by one, or None. Only bitcoin counts them (decision S12)."""
     return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 
 

@@ -102,9 +102,7 @@ def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation
 
 
 def _amount_currency(code: str, network: str | None) -> Currency:
-    """Return the currency of an amount by its code. Raise `ApiError` unsupported_pair if the network does not
-    have it.
-    """
+    """Return the currency with a code on a network. Raise `ApiError` unsupported_pair if there is none."""
     currency = currency_of(code, network)
     if currency is None:
         raise UNSUPPORTED_PAIR.error(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
@@ -178,9 +176,7 @@ def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, cu
 
 
 def check_product(product: str, network: str | None, asset: str | None, fiat_code: str | None) -> Currency:
-    """Return the currency of the amount of a product with these fields. Raise `ApiError` invalid_parameter if they
-    conflict.
-    """
+    """Return the currency of a product's amount. Raise `ApiError` invalid_parameter if the fields conflict."""
     if fiat_code is not None and product not in WITH_FIAT:
         raise invalid("fiat_currency", f"{product} has no fiat currency")
     if asset is not None and (first_network(asset) if network is None else reference.asset(asset, network)) is None:

@@ -138,9 +138,7 @@ def _fits(wanted: str | None, given: str | None) -> bool:
 def _require_legal(
     product: str, currency: Currency, network: str | None, asset: str | None, fiat_code: str | None, method: str | None
 ) -> None:
-    """Refuse combinations that no product can have: currencies on the wrong side, assets off their network, methods
-    (R1).
-    """
+    """Refuse combinations that no product can have: wrong currencies, assets off their network, methods (R1)."""
     if (currency.network is None) != (product in IN_FIAT):
         side = "the fiat currency" if product in IN_FIAT else "an asset"
         raise UNSUPPORTED_PAIR.error(f"The amount of {product} is in {side}.", "currency")
@@ -163,17 +161,13 @@ def _require_target(source: Currency, to_asset: str) -> None:
 def formula(
     world: World, environment: str, product: FeeProduct, currency: Currency, network: str | None = None
 ) -> Callable[[Decimal], Fee]:
-    """Return the fee of a product as a function of the amount, at the current rates. It is used to solve quotes
-    backwards.
-    """
+    """Return the fee of a product as a function of the amount, at the current rates, to solve quotes backwards."""
     network_fee = _network_fee(world, environment, product, currency, network or currency.network)
     return lambda amount: fee_of(currency, breakdown(product, amount, currency).service_fee, network_fee)
 
 
 def breakdown(product: FeeProduct, amount: Decimal, currency: Currency) -> Breakdown:
-    """Return the processing fee: clamp(amount × percentage / 100 + fixed, min_fee, max_fee), rounded up
-    (decision H9).
-    """
+    """Return the processing fee: clamp(amount × percentage / 100 + fixed, min_fee, max_fee), rounded up (H9)."""
     percentage_fee = currency.round_up(divide_up(multiply(amount, product.percentage), _HUNDRED))
     whole = add(percentage_fee, product.fixed)
     if whole < product.min_fee:

@@ -117,9 +117,7 @@ def number(value: Decimal) -> Decimal:
 
 
 def order_rate(order: Transaction) -> Decimal | None:
-    """Return the price of one unit of the paid currency in the received one. A rate of fiat per unit of crypto is
-    inverted for a fiat payment.
-    """
+    """Return the price of the paid currency in the received one. For a fiat payment the rate is inverted."""
     fiat_is_paid = order.paid.network is None
     return inverse_of(order.rate) if order.rate is not None and fiat_is_paid else order.rate
 

@@ -1,6 +1,4 @@
-"""The statuses of orders: those of their transactions, with other names (decision S18). Also the error code
-of orders.
-"""
+"""The statuses of orders: renamed statuses of their transactions (decision S18). Also the error code of orders."""
 
 from __future__ import annotations
 

@@ -16,9 +16,7 @@ def _refuse(value: object) -> NoReturn:
 
 
 Fixed = Annotated[
-    object,
-    AfterValidator(_refuse),
-    WithJsonSchema({"not": {}, "description": "Cannot be changed through the API."}),
+    object, AfterValidator(_refuse), WithJsonSchema({"not": {}, "description": "Cannot be changed through the API."})
 ]
 
 FiatAmount = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}(\.[0-9]{1,2})?$")]

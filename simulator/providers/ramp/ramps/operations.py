@@ -91,9 +91,7 @@ def load_quote(call: Call) -> RampQuote:
 
 
 def claim_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
-    """Raise `ApiError` 409 quote_already_used or 422 quote_expired. This comes before all other business rules
-    (decision H2).
-    """
+    """Raise `ApiError` 409 quote_already_used or 422 quote_expired, before all other business rules (decision H2)."""
     require_usable(call.resource)
 
 
@@ -114,9 +112,7 @@ def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
 
 
 def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
-    """Return asset and fiat currency of a quote. Raise `ApiError` 422 unsupported_pair for a combination that is not
-    offered.
-    """
+    """Return asset and fiat currency of a quote. Raise `ApiError` 422 unsupported_pair if they are not offered."""
     crypto = asset(body.asset, body.network)
     money = fiat(body.fiat_currency)
     if crypto is None or body.asset not in RAMP_ASSETS[body.network]:
@@ -205,9 +201,7 @@ def delivered(
 
 
 def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
-    """Raise `ApiError` 400 if a bank transfer payer's account number has the wrong format for its country (decision
-    R5).
-    """
+    """Raise `ApiError` 400 if a payer's account number has the wrong format for its country (decision R5)."""
     if isinstance(call.body, bodies.ConfirmOnrampBankTransfer):
         check_payer(call.body.payer, call.resource.fiat_currency)
 
@@ -346,9 +340,7 @@ def _use(world: World, quote: RampQuote) -> Transaction:
     shows="quote",
 )
 def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
-    """Returns a ramp quote with its current status and its expiry. Rate, amounts and fee never change after the quote
-    is created.
-    """
+    """Returns a ramp quote with its current status and expiry. Rate, amounts and fee never change."""
     return render_quote(call.world, call.resource)
 
 

@@ -76,9 +76,7 @@ class NewRecurring(Body):
     amount: Amount
     """The amount of each run, in `amount_currency`."""
     amount_currency: Text
-    """The source's symbol, or for a withdrawal the beneficiary's fiat. With fiat, each run sells as much of the asset
-    as needed.
-    """
+    """The source's symbol, or for a withdrawal the beneficiary's fiat. Then each run sells as much as needed."""
     description: Note | None = None
     """A note on each payment."""
     reference: Name | None = None

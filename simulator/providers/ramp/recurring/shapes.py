@@ -132,9 +132,7 @@ class _RecurringPayment(TypedDict):
     description: NullableText
     """The note on each payment, or null if none was given."""
     reference: NullableText
-    """Your own reference, or null if none was given. The transaction of each run has it with `-` and the
-    run's number.
-    """
+    """Your own reference, or null. The transaction of each run has it with `-` and the run's number."""
     schedule: ScheduleShape | None
     """The schedule, or null until it is set."""
     created_at: Timestamp
@@ -150,9 +148,7 @@ class _RecurringPayment(TypedDict):
     paused_at: NullableTime
     """The start of the current pause, or null if it is not paused."""
     pause_reason: NullableText
-    """The reason of the pause: as given, or `repeated_failures` after three failed runs in a row. Null if it is not
-    paused.
-    """
+    """The reason of the pause: as given, or `repeated_failures` after three failed runs in a row, or null."""
 
 
 class RecurringWithdrawal(_RecurringPayment):

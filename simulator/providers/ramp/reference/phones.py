@@ -10,9 +10,7 @@ _INTERNATIONAL = re.compile(r"\+[1-9][0-9]{5,14}", re.ASCII)
 
 @lru_cache(maxsize=4096)
 def is_phone(text: str, country: str | None = None) -> bool:
-    """Return whether a string is a valid number in international format (`+` and digits), of a country if one
-    is given.
-    """
+    """Return whether a string is a valid number in international format (`+` and digits), of a given country."""
     if _INTERNATIONAL.fullmatch(text) is None:
         return False
     import phonenumbers  # imported late because it is large

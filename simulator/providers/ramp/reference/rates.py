@@ -95,9 +95,7 @@ def _value(world: World, environment: str, key: str) -> Decimal:
 
 
 def ramp_rate(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> Decimal:
-    """Return the printed rate for `onramp` or `offramp`: fiat per unit of the asset. Raise `KeyError` for an unknown
-    pair.
-    """
+    """Return the printed rate for `onramp` or `offramp`: fiat per unit of the asset. `KeyError` if unknown."""
     kind = "mid" if assumes(world, "M1", "no_spread") else type
     return _value(world, environment, f"{kind}:{asset_code}:{fiat_code}")
 
@@ -204,9 +202,7 @@ def pin_swap(world: World, environment: str, source: Currency, target: Currency,
 
 
 def move_all(world: World, environment: str, percent: Decimal) -> None:
-    """Multiply all rates, including pinned ones, by 1 + percent/100. Raise `ValueError` if one would leave the valid
-    range.
-    """
+    """Multiply all rates by 1 + percent/100. Raise `ValueError` if one would leave the valid range."""
     factor = add(Decimal(1), divide_down(percent, Decimal(100)))
     moved = {key: rate_of(multiply(_value(world, environment, key), factor)) for key in FIXED}
     for value in moved.values():

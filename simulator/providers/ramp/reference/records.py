@@ -212,9 +212,7 @@ def bank(country: str, code: str) -> Bank | None:
 
 
 def is_account_number(found: Bank, text: str) -> bool:
-    """Return whether an account number has the format of the bank's country: the right number of digits, and only
-    digits.
-    """
+    """Return whether an account number has the format of the bank's country: the right number of digits."""
     return _DIGITS.fullmatch(text) is not None and found.min_digits <= len(text) <= found.max_digits
 
 

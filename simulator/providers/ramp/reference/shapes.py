@@ -239,9 +239,7 @@ def verify(world: World) -> None:
 
 
 def reference_data() -> JsonObject:
-    """Return {banks, providers, countries, currencies}: lists of objects with the codes for requests and
-    their names.
-    """
+    """Return {banks, providers, countries, currencies}: lists of objects with the codes for requests and names."""
     return {
         "banks": [
             {

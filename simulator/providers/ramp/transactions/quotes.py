@@ -85,9 +85,7 @@ def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str
 
 
 def require_usable(quote: Quote, param: str | None = None) -> None:
-    """Raise `ApiError` 409 quote_already_used or 422 quote_expired unless the quote is active. `param` is its field in
-    a body.
-    """
+    """Raise `ApiError` 409 quote_already_used or 422 quote_expired unless the quote is active."""
     if quote.status == "confirmed":
         raise QUOTE_ALREADY_USED.error("The quote was already used; create a new one.", param)
     if quote.status == "expired":

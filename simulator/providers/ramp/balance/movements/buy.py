@@ -80,9 +80,7 @@ def buy_quote(call: Call) -> WalletQuote | None:
 
 
 def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
-    """Raise `ApiError` 400 if a bank transfer payer's account number has the wrong format for its country (decision
-    R5).
-    """
+    """Raise `ApiError` 400 if a payer's account number has the wrong format for its country (decision R5)."""
     quote, body = buy_quote(call), call.body
     if quote is not None and isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
         check_payer(body.payer, quote.paid.code)

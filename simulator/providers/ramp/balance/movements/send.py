@@ -104,9 +104,7 @@ def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEst
 def price_send_to(
     world: World, environment: str, asset: Currency, amount: Decimal, destination: bodies.AnyDestination
 ) -> tuple[Recipient, SendPricing]:
-    """Return the recipient and the price of a send now. Raises the errors of `create_send` except its last
-    four codes.
-    """
+    """Return the recipient and the price of a send. Raises the errors of `create_send` except its last four codes."""
     recipient = resolve_destination(world, environment, asset, destination, amount)
     return recipient, price_send(world, environment, asset, amount, recipient)
 

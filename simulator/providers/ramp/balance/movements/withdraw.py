@@ -118,9 +118,7 @@ def estimate_withdraw(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> Pricing:
-    """Return the price of a withdrawal now, without a quote. Raises the errors of `make_withdraw_quote` except the last
-    two.
-    """
+    """Return the price of a withdrawal now. Raises the errors of `make_withdraw_quote` except the last two."""
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
         raise UNSUPPORTED_ASSET.error(f"Only {names} can be withdrawn.", "symbol")
