@@ -23,7 +23,7 @@ def test_a_refund_is_told_by_what_failed_and_the_rule_behind_it(autopilot_world:
 def test_what_goes_on_by_itself_says_what_comes_next(autopilot_world: Remote) -> None:
     mine = onramp(autopilot_world)
     told = story(autopilot_world, mine["id"])["why"]
-    assert told.startswith("Awaiting payment: the payer has been asked for the fiat")
+    assert told.startswith("Awaiting payment: the payer was asked for the fiat; nothing has arrived yet")
     assert f"the call POST /v1/quotes/{mine['quote_id']}/confirm" in told
     assert told.endswith("Next, at 2026-01-05 08:00:15: payment arrives, by the scenario autopilot.")
     autopilot_world.advance(by="10m")

@@ -117,7 +117,7 @@ def _explained(hint: object) -> Iterator[Mapping[str, str]]:
 
 def _inside(sentence: str) -> str:
     """A sentence as a part of another one."""
-    return (sentence[:1].lower() + sentence[1:]).rstrip(".").replace(". ", "; ")
+    return "; ".join(part[:1].lower() + part[1:] for part in sentence.rstrip(".").split(". "))
 
 
 def _words(name: str) -> str:

@@ -21,8 +21,6 @@ from simulator.providers.ramp.ramps import (
     FailureParameters,
     PaymentParameters,
     TxHashParameters,
-    check_hash,
-    check_payment,
     fail,
     payment_declined,
 )
@@ -197,14 +195,7 @@ def _give_back(world: World, withdrawal: Transaction) -> Transaction:
 
 
 ACTIONS = (
-    Action(
-        "payment_arrives",
-        "the payer's fiat is received",
-        payment_arrives,
-        ("buy",),
-        lambda: PaymentParameters,
-        check=check_payment,
-    ),
+    Action("payment_arrives", "the payer's fiat is received", payment_arrives, ("buy",), lambda: PaymentParameters),
     Action("payment_declined", "the payer's provider declines", payment_declined, ("buy",)),
     Action(
         "broadcast",
@@ -212,7 +203,6 @@ ACTIONS = (
         broadcast,
         ("send",),
         lambda: TxHashParameters,
-        check=check_hash,
         networks=Transaction.paid_on,
     ),
     Action(
@@ -222,7 +212,6 @@ ACTIONS = (
         ("send",),
         lambda: TxHashParameters,
         guard=decided_outside,
-        check=check_hash,
         networks=Transaction.received_on,
     ),
     Action(
@@ -231,7 +220,6 @@ ACTIONS = (
         complete_swap,
         ("swap",),
         lambda: TxHashParameters,
-        check=check_hash,
         networks=lambda swap: (*swap.paid_on(), *swap.received_on()),
     ),
     Action(
@@ -240,17 +228,9 @@ ACTIONS = (
         complete_buy,
         ("buy",),
         lambda: TxHashParameters,
-        check=check_hash,
         networks=Transaction.received_on,
     ),
-    Action(
-        "complete",
-        "the beneficiary is paid",
-        complete_withdraw,
-        ("withdraw",),
-        lambda: TxHashParameters,
-        check=check_hash,
-    ),
+    Action("complete", "the beneficiary is paid", complete_withdraw, ("withdraw",), lambda: TxHashParameters),
     Action("fail", "it cannot finish", fail_held, ("send",), lambda: FailureParameters, guard=decided_outside),
     Action("fail", "it cannot finish", fail_held, ("swap",), lambda: FailureParameters),
     Action("fail", "it cannot finish", fail_buy, ("buy",), lambda: FailureParameters, guard=credit_is_unspent),

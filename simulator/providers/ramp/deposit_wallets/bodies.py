@@ -5,11 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from simulator.engine.text.fields import Amount, Body, FreeText, Name, Note, Text
+from simulator.engine.text.fields import Body, FreeText, Name, Note
 from simulator.engine.text.shapes import Assumed, Meanings, OneOf
 from simulator.providers.ramp.deposit_wallets import shapes
 from simulator.providers.ramp.deposit_wallets.invoices import MAX_AMOUNT_SATS
 from simulator.providers.ramp.deposit_wallets.states import WALLET_MEANINGS
+from simulator.providers.ramp.ramps import PositiveAmount, TxHash
 from simulator.providers.ramp.shapes import CANONICAL_NETWORKS
 
 DEFAULT_EXPIRY_SECONDS = 1800
@@ -86,11 +87,11 @@ class CreateInvoice(EntryBody):
 class DepositParameters(Body):
     asset: Annotated[str, StringConstraints(pattern=shapes.TOKEN_PATTERN)]
     """The asset that arrives. If the wallet's network does not have it, the deposit fails."""
-    amount: Amount
+    amount: PositiveAmount
     """The amount that arrives."""
     memo: FreeText | None = None
     """The memo of a deposit on stellar. By default the right one. An empty string is a missing memo."""
-    tx_hash: Text | None = None
+    tx_hash: TxHash | None = None
     """The hash of the on-chain transaction. By default a new one is generated."""
 
 

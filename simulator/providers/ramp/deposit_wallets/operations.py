@@ -5,7 +5,6 @@ Chapter "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.engine.records.conditions import having, oldest_of, only, the
@@ -16,7 +15,7 @@ from simulator.engine.rows.error import invalid
 from simulator.engine.rows.handlers import page
 from simulator.engine.rows.kind import Arrival
 from simulator.engine.rows.operation import Call, specified
-from simulator.engine.text.fields import Nothing, Wrong, check_decimals, wrong
+from simulator.engine.text.fields import Nothing, check_decimals
 from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
@@ -45,7 +44,6 @@ from simulator.providers.ramp.reference import (
     ASSETS,
     UNSUPPORTED_NETWORK,
     asset,
-    check_tx_hash,
     new_address,
     new_tx_hash,
     require_network,
@@ -209,13 +207,6 @@ def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: 
     return move(world, replace(deposit, confirmations=confirmations), on, when)
 
 
-def _check_deposit(values: bodies.DepositParameters) -> Iterator[Wrong]:
-    """Yield the problems of an amount of zero and a malformed hash. Wrong assets and memos are outcomes, not errors."""
-    if not Decimal(values.amount):
-        yield wrong("amount", "it must be more than zero")
-    yield from check_tx_hash(values.tx_hash)
-
-
 def _own_network(record: Wallet | Deposit) -> tuple[str]:
     return (record.network,)
 
@@ -301,7 +292,6 @@ ACTIONS = (
         ("wallet",),
         lambda: bodies.DepositParameters,
         makes="deposit",
-        check=_check_deposit,
         networks=_own_network,
     ),
     Action(

@@ -6,18 +6,16 @@ from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.ramps import operations
-from simulator.providers.ramp.ramps.bodies import FailureParameters, PaymentParameters, TxHashParameters
+from simulator.providers.ramp.ramps.bodies import (
+    FailureParameters,
+    PaymentParameters,
+    PositiveAmount,
+    TxHash,
+    TxHashParameters,
+)
 from simulator.providers.ramp.ramps.operations import DEADLINE, bank_instructions, check_payer, require_payers_bank
 from simulator.providers.ramp.ramps.records import QUOTES
-from simulator.providers.ramp.ramps.settlement import (
-    ACTIONS,
-    check_hash,
-    check_payment,
-    fail,
-    lapse,
-    payment_declined,
-    receive,
-)
+from simulator.providers.ramp.ramps.settlement import ACTIONS, fail, lapse, payment_declined, receive
 from simulator.providers.ramp.ramps.shapes import (
     CLAUSES,
     FailureText,

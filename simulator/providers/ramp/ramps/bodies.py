@@ -1,11 +1,14 @@
 """Request bodies of ramp quotes and confirmations, and the parameters of actions on ramps."""
 
+from decimal import Decimal
 from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator
 
 from simulator.engine.text.fields import Amount, Body, Code, FreeText, Name, Text
 from simulator.engine.text.shapes import Assumed, OneOf
 from simulator.providers.ramp.ramps.shapes import FailureCode
-from simulator.providers.ramp.reference import RAMP_ASSET_CODES
+from simulator.providers.ramp.reference import FIATS, NETWORKS, RAMP_ASSET_CODES, is_tx_hash
 from simulator.providers.ramp.shapes import FIAT_CODES, Direction, Method, RampNetwork
 
 
@@ -96,24 +99,46 @@ class ConfirmOfframp(Body):
 Confirmation: TypeAlias = ConfirmOnramp | ConfirmOfframp
 
 
+def _paid(amount: str) -> str:
+    if not Decimal(amount) or not any(fiat.accepts(amount) for fiat in FIATS.values()):
+        raise ValueError("it must be more than zero, with at most 2 decimals")
+    return amount
+
+
+def _more_than_zero(amount: str) -> str:
+    if not Decimal(amount):
+        raise ValueError("it must be more than zero")
+    return amount
+
+
+def _hash_of_any_network(tx_hash: str) -> str:
+    if not any(is_tx_hash(network, tx_hash) for network in NETWORKS):
+        raise ValueError("it is not a transaction hash of any network")
+    return tx_hash
+
+
+PositiveAmount = Annotated[Amount, AfterValidator(_more_than_zero)]
+TxHash = Annotated[Text, AfterValidator(_hash_of_any_network)]
+
+
 class PaymentParameters(Body):
-    amount: Amount | None = None
+    amount: Annotated[Amount, AfterValidator(_paid)] | None = None
     """The amount of fiat that arrives. By default the full amount. With less the transaction fails."""
 
 
 class RampDepositParameters(Body):
-    amount: Amount | None = None
+    amount: PositiveAmount | None = None
     """The amount of the asset that arrives. By default `deposit.amount`. With less the transaction fails."""
     asset: Text | None = None
     """The asset that arrives, if it is the wrong one. Such a deposit is not matched."""
     memo: FreeText | None = None
     """The memo of the deposit, if it is the wrong one. Such a deposit is not matched."""
-    tx_hash: Text | None = None
+    tx_hash: TxHash | None = None
     """The hash of the on-chain transaction. By default a new one is generated."""
 
 
 class TxHashParameters(Body):
-    tx_hash: Text | None = None
+    tx_hash: TxHash | None = None
     """The hash of the on-chain transaction. By default a new one is generated."""
 
 

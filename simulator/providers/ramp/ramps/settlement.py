@@ -5,14 +5,13 @@ Decisions S1, S3 to S6, S9 and S16. Every movement is one balanced ledger entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.engine.records.advice import advise
 from simulator.engine.records.records import existing, move, present
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.kind import Arrival
-from simulator.engine.text.fields import Nothing, Wrong, wrong
+from simulator.engine.text.fields import Nothing
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
 from simulator.kernel.copying import replace
@@ -23,7 +22,7 @@ from simulator.providers.ramp.fees import FEES
 from simulator.providers.ramp.incoming_transfers import deliver
 from simulator.providers.ramp.ramps import bodies
 from simulator.providers.ramp.ramps.operations import DEADLINE
-from simulator.providers.ramp.reference import FIATS, check_tx_hash, new_tx_hash, require_tx_hash
+from simulator.providers.ramp.reference import new_tx_hash, require_tx_hash
 from simulator.providers.ramp.transactions import Transaction, given_amount, given_tx_hash, move_released
 
 CLEARING = "clearing"
@@ -152,24 +151,6 @@ def has_funds(world: World, ramp: Transaction) -> str | None:
     return None if ramp.funds_received is not None else "no funds were received, so there is nothing to refund"
 
 
-def check_payment(values: bodies.PaymentParameters) -> Iterator[Wrong]:
-    """Yield the problems of the parameter `amount` that no currency accepts."""
-    given = values.amount
-    if given is not None and (not Decimal(given) or not any(fiat.accepts(given) for fiat in FIATS.values())):
-        yield wrong("amount", "it must be more than zero, with at most 2 decimals")
-
-
-def _check_deposit(values: bodies.RampDepositParameters) -> Iterator[Wrong]:
-    if values.amount is not None and not Decimal(values.amount):
-        yield wrong("amount", "it must be more than zero")
-    yield from check_tx_hash(values.tx_hash)
-
-
-def check_hash(values: bodies.TxHashParameters) -> Iterator[Wrong]:
-    """Yield the problems of the parameter `tx_hash` that no network accepts."""
-    return check_tx_hash(values.tx_hash)
-
-
 ACTIONS = (
     Action(
         "payment_arrives",
@@ -177,7 +158,6 @@ ACTIONS = (
         payment_arrives,
         ("onramp",),
         lambda: bodies.PaymentParameters,
-        check=check_payment,
     ),
     Action("payment_declined", "the payer's provider declines", payment_declined, ("onramp",)),
     Action(
@@ -186,7 +166,6 @@ ACTIONS = (
         deposit_arrives,
         ("offramp",),
         lambda: bodies.RampDepositParameters,
-        check=_check_deposit,
         networks=Transaction.paid_on,
     ),
     Action(
@@ -195,7 +174,6 @@ ACTIONS = (
         complete,
         _RAMPS,
         lambda: bodies.TxHashParameters,
-        check=check_hash,
         networks=Transaction.received_on,
     ),
     Action("fail", "it cannot finish", fail, _RAMPS, lambda: bodies.FailureParameters),

@@ -35,7 +35,7 @@ from simulator.providers.ramp.shapes import (
     OrderNumber,
     PhoneText,
 )
-from simulator.providers.ramp.transactions import QUOTE_MEANINGS, Side, Transaction
+from simulator.providers.ramp.transactions import QUOTE_MEANINGS, Side, Transaction, shapes
 
 NetworkText = Annotated[str, OneOf(RAMP_NETWORKS)]
 
@@ -258,15 +258,6 @@ def _rendered(quote: RampQuote) -> RampQuoteShape:
     }
 
 
-class _Failed(TypedDict, total=False):
-    failure_code: str
-
-
-class _Moved(TypedDict):
-    tx_hash: str | None
-    reference: str | None
-
-
 class _Terms(TypedDict):
     quote_id: str
     order_id: str
@@ -279,12 +270,6 @@ class _Terms(TypedDict):
     fee: ProcessingFee
 
 
-class _End(TypedDict):
-    failure_code: NotRequired[str]
-    created_at: str
-    updated_at: str
-
-
 def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
     # The instructions match the quote's method, which decides their fields.
     instructions = cast(RampPaymentInstructions, present(ramp.payment_instructions))
@@ -294,9 +279,10 @@ def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
         "status": ramp.status,
         **_terms(ramp, crypto=ramp.received, fiat=ramp.paid),
         "wallet_address": present(ramp.recipient_address),
-        **_moved(ramp),
+        "tx_hash": ramp.tx_hash,
+        "reference": ramp.reference,
         "payment_instructions": instructions,
-        **_end(ramp),
+        **shapes.render_end(ramp),
     }
 
 
@@ -307,9 +293,10 @@ def render_offramp(world: World, ramp: Transaction) -> OfframpTransaction:
         "status": ramp.status,
         **_terms(ramp, crypto=ramp.paid, fiat=ramp.received),
         "beneficiary_id": present(ramp.beneficiary_id),
-        **_moved(ramp),
+        "tx_hash": ramp.tx_hash,
+        "reference": ramp.reference,
         "deposit": _deposit(ramp),
-        **_end(ramp),
+        **shapes.render_end(ramp),
     }
 
 
@@ -324,19 +311,6 @@ def _terms(ramp: Transaction, crypto: Side, fiat: Side) -> _Terms:
         "source_amount": ramp.paid.currency.format(ramp.paid.amount),
         "destination_amount": ramp.received.currency.format(ramp.received.amount),
         "fee": show_processing_fee(ramp.fee),
-    }
-
-
-def _moved(ramp: Transaction) -> _Moved:
-    return {"tx_hash": ramp.tx_hash, "reference": ramp.reference}
-
-
-def _end(ramp: Transaction) -> _End:
-    failed: _Failed = {} if ramp.failure_code is None else {"failure_code": ramp.failure_code}
-    return {
-        **failed,
-        "created_at": format_timestamp(ramp.created_at_ms),
-        "updated_at": format_timestamp(ramp.updated_at_ms),
     }
 
 

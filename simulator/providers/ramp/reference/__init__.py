@@ -10,7 +10,6 @@ from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.reference import operations, shapes
 from simulator.providers.ramp.reference.addresses import (
-    check_tx_hash,
     checksummed,
     encode_segwit,
     encode_stellar,

@@ -9,17 +9,14 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 import base58
 import bech32
 
 from simulator.engine.rows.error import invalid
-from simulator.engine.text.fields import Wrong, wrong
 from simulator.kernel.ids import derive
 from simulator.kernel.world import World
-from simulator.providers.ramp.reference.records import NETWORKS
 
 _STELLAR = re.compile(r"G[A-Z2-7]{55}", re.ASCII)
 _STELLAR_ACCOUNT_VERSION = 6 << 3
@@ -72,12 +69,6 @@ def require_tx_hash(network: str, given: str | None) -> None:
     """Raise `ApiError` invalid_parameter for a `tx_hash` that is not one of the network."""
     if given is not None and not is_tx_hash(network, given):
         raise invalid("tx_hash", f"it is not a transaction hash of {network}")
-
-
-def check_tx_hash(given: str | None) -> Iterator[Wrong]:
-    """Yield the problems of the action parameter `tx_hash` that no network accepts."""
-    if given is not None and not any(is_tx_hash(network, given) for network in NETWORKS):
-        yield wrong("tx_hash", "it is not a transaction hash of any network")
 
 
 def new_memo(world: World) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -48,6 +48,22 @@ class DepositTransaction(TypedDict):
     """The time at which the deposit was credited."""
     updated_at: Timestamp
     """The time of the last change."""
+
+
+class End(TypedDict):
+    """The last fields of transactions of all types."""
+
+    failure_code: NotRequired[str]
+    created_at: str
+    updated_at: str
+
+
+def render_end(transaction: Transaction) -> End:
+    """Return the last fields of a transaction. Only a failed one has a failure code."""
+    created, updated = format_timestamp(transaction.created_at_ms), format_timestamp(transaction.updated_at_ms)
+    if transaction.failure_code is None:
+        return {"created_at": created, "updated_at": updated}
+    return {"failure_code": transaction.failure_code, "created_at": created, "updated_at": updated}
 
 
 def render_deposit(world: World, record: Transaction) -> DepositTransaction:
