@@ -15,7 +15,7 @@ def _refuse(value: object) -> NoReturn:
     raise ValueError("it cannot be changed through the API")
 
 
-Fixed = Annotated[
+ReadOnly = Annotated[
     object, AfterValidator(_refuse), WithJsonSchema({"not": {}, "description": "Cannot be changed through the API."})
 ]
 
@@ -34,13 +34,13 @@ class PatchProfile(Body):
     """The new phone number, in international format. It takes effect once it is verified."""
     default_currency: FiatCode = Field(default_factory=lambda: "KES")
     """The fiat currency for limits from now on."""
-    email: Fixed = Field(default_factory=lambda: None)
+    email: ReadOnly = Field(default_factory=lambda: None)
     """Cannot be changed through the API."""
-    country: Fixed = Field(default_factory=lambda: None)
+    country: ReadOnly = Field(default_factory=lambda: None)
     """Cannot be changed through the API."""
-    account_type: Fixed = Field(default_factory=lambda: None)
+    account_type: ReadOnly = Field(default_factory=lambda: None)
     """Cannot be changed through the API."""
-    business_name: Fixed = Field(default_factory=lambda: None)
+    business_name: ReadOnly = Field(default_factory=lambda: None)
     """Cannot be changed through the API."""
 
 

@@ -221,18 +221,18 @@ def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
     A new quote is rendered three times, for scenarios and twice for callers. Recent results are reused, which halves
     the time of a read.
     """
-    lately = _LATELY.get(quote.id)
-    if lately is not None and lately[0] is quote:
-        return lately[1]
-    if len(_LATELY) >= _LATELY_SHOWN:
-        _LATELY.clear()
+    recent = _RECENT.get(quote.id)
+    if recent is not None and recent[0] is quote:
+        return recent[1]
+    if len(_RECENT) >= _RECENT_SIZE:
+        _RECENT.clear()
     shown = _rendered(quote)
-    _LATELY[quote.id] = quote, shown
+    _RECENT[quote.id] = quote, shown
     return shown
 
 
-_LATELY: dict[str, tuple[RampQuote, RampQuoteShape]] = {}
-_LATELY_SHOWN = 200
+_RECENT: dict[str, tuple[RampQuote, RampQuoteShape]] = {}
+_RECENT_SIZE = 200
 
 
 def _rendered(quote: RampQuote) -> RampQuoteShape:
