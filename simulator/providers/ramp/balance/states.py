@@ -115,11 +115,12 @@ SLIPPAGE_EXCEEDED = ErrorCode("slippage_exceeded", 422, "the swap rate moved bey
 
 NO_ASSET = ("unsupported_network", "unsupported_asset")
 NO_AMOUNT = ("amount_too_low", "amount_too_high")
-NO_QUOTE = specified("quote_expired", "network_unavailable") | {
-    "quote_not_found": "S2",
-    "quote_already_used": "S2",
-    "unsupported_pair": "M15",
-}
+NO_QUOTE = (
+    {"quote_not_found": "S2", "quote_already_used": "S2"}
+    | specified("quote_expired")
+    | {"unsupported_pair": "M15"}
+    | specified("network_unavailable")
+)
 """Errors of quotes and estimates (NO_ASSET, NO_AMOUNT), and of requests that use a quote (NO_QUOTE)."""
 
 ERRORS = (INSUFFICIENT_BALANCE, SLIPPAGE_EXCEEDED)

@@ -62,8 +62,11 @@ def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
     status=201,
     variants=Variants("type", lambda: bodies.BY_TYPE),
     check=check_account_number,
-    errors=specified("unsupported_pair", "invalid_phone_number", "unsupported_asset", "invalid_wallet_address")
-    | {"invalid_bank_account": "R3", "unsupported_provider": "R2"},
+    errors=specified("unsupported_pair")
+    | {"invalid_bank_account": "R3"}
+    | specified("invalid_phone_number")
+    | {"unsupported_provider": "R2"}
+    | specified("unsupported_asset", "invalid_wallet_address"),
 )
 def create_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.BeneficiaryShape:
     """Saves a recipient for later payments: a bank account or mobile money number for fiat, or a crypto address. The

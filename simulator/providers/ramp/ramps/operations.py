@@ -218,9 +218,9 @@ def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     load=load_quote,
     money=True,
     errors=specified("quote_not_found", "quote_expired", "quote_already_used")
+    | {"not_found": "S23"}
     | specified("beneficiary_mismatch", "invalid_wallet_address")
     | {
-        "not_found": "S23",
         "invalid_phone_number": "R4",
         "invalid_bank_account": "R5",
         "amount_too_high": "M14",

@@ -47,7 +47,7 @@ def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
     status=201,
     check=check_buy_quote,
     money=True,
-    errors=specified(*NO_ASSET, *NO_AMOUNT, "network_unavailable") | {"unsupported_pair": "H5"},
+    errors=specified(*NO_ASSET) | {"unsupported_pair": "H5"} | specified(*NO_AMOUNT, "network_unavailable"),
 )
 def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteShape:
     """Locks the rate and the fee of a purchase for 30 minutes: fiat becomes crypto in the balance. The amount is the
@@ -96,8 +96,9 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
     claim=claim("buy"),
     money=True,
     errors=NO_QUOTE
+    | {"invalid_phone_number": "R4", "invalid_bank_account": "R5"}
     | specified("amount_too_high", "insufficient_balance")
-    | {"invalid_phone_number": "R4", "invalid_bank_account": "R5", "payment_failed": "S3"},
+    | {"payment_failed": "S3"},
     statuses=("pending",),
 )
 def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:

@@ -117,8 +117,9 @@ def price_send_to(
     check=check_send,
     money=True,
     errors=_ESTIMATE
+    | {"insufficient_balance": "M12", "network_unavailable": "S22"}
     | specified("invalid_state")
-    | {"insufficient_balance": "M12", "network_unavailable": "S22", "wallet_disabled": "S13"},
+    | {"wallet_disabled": "S13"},
     statuses=("pending", "processing"),
 )
 def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:

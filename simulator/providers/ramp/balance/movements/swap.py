@@ -45,8 +45,9 @@ def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
     status=201,
     check=check_swap_quote,
     money=True,
-    errors=specified(*NO_ASSET, *NO_AMOUNT, "insufficient_balance", "network_unavailable")
-    | {"unsupported_pair": "M15"},
+    errors=specified(*NO_ASSET)
+    | {"unsupported_pair": "M15"}
+    | specified(*NO_AMOUNT, "insufficient_balance", "network_unavailable"),
 )
 def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuoteShape:
     """Locks the rate and the fees of a swap for 30 minutes: one asset of the balance becomes another. The amount is on

@@ -53,16 +53,9 @@ def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> No
     status=201,
     check=check_withdraw_quote,
     money=True,
-    errors=specified("beneficiary_mismatch")
-    | {
-        "not_found": "S23",
-        "unsupported_network": "H5",
-        "unsupported_asset": "M6",
-        "unsupported_pair": "H5",
-        "amount_too_low": "M13",
-        "amount_too_high": "M13",
-        "network_unavailable": "S22",
-    },
+    errors={"not_found": "S23", "unsupported_network": "H5", "unsupported_asset": "M6", "unsupported_pair": "H5"}
+    | specified("beneficiary_mismatch")
+    | {"amount_too_low": "M13", "amount_too_high": "M13", "network_unavailable": "S22"},
 )
 def quote_withdraw(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.WithdrawQuoteShape:
     """Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat for a saved
@@ -135,8 +128,9 @@ def estimate_withdraw(
     claim=claim("withdraw"),
     money=True,
     errors=NO_QUOTE
+    | {"network_unavailable": "S22", "not_found": "gone-beneficiary"}
     | specified("insufficient_balance")
-    | {"network_unavailable": "S22", "not_found": "gone-beneficiary", "amount_too_high": "M14"},
+    | {"amount_too_high": "M14"},
     statuses=("processing",),
 )
 def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawTransaction:
