@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.durable import kept as bookkeeping
+from simulator.engine.durable import stored_world as bookkeeping
 from tests.service.durable.crashing import as_killed, document, kept
 from tests.service.durable.stores import Kept, play
 from tests.support import QUOTE, eventually
