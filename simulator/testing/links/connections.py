@@ -1,4 +1,4 @@
-"""Connections for control calls: next to nothing between a test and the server, because a test makes many of them."""
+"""Connections for control calls. Tests make many of these calls, so there is little overhead."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from simulator.testing.links.link import Response
 __tracebackhide__ = is_told
 _CONNECT_SECONDS = 5.0
 _AS_THEY_ARE = "/%:@!$&'()*+,;=~?"
-"""What may stand in a path and its query unchanged."""
+"""Characters of a path and query that need no escaping."""
 
 
 class Connections:
-    """Those to one server, each for one call at a time: several threads may call. `keeps`: for the next call."""
+    """Connections to one server, each for one call at a time. Threads can share the object."""
 
     def __init__(self, url: str, *, keeps: bool = True) -> None:
         self._url = url
@@ -28,7 +28,7 @@ class Connections:
     def call(
         self, method: str, path: str, content: bytes, headers: Mapping[str, str], timeout_seconds: float | None
     ) -> Response:
-        """The answer to a call; `path` with its query. Unreachable when none comes, in time where that is limited."""
+        """Return the response to a call. Raises Unreachable if there is none, or none within the time limit."""
         try:
             connection = self._connected()
             try:
@@ -68,7 +68,7 @@ class Connections:
 
 
 def _is_silent(kept: socket.socket) -> bool:
-    """Whether nothing has come on a connection that nobody has asked anything; what comes is its end."""
+    """Return True if nothing arrived on an idle connection. Anything that arrives is its end."""
     kept.setblocking(False)
     try:
         kept.recv(1)

@@ -1,4 +1,4 @@
-"""A server that is reached over HTTP: connections for control calls, and one pool for all clients of its worlds."""
+"""A server reached over HTTP: connections for control calls, and one pool for all API clients."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ except ImportError as error:
 
 __tracebackhide__ = is_told
 _KEPT_SECONDS = 30.0
-"""Less than a server lets a connection wait for its next request."""
+"""Shorter than a server's keep-alive timeout."""
 
 
 class HttpLink(Link):
-    """A server at a URL (`http://127.0.0.1:8642`); `token` is the one of its control interface, where it asks for one.
+    """A server at a URL (`http://127.0.0.1:8642`). `token` is its control token, if it needs one.
 
-    No proxy of the surroundings is used: the server is meant by its address.
+    Proxy settings of the environment are ignored: the address names this server directly.
     """
 
     def __init__(self, url: str, token: str | None = None) -> None:
         address = httpx.URL(url) if url.startswith(("http://", "https://")) else None
         if address is None or not address.host:
-            raise SimulatorError(f"{url!r} is not the URL of a simulator; one looks like {DEFAULT_URL}.")
+            raise SimulatorError(f"{url!r} is not the URL of a simulator. Use a URL like {DEFAULT_URL}.")
         try:
             check(url)
         except ForeignHost as error:
             raise SimulatorError(str(error)) from None
         self.url = str(address.copy_with(path="", query=None, fragment=None)).rstrip("/")
-        # Reading the certificates of the machine takes longer than making ten worlds, and http has none.
+        # Reading the system certificates takes longer than creating ten worlds, and plain HTTP needs none.
         secure = address.scheme == "https"
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_SECONDS)
         self._pool = httpx.HTTPTransport(verify=secure, trust_env=False, limits=limits)
         self._secure = secure
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._calls = Connections(self.url)
-        # For who handles a webhook. A server waits for webhooks, but not for one whose receiver may be calling: it
-        # knows him by his connection, which is newer than the webhook.
+        # For webhook handlers. The server waits for webhooks, but not for one whose receiver may be calling it. It
+        # recognises that receiver by a connection that is newer than the webhook.
         self._calls_back = Connections(self.url, keeps=False)
 
     def send(
@@ -58,7 +58,8 @@ class HttpLink(Link):
         return self._pool
 
     def async_transport(self) -> httpx.AsyncBaseTransport:
-        # Kept connections belong to an event loop, and nobody says when that ends: here each call has its own.
+        # Pooled connections belong to an event loop, and nothing reports when a loop ends. So each call has its own
+        # connection.
         return httpx.AsyncHTTPTransport(
             verify=self._secure, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0)
         )

@@ -36,7 +36,7 @@ def test_the_clock_advances_until_a_status(rampsim: Command, offramp: str) -> No
 def test_what_never_comes_is_reported_with_code_1(rampsim: Command) -> None:
     result = rampsim("clock", "advance", "--until-event", "transaction.completed")
     assert result.exit_code == 1
-    assert "ran dry while waiting for the event transaction.completed" in result.stderr
+    assert "nothing more is scheduled while waiting for the event transaction.completed" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -441,7 +441,7 @@ def test_variables_that_are_read_by_an_import_are_those_of_the_run(tmp_path: Pat
     ("command", "code", "said"),
     [
         (("no-such-command",), 2, "rampsim: no-such-command cannot be run: No such file or directory\n"),
-        (("sh", "-c", "echo no terminal; exit 3"), 4, "it ended with 3; it said:\nrampsim: no terminal\n"),
+        (("sh", "-c", "echo no terminal; exit 3"), 4, "it ended with 3. Its output:\nrampsim: no terminal\n"),
         ((*PYTEST, "."), 4, "rampsim: there are no tests: name their files or their directory"),
     ],
     ids=["not-there", "fails", "empty"],

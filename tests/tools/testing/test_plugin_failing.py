@@ -189,7 +189,7 @@ def test_worlds_that_a_test_has_made_itself_are_shown_unless_it_has_ended_them(r
 def test_a_world_that_cannot_be_asked_hides_nothing(ran: Ran) -> None:
     shown = sections(ran.outcome, "test_whose_server_is_gone")
     assert "ValueError: my own failure" in shown
-    assert "Repeat what the test did:  not possible: " in shown
+    assert "Repeat the test's calls:   not possible: " in shown
     assert "as long as this run lasts" not in shown
 
 
@@ -240,5 +240,5 @@ def test_in_a_server_that_runs_worlds_are_kept_as_wanted(
     for name in left:
         assert f"{origin}/_simulator/dashboard?world={name}" in outcome.text
     assert ("Look at its world" in outcome.text) == bool(kept)
-    assert "Repeat what the test did:  rampsim scenario run .rampsim/test_it-test_that_fails.yaml" in outcome.text
+    assert "Repeat the test's calls:   rampsim scenario run .rampsim/test_it-test_that_fails.yaml" in outcome.text
     assert "--state" not in outcome.text

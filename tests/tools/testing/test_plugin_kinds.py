@@ -86,7 +86,7 @@ def test_in_process_nothing_uses_a_socket(in_process: Outcome, name: str) -> Non
 def test_in_process_a_failing_test_shows_its_world_and_no_address(in_process: Outcome) -> None:
     assert in_process.has(
         "GET /v1/profile/kyc",
-        "Repeat what the test did:  rampsim scenario run .rampsim/test_it-test_that_fails.yaml",
+        "Repeat the test's calls:   rampsim scenario run .rampsim/test_it-test_that_fails.yaml",
         "Look at its world:         rampsim serve --state .rampsim/test_it-test_that_fails.world.json",
     )
     assert "as long as this run lasts" not in in_process.text

@@ -189,7 +189,7 @@ async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
     if shown["reached"]:
         return {**shown, "stopped": f"reached: {what}"}
     dry = world.agenda.next() is None
-    why = "the agenda ran dry" if dry else f"{format_duration(span_ms)} passed (the horizon)"
+    why = "nothing more is scheduled" if dry else f"{format_duration(span_ms)} passed (the horizon)"
     shown["stopped"] = f"{why} while waiting for {what}"
     if partly:
         return shown
