@@ -113,7 +113,7 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
         baselines = baselines_of(tests, crew, name, settings.limit)
         each = sum(one.seconds for one in baselines.values()) / crew.size
         every = every or flips(known)
-        tried = that_fit(every, each, settings.budget)
+        tried = within_budget(every, each, settings.budget)
         left_out = every[len(tried) :]
         hears.planned(len(tried), len(baselines), len(tried) * each, len(left_out))
         pairs = [(flip, test) for flip in tried for test in baselines]
@@ -123,7 +123,7 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
         return Flipped(settings, known, baselines, tried, left_out, changed)
 
 
-def that_fit(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:
+def within_budget(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:
     """Return the first whole alternatives that fit the budget together.
 
     Raises StopExploring if not even one fits.

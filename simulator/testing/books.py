@@ -8,12 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypedDict
 
 from simulator.kernel.dataclass import dataclass
-from simulator.testing.errors import SimulatorError, is_told
+from simulator.testing.errors import SimulatorError, hides_traceback
 
 if TYPE_CHECKING:
     from simulator.engine.control.objects.ledger import LedgerBooks
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 
 class Sum(TypedDict):

@@ -29,7 +29,7 @@ class SimulatorError(Exception):
         self.allowed: Sequence[str] = tuple(map(str, _rows(given, "allowed")))
 
 
-def is_told(caught: pytest.ExceptionInfo[BaseException]) -> bool:
+def hides_traceback(caught: pytest.ExceptionInfo[BaseException]) -> bool:
     """Return True if an error needs no traceback. As `__tracebackhide__`, it makes pytest hide the kit's frames."""
     return isinstance(caught.value, SimulatorError | AssertionError)
 

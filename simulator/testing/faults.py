@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from simulator.testing.errors import SimulatorError, is_told
+from simulator.testing.errors import SimulatorError, hides_traceback
 
 if TYPE_CHECKING:
     from simulator.engine.control.scenarios.faults import MadeFault
     from simulator.testing.reading import SeenWorld
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 
 class Fault:

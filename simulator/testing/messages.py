@@ -15,7 +15,7 @@ _SHOWN = 12
 _CAME_SHOWN = 20
 
 
-def not_the_only_one(world: SeenWorld, type: str, object_id: str | None, found: list[Envelope]) -> str:
+def not_exactly_one(world: SeenWorld, type: str, object_id: str | None, found: list[Envelope]) -> str:
     """Describe why there is not exactly one event, and list the events there are."""
     about = f" about {object_id}" if object_id else ""
     if found:
@@ -105,10 +105,10 @@ def absence(world: SeenWorld, receiver: Receiving, type: str, object_id: str | N
     lines = [f"No {type}{about} arrived within {timeout:g} seconds."]
     came = list(receiver.received)
     if came:
-        lines.append(f"What came, in this order{f' (the last {_CAME_SHOWN})' if len(came) > _CAME_SHOWN else ''}:")
+        lines.append(f"Deliveries received, in order{f' (the last {_CAME_SHOWN})' if len(came) > _CAME_SHOWN else ''}:")
         lines += [f"  {delivery}" for delivery in came[-_CAME_SHOWN:]]
     else:
-        lines.append("Nothing came at all.")
+        lines.append("No delivery was received.")
     try:
         lines += _what_the_world_says(world, receiver, type, object_id)
     except SimulatorError as error:

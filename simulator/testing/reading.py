@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from simulator.testing.books import Ledger, available, ledger_of
-from simulator.testing.errors import is_told
+from simulator.testing.errors import hides_traceback
 from simulator.testing.given import Target, id_of
 from simulator.testing.links.clients import Keys
 from simulator.testing.links.link import Link
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simulator.engine.insight.shapes import Finding
     from simulator.engine.webhooks import shapes as webhooks
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 
 class SeenWorld:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from simulator.testing import freezing, messages
-from simulator.testing.errors import NotReached, SimulatorError, is_told
+from simulator.testing.errors import NotReached, SimulatorError, hides_traceback
 from simulator.testing.faults import Fault, make_fault
 from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
 from simulator.testing.links.clients import Keys, SignIn, exchange, make_async_client, make_client
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from simulator.engine.control.worlds.world_object import WorldObject
     from simulator.testing.freezing import Freezing, Library
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 
 class Detachable(Protocol):
@@ -36,7 +36,7 @@ class Detachable(Protocol):
 
     def detach(self) -> None: ...
 
-    def untold_errors(self) -> list[str]: ...
+    def unraised_errors(self) -> list[str]: ...
 
 
 class World(SeenWorld):
@@ -144,21 +144,21 @@ class World(SeenWorld):
                 "POST", "/clock/advance", asked, query={"wait": "true"} if wait else None
             )
         except NotReached as error:
-            self._tell_advanced(error.receipt.get("now"))
+            self._report_advanced(error.receipt.get("now"))
             raise messages.not_reached(self, goal or {}, error) from None
         except SimulatorError:
             self._follow_clock()  # it may have come part of the way
             raise
-        self._tell_advanced(receipt["now"])
+        self._report_advanced(receipt["now"])
         return receipt
 
     def _follow_clock(self) -> None:
         """Report the simulated time to listeners, after a call that may have moved the clock."""
         if self.on_advance:
             with contextlib.suppress(SimulatorError):  # the call has failed for the same reason
-                self._tell_advanced(self.control("GET", "/clock")["now"])
+                self._report_advanced(self.control("GET", "/clock")["now"])
 
-    def _tell_advanced(self, now: str | None) -> None:
+    def _report_advanced(self, now: str | None) -> None:
         if now is not None:
             for hear in list(self.on_advance):
                 hear(datetime.fromisoformat(now))
@@ -261,7 +261,7 @@ class World(SeenWorld):
         found = self.events(type, object_id)
         if len(found) != 1:
             raise AssertionError(
-                messages.not_the_only_one(self, type, None if object_id is None else id_of(object_id), found)
+                messages.not_exactly_one(self, type, None if object_id is None else id_of(object_id), found)
             )
         return found[0]
 
@@ -290,12 +290,12 @@ class World(SeenWorld):
 
     def restore(self, snapshot: Target) -> None:
         """Go back to a snapshot of this world. Clients authenticate again on their own."""
-        self._tell_end()
+        self._report_end()
         self._put_back(self.control("POST", f"/snapshots/{quote(id_of(snapshot), safe='')}/restore"))
 
     def reset(self) -> None:
         """Restart the world as it was created, with the same seed and keys. Clients authenticate again on their own."""
-        self._tell_end()
+        self._report_end()
         self._put_back(self.control("POST", "/reset"))
         if self._begun_with is not None:
             self.scenario(*self._begun_with)
@@ -304,9 +304,9 @@ class World(SeenWorld):
         self.info = info
         for sign_in in self._sign_ins.values():
             sign_in.forget()
-        self._tell_advanced(info["clock"]["now"])
+        self._report_advanced(info["clock"]["now"])
 
-    def _tell_end(self) -> None:
+    def _report_end(self) -> None:
         for tell in self.before_end:
             tell(self)
 
@@ -329,7 +329,7 @@ class World(SeenWorld):
         self.close()
         if self.has_ended or self.outlives:
             return
-        self._tell_end()
+        self._report_end()
         try:
             self.link.control("DELETE", f"/worlds/{quote(self.id, safe='')}", timeout_seconds=self.patience_seconds)
         except SimulatorError as error:

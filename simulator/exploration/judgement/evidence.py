@@ -59,7 +59,7 @@ def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Foun
     return found
 
 
-def story_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
+def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
     """Return the rest of the history: calls and deliveries until the test ended, and every event line by line."""
     found: Found = {"calls": [], "deliveries": [], "timeline": []}
     for one, mark in zip(armed, marks, strict=True):

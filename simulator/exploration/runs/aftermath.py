@@ -70,7 +70,7 @@ def follow(
     _settle(hooks, environments, must_work=faultless)
     found = evidence.evidence_of(armed, paid)
     if story:
-        found |= evidence.story_of(armed, marks)
+        found |= evidence.history_of(armed, marks)
     if story or effects:
         found["effects"] = evidence.effects_of(armed)
     found |= _books(hooks, environments, must_work=faultless)

@@ -8,10 +8,10 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ssl import SSLWantReadError
 from urllib.parse import quote, urlsplit
 
-from simulator.testing.errors import Unreachable, is_told
+from simulator.testing.errors import Unreachable, hides_traceback
 from simulator.testing.links.link import Response
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 _CONNECT_SECONDS = 5.0
 _AS_THEY_ARE = "/%:@!$&'()*+,;=~?"
 """Characters of a path and query that need no escaping."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from simulator.engine.clients.address import DEFAULT_URL
 from simulator.engine.clients.trusted_hosts import ForeignHost, check
-from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.errors import SimulatorError, hides_traceback, missing
 from simulator.testing.links.connections import Connections
 from simulator.testing.links.link import Link, Response
 from simulator.testing.links.loop_thread import is_handling
@@ -16,7 +16,7 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 _KEPT_SECONDS = 30.0
 """Shorter than a server's keep-alive timeout."""
 

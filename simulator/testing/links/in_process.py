@@ -26,7 +26,7 @@ from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers, recorded_header
 from simulator.host import create_app
 from simulator.kernel.world import World
-from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.errors import SimulatorError, hides_traceback, missing
 from simulator.testing.links.asgi import Conversation, scope_of
 from simulator.testing.links.link import Link, Response
 from simulator.testing.links.loop_thread import LoopThread, is_handling
@@ -37,7 +37,7 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 _HOST = "simulator.localhost"
 ORIGIN = f"http://{_HOST}"
 """The URL of every in-process server. Nothing listens there: names below `localhost` never leave the machine."""

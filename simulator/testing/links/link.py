@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from simulator.engine.clients.address import CONTROL_BASE
-from simulator.testing.errors import error_of, is_told
+from simulator.testing.errors import error_of, hides_traceback
 
 if TYPE_CHECKING:
     import httpx
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 
 class Response(NamedTuple):

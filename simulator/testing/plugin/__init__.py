@@ -20,15 +20,15 @@ from simulator.testing.plugin.options import (
     COVERAGE_HELP,
     MARKERS,
     OPTIONS,
+    REPORT,
     REPORTER,
-    TOLD,
     chosen,
     directory_of,
 )
 
 if TYPE_CHECKING:
     from simulator.testing.plugin.run import Run
-    from simulator.testing.plugin.summary import Summary, Told
+    from simulator.testing.plugin.summary import Report, Summary
     from simulator.testing.receiving.receivers import Receiver
     from simulator.testing.servers.server import Server
     from simulator.testing.worlds import World
@@ -97,14 +97,14 @@ class _Reporter:
         summary: Summary = import_module("simulator.testing.plugin.summary").Summary(self._config)
         return summary
 
-    def add(self, told: Told) -> None:
+    def add(self, report: Report) -> None:
         """Add the report of a process."""
         self._has_summary = True
-        self._summary.add(told)
+        self._summary.add(report)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if hasattr(report, TOLD):
-            self.add(getattr(report, TOLD))
+        if hasattr(report, REPORT):
+            self.add(getattr(report, REPORT))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -112,7 +112,7 @@ class _Reporter:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        told = getattr(node, "workeroutput", {}).get(TOLD)
+        told = getattr(node, "workeroutput", {}).get(REPORT)
         if told:
             self.add(told)
 

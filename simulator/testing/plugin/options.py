@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 REPORTER = "rampsim-reporter"
 """The name of the plugin in the process that reports the run."""
-TOLD = "rampsim"
+REPORT = "rampsim"
 """The attribute of a pytest or pytest-xdist report that carries a process's notes about its worlds."""
 
 

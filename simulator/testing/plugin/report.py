@@ -96,7 +96,7 @@ def _name(test: str) -> str:
 
 def _raised(world: World) -> list[str]:
     """Return the errors of webhook handlers. They often cause the failure and appear nowhere else."""
-    raised = [what for receiver in world.receivers for what in receiver.untold_errors()]
+    raised = [what for receiver in world.receivers for what in receiver.unraised_errors()]
     return ["The webhook handler raised an error", *(f"  {what}" for what in raised)] if raised else []
 
 

@@ -21,7 +21,7 @@ from simulator.testing.links.link import Link
 from simulator.testing.plugin import markers as plugin_markers
 from simulator.testing.plugin.options import chosen, directory_of
 from simulator.testing.plugin.report import Keeper
-from simulator.testing.plugin.summary import Notes, hand_on
+from simulator.testing.plugin.summary import Notes, attach
 from simulator.testing.servers.run_server import RunServer
 from simulator.testing.servers.server import Server
 from simulator.testing.worlds import World
@@ -130,7 +130,7 @@ class Run:
             report.sections += self._sections(item)
         if report.when == "teardown":
             self._end_worlds(item)
-            hand_on(report, self._notes.tell())
+            attach(report, self._notes.collect())
         return report
 
     @pytest.hookimpl(tryfirst=True)
@@ -200,7 +200,7 @@ class Run:
         """End the worlds from `simulator.new_world` and the worlds of interrupted tests."""
         for world in self._open.values():
             _delete(world)
-        hand_on(session, self._notes.tell())
+        attach(session, self._notes.collect())
 
     def pytest_unconfigure(self) -> None:
         for server in self._servers:

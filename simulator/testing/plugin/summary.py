@@ -15,7 +15,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from simulator.testing.errors import SimulatorError
-from simulator.testing.plugin.options import COVERAGE, REPORTER, TOLD, chosen
+from simulator.testing.plugin.options import COVERAGE, REPORT, REPORTER, chosen
 from simulator.testing.plugin.report import directory
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Advice(TypedDict):
     finding: Finding
 
 
-class Told(TypedDict):
+class Report(TypedDict):
     """The record of worlds that ended since the last record."""
 
     kept: NotRequired[list[Kept]]
@@ -76,12 +76,12 @@ class Notes:
         least = wants_advice(config)
         self._from = _SEVERITIES[_SEVERITIES.index(least) :] if least else ()
         self._wants_coverage = wants_coverage(config)
-        self._has_told_catalogue = False
-        self._told: Told = {}
+        self._sent_catalogue = False
+        self._report: Report = {}
 
     def keep(self, test: str, look: str) -> None:
         """Record a kept world of a passing test."""
-        self._told.setdefault("kept", []).append({"test": test, "look": look})
+        self._report.setdefault("kept", []).append({"test": test, "look": look})
 
     def take(self, test: str, world: World) -> None:
         """Record a world before it ends or resets. An unreachable world has no record."""
@@ -93,38 +93,38 @@ class Notes:
     def _take_advice(self, test: str, world: World) -> None:
         if self._from:
             found: list[Finding] = world.advice()
-            told = self._told.setdefault("advice", [])
-            told += ({"test": test, "finding": row} for row in found if row["severity"] in self._from)
+            advice = self._report.setdefault("advice", [])
+            advice += ({"test": test, "finding": row} for row in found if row["severity"] in self._from)
 
     def _cover(self, dimensions: Mapping[str, Mapping[str, object]]) -> None:
-        covered = dict(self._told.get("covered", {}))
+        covered = dict(self._report.get("covered", {}))
         catalogue: dict[str, Dimension] = {}
         for name, part in dimensions.items():
             items: list[Mapping[str, object]] = part["items"]  # type: ignore[assignment]  # a list, as coverage shows it
             seen = {*covered.get(name, ()), *(_name(item) for item in items if item["covered"])}
             covered[name] = sorted(seen)
             catalogue[name] = {"title": str(part["title"]), "items": [_name(item) for item in items]}
-        self._told["covered"] = covered
-        if not self._has_told_catalogue:
-            self._told["catalogue"] = catalogue
-            self._has_told_catalogue = True
+        self._report["covered"] = covered
+        if not self._sent_catalogue:
+            self._report["catalogue"] = catalogue
+            self._sent_catalogue = True
 
-    def tell(self) -> Told:
+    def collect(self) -> Report:
         """Return the record once."""
-        told, self._told = self._told, {}
-        return told
+        report, self._report = self._report, {}
+        return report
 
 
-def hand_on(bearer: pytest.TestReport | pytest.Session, told: Told) -> None:
+def attach(bearer: pytest.TestReport | pytest.Session, report: Report) -> None:
     """Send a record to the reporting process, with the report of a test or at the end."""
-    if not told:
+    if not report:
         return
     if isinstance(bearer, pytest.TestReport):
-        setattr(bearer, TOLD, told)
+        setattr(bearer, REPORT, report)
     elif hasattr(bearer.config, "workeroutput"):
-        bearer.config.workeroutput[TOLD] = told
+        bearer.config.workeroutput[REPORT] = report
     elif (reporter := bearer.config.pluginmanager.get_plugin(REPORTER)) is not None:
-        reporter.add(told)
+        reporter.add(report)
 
 
 class Summary:
@@ -139,11 +139,11 @@ class Summary:
         self._covered: dict[str, set[str]] = {}
         self._catalogue: Mapping[str, Dimension] = {}
 
-    def add(self, told: Told) -> None:
-        self._kept += told.get("kept", ())
-        self._advice += told.get("advice", ())
-        self._catalogue = told.get("catalogue", self._catalogue)
-        for name, items in told.get("covered", {}).items():
+    def add(self, report: Report) -> None:
+        self._kept += report.get("kept", ())
+        self._advice += report.get("advice", ())
+        self._catalogue = report.get("catalogue", self._catalogue)
+        for name, items in report.get("covered", {}).items():
             self._covered.setdefault(name, set()).update(items)
 
     @property

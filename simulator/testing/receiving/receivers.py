@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.clock import parse_duration
 from simulator.testing import explored
-from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.errors import SimulatorError, hides_traceback, missing
 from simulator.testing.given import Target, id_of
 from simulator.testing.links.loop_thread import LoopThread, in_thread, is_handling
 from simulator.testing.messages import absence
@@ -29,7 +29,7 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
 """The host name by which a simulator on another machine or in a container reaches receivers in this process."""
@@ -126,7 +126,7 @@ class Receiver:
             raise AssertionError(absence(self._world, self, type, about, timeout))
         if not delivery.handled.wait(timeout):
             raise AssertionError(f"{type} arrived, but its handler did not respond within {timeout:g} seconds.")
-        self._tell_error(delivery)
+        self._raise_error(delivery)
         return delivery
 
     # Responses
@@ -223,7 +223,7 @@ class Receiver:
         finally:
             self._thread.stop()
         for delivery in list(self._received):
-            self._tell_error(delivery)
+            self._raise_error(delivery)
 
     def __enter__(self) -> Receiver:
         return self
@@ -260,7 +260,7 @@ class Receiver:
             return Answer(200)
         delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
         if self._world.on_delivery:
-            await in_thread(self._tell_moment)
+            await in_thread(self._report_moment)
         with self._lock:
             answerer = self._choose()
             if (self.refuses_forged or explored.run()) and not delivery.genuine and not answerer.handles:
@@ -286,7 +286,7 @@ class Receiver:
         self._finish(delivery, None if answer.cut else answer)
         return answer
 
-    def _tell_moment(self) -> None:
+    def _report_moment(self) -> None:
         """Report the time of a delivery. The clock waits there for the responses of its attempts."""
         with suppress(SimulatorError):  # the world has ended
             now = self._world.now
@@ -316,7 +316,7 @@ class Receiver:
 
     # Errors for the test
 
-    def untold_errors(self) -> list[str]:
+    def unraised_errors(self) -> list[str]:
         """Return a line for each handler error that was not raised yet."""
         if not self._raises or self._told:
             return []
@@ -325,7 +325,7 @@ class Receiver:
         left = len(lines) - _MOST_ERRORS
         return lines[:_MOST_ERRORS] + ([f"… {left} more"] if left > 0 else [])
 
-    def _tell_error(self, delivery: Delivery) -> None:
+    def _raise_error(self, delivery: Delivery) -> None:
         """Raise the error of a handler, once."""
         if delivery.error is None or not self._raises or id(delivery) in self._told:
             return

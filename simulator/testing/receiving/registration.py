@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from simulator.engine.clients.tool_mark import marked
-from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.errors import SimulatorError, hides_traceback, missing
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
@@ -18,7 +18,7 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 _made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 """The number of receivers that each world has had."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simulator.exploration.exploring import Settings
-from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled, that_fit
+from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled, within_budget
 from simulator.exploration.reports.questions import document
 from simulator.exploration.runs.running import StopExploring
 from tests.places import ROOT
@@ -130,7 +130,7 @@ def test_in_a_server_of_its_own():
 @pytest.mark.parametrize(("budget", "count"), [(None, 2), (5.0, 2), (1.0, 2), (0.95, 1), (0.5, 1)])
 def test_a_budget_leaves_out_whole_alternatives(budget: float | None, count: int) -> None:
     every = (NO_SPREAD, BY_STATUS)
-    tried = that_fit(every, 0.5, budget)
+    tried = within_budget(every, 0.5, budget)
     assert tried == every[:count]
     found = document(Flipped(Settings(("true",)), {}, {}, tried, every[count:], {}))["alternatives"]
     assert (found["tried"], found["left_out"]) == (

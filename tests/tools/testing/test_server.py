@@ -127,7 +127,7 @@ def test_where_nothing_answers_it_says_where_and_what_to_do() -> None:
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8642", "ftp://127.0.0.1", "http://", ""])
 def test_what_is_no_url_is_refused(url: str) -> None:
-    with pytest.raises(SimulatorError, match="is not the URL of a simulator. Use a URL like http://127"):
+    with pytest.raises(SimulatorError, match=r"is not the URL of a simulator. Use a URL like http://127"):
         HttpLink(url)
 
 
