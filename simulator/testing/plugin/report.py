@@ -45,7 +45,7 @@ class Keeper(NamedTuple):
         """Return the section of a failing test about a world: its timeline, how to repeat it, how to look at it."""
         world.patience_seconds = _PATIENCE_SECONDS
         repeat = _said(lambda: self._scenario(test, world))
-        lines = [_said(world.timeline), *_raised(world), "", f"Repeat the test's calls:   {repeat}"]
+        lines = [_said(world.timeline), *_raised(world), "", f"Repeat the calls:          {repeat}"]
         if self.keeps:
             look = self.look(test, world)
             lines.append(f"Look at its world:         {look}")

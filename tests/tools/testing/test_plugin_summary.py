@@ -149,7 +149,7 @@ def test_the_coverage_of_a_run_without_worlds_is_said(tmp_path: Path) -> None:
     made.write("test_it.py", "def test_it(): ...")
     outcome = made.run_here()
     assert outcome.code == 0
-    assert outcome.has("exercised", "None: no test had a simulator world.", "advice", "None.")
+    assert outcome.has("coverage", "None: no test had a simulator world.", "advice", "None.")
 
 
 def test_advice_below_the_severity_fails_nothing(tmp_path: Path) -> None:
