@@ -172,7 +172,7 @@ def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
     for site in sites_of(baselines[run.test].evidence):
         if (site.kind, site.name) == (made.kind, run.site) and (arming := made.arm(site)) is not None:
             return plans.run_at(run.test, run.fault, site, arming)
-    raise StopExploring(f"--replay: without faults, {run.test} has no {run.site}where {run.fault} can happen")
+    raise StopExploring(f"--replay: without faults, {run.test} has no {run.site} where {run.fault} can happen")
 
 
 @contextmanager
@@ -239,7 +239,7 @@ def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterato
     silent = [test for test, one in baselines.items() if all(call["of_kit"] for call in one.evidence["calls"])]
     if silent:
         yield (
-            f"{_named(silent, tests)} never called this simulator, so no fault can reach them. "
+            f"{_named(silent, tests)} without calls to this simulator, so no fault can reach them. "
             "Tests find it through SIMULATOR_URL; a server that a test starts itself is a different one"
         )
 

@@ -141,7 +141,7 @@ def test_a_budget_leaves_out_whole_alternatives(budget: float | None, count: int
 
 @pytest.mark.farm
 def test_a_budget_for_not_even_one_alternative_is_told_so() -> None:
-    with pytest.raises(StopExploring, match="none fits into it"):
+    with pytest.raises(StopExploring, match="not even one fits"):
         flipped(("true",), NO_SPREAD, budget=0.0001)
 
 
