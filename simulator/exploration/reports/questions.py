@@ -66,7 +66,7 @@ def readable(flipped: Flipped, path: Path) -> str:
 def _unsteady(flipped: Flipped) -> Iterator[str]:
     for test, baseline in flipped.baselines.items():
         if baseline.difference:
-            yield f"flaky: {test} differs from itself without any alternative. {baseline.difference}"
+            yield f"unsteady: {test} differs from itself without any alternative. {baseline.difference}"
 
 
 def _questions(flipped: Flipped) -> Iterator[str]:

@@ -234,7 +234,7 @@ def readable(explored: Explored, out: Path, known: Mapping[str, str] = NOTHING) 
     lines: list[str] = []
     for test, baseline in explored.baselines.items():
         if baseline.difference:
-            lines.append(f"flaky: {test} differs from itself without faults. {baseline.difference}")
+            lines.append(f"unsteady: {test} differs from itself without faults. {baseline.difference}")
     for cause in explored.causes:
         lines += ["", *_cause_lines(explored, cause, out, known)]
     if explored.settings.replay is not None and not explored.findings:
