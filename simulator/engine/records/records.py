@@ -218,8 +218,8 @@ def ids_newest_first(world: World, tables: frozenset[str]) -> Iterator[str]:
     index = world.store[INDEX]
     if len(index) <= FEW:
         return (key for key, address in reversed(index.rows.items()) if table_name(address) in tables)
-    rows = index.index(indexes.Numbered)
-    return rows.keys_newest_first(rows.having(_table_names).any_of(sorted(tables)))
+    rows = index.index(indexes.TableIndex)
+    return rows.keys_newest_first(rows.values(_table_names).any_of(sorted(tables)))
 
 
 def _table_names(address: str) -> tuple[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from simulator.engine.faults import models as faults
 from simulator.engine.faults import mutations as surprises
 from simulator.engine.faults.in_force import FAULTS, DeliveryPlan, first_hit
-from simulator.engine.records.conditions import having, newest_of
+from simulator.engine.records.conditions import field_in, newest_of
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.webhooks.records import (
     DELIVERIES,
@@ -157,7 +157,9 @@ def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
     last = _ends_after(world, event)
     if not any(map(endpoint.wants, last)):
         return False
-    told = newest_of(world.store[EVENTS], (having("object_id", event.object_id), having("type", *sorted(last))), None)
+    told = newest_of(
+        world.store[EVENTS], (field_in("object_id", event.object_id), field_in("type", *sorted(last))), None
+    )
     made = world.store[DELIVERIES.of(owner=endpoint.id)]
     return not any(delivery.status == "succeeded" for one in told for delivery in _attempts(made, one, endpoint))
 
