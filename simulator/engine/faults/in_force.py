@@ -6,7 +6,8 @@ They are checked by the models in `faults`, which a server without faults never 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Literal, TypeVar, cast
+from dataclasses import fields
+from typing import Annotated, Literal, NotRequired, TypeVar, cast
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
@@ -18,7 +19,7 @@ from simulator.engine.records.saved import SavedCount, hold_against
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.fields import refusal_of
 from simulator.engine.text.json import JsonObject
-from simulator.engine.text.shapes import Count, Meanings
+from simulator.engine.text.shapes import Count
 from simulator.kernel.clock import parse_duration
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
@@ -26,64 +27,28 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
 
-class _Named(TypedDict):
+class FaultEntry(TypedDict):
+    """A fault in force: its state, and its fields as given, of which only the containers are typed here."""
+
     id: str
     """Names the fault."""
-
-
-class _Given(TypedDict, total=False):
-    match: JsonObject
-    """Which calls it acts on, as given."""
-    respond: JsonObject | None
-    """The error that is answered instead, as given."""
-    delay: str | float | None
-    """How long the call is held back: wall time, as given."""
-    answer_delay: str | float | None
-    """How long the answer is held back once the work is done: wall time, as given."""
-    act: JsonObject | None
-    """What happens in the outside world before the call, as given."""
-    drop: bool
-    """Whether the connection is cut."""
-    malformed: Annotated[Literal["truncate", "garbage"], Meanings(faults.MALFORMED_MEANINGS)] | None
-    """How the body of the answer is spoilt."""
-    after_commit: bool
-    """Whether the work is done all the same."""
-    first_per_key: Count | None
-    """How many calls under each Idempotency-Key it acts on, as given."""
-    key_forgotten: bool
-    """Whether the answer stored for the key of the call is forgotten."""
-    unknown_enum: bool | str | None
-    """Where the answer has a word that nobody knows, as given."""
-    extra_field: bool | str | None
-    """The member that the answer has besides, as given."""
-    missing_field: bool | str | None
-    """The optional member that the answer lacks, as given."""
-    webhook: JsonObject
-    """Which deliveries it acts on, as given."""
-    deliver: JsonObject
-    """What happens to them, as given."""
-    skip: Count | None
-    """How many that fit are let through first, as given."""
-    times: Count | None
-    """How often it acts, as given."""
-    probability: float | None
-    """How likely it acts, as given."""
-
-
-class FaultEntry(_Named, _Given):
-    """A fault as it was given, and how it stands."""
-
     times_left: Count | None
-    """How often it still acts; null: without end."""
+    """How often it can still act; null: without a limit."""
     hits: Count
     """How often it has acted."""
     scenario: str | None
-    """The scenario it is of; null for one that was put in force by hand."""
+    """The scenario that has it; null for a fault created by a call."""
+    match: NotRequired[JsonObject]
+    """A fault of calls: the calls that match, as given."""
+    webhook: NotRequired[JsonObject]
+    """A fault of deliveries: the deliveries that match, as given."""
+    deliver: NotRequired[JsonObject]
+    """A fault of deliveries: its effects, as given."""
 
 
 @with_config(strict=True)
-class _Standing(TypedDict):
-    """What a fault in force has besides what was asked for."""
+class _State(TypedDict):
+    """The state of a saved fault."""
 
     id: Annotated[str, Field(pattern=r"^flt_[0-9a-z]+$")]
     times_left: SavedCount | None
@@ -92,9 +57,9 @@ class _Standing(TypedDict):
 
 
 def _check_row(key: str, row: FaultEntry) -> None:
-    hold_against(_Standing, row)
+    hold_against(_State, row)
     try:
-        faults.check_fault({name: value for name, value in row.items() if name not in _Standing.__annotations__}, None)
+        faults.check_fault({name: value for name, value in row.items() if name not in _State.__annotations__}, None)
     except ApiError as error:
         raise StateError(error.param or "", error.message) from None
     if row["id"] != key:
@@ -148,23 +113,18 @@ class DeliveryPlan:
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
-        """What a fault asks for, its durations in milliseconds."""
+        """Return the plan that a fault describes, with durations in milliseconds."""
+        same = {one.name: value for one in fields(cls) if (value := getattr(deliver, one.name, None)) is not None}
         return cls(
-            fault_id=fault_id,
-            copies=deliver.copies or 1,
-            delay_ms=parse_duration(deliver.delay or 0),
-            reorder=deliver.reorder,
-            drop=deliver.drop,
-            corrupt_signature=deliver.corrupt_signature,
-            stale_timestamp=deliver.stale_timestamp,
-            alter_body=deliver.alter_body,
-            slow_ms=min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
-            hold=deliver.hold if isinstance(deliver.hold, int) else 0,
-            until_end=deliver.hold == "terminal",
-            before_answer=deliver.before_answer,
-            two_at_once=deliver.two_at_once,
-            acknowledgement_lost=deliver.acknowledgement_lost,
-            surprise=surprises.Surprise.of(deliver),
+            **{
+                **same,
+                "fault_id": fault_id,
+                "delay_ms": parse_duration(deliver.delay or 0),
+                "slow_ms": min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
+                "hold": deliver.hold if isinstance(deliver.hold, int) else 0,
+                "until_end": deliver.hold == "terminal",
+                "surprise": surprises.Surprise.of(deliver),
+            }
         )
 
 

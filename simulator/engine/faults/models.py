@@ -85,35 +85,35 @@ class Happening(Body):
 
 
 class CallMembers(Surprising):
-    """What a fault of interface calls does, and how often."""
+    """What a fault of API calls does, and how often."""
 
     respond: Respond | None = None
-    """The error to answer instead of the true answer."""
+    """The error to return instead of the true response."""
     delay: Text | float | None = None
     """How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds."""
     answer_delay: Text | float | None = None
-    """How long to hold the answer back once the work is done: wall time, as in `delay`."""
+    """How long to hold the response back once the work is done: wall time, as in `delay`."""
     act: Happening | None = None
-    """What happens in the outside world just before the call is dealt with; refused, it is no hit."""
+    """An outside event just before the call is handled; if it is refused, the call does not count as a hit."""
     drop: bool = False
     """Whether to cut the connection; no work is done then."""
     malformed: Annotated[Literal["truncate", "garbage"], Meanings(MALFORMED_MEANINGS)] | None = None
-    """How to spoil the body of the answer."""
+    """How to corrupt the body of the response."""
     after_commit: bool = False
-    """Whether to do the work and store its true answer first; then the answer is replaced, or lost with `drop`."""
+    """Whether to do the work and store its true response first; then it is replaced, or lost with `drop`."""
     first_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Only the first so many calls under each Idempotency-Key; a call without a key is let through."""
+    """How many calls under each Idempotency-Key it acts on; a call without a key is let through."""
     key_forgotten: bool = False
-    """Whether the answer stored for the call's Idempotency-Key is forgotten first, so that the work is done again.
+    """Whether the response stored for the call's Idempotency-Key is deleted first, so that the work is done again.
 
-    It acts only on a call under a key that has a stored answer.
+    It acts only on a call under a key that has a stored response.
     """
     skip: Annotated[int, Field(ge=0)] | None = None
-    """How many calls that fit are let through first: 2 for the third call."""
+    """How many matching calls are let through first: 2 for the third."""
     times: Annotated[int, Field(ge=1)] | None = None
-    """How many calls it acts on; without end when left out."""
+    """How many calls it acts on; without a limit if left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    """How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed."""
+    """The probability that it acts on a matching call, from 0 to 1; drawn from the world's seed."""
 
 
 class InterfaceFault(CallMembers):
@@ -123,8 +123,9 @@ class InterfaceFault(CallMembers):
     """Which calls: all that is named must fit."""
 
 
-EFFECTS = ("respond", "delay", "answer_delay", "act", "drop", "malformed", "key_forgotten", *Surprising.model_fields)
-"""The members of which a fault of calls has at least one."""
+_MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "probability")
+EFFECTS = (*(name for name in CallMembers.__annotations__ if name not in _MODIFIERS), *Surprising.model_fields)
+"""The fields of which a fault of calls has at least one."""
 
 
 class WebhookMatch(Body):
@@ -192,18 +193,18 @@ _APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": 
 
 
 class WebhookFault(Body):
-    """A fault of webhook deliveries: of events that happen, retries that fall due and resends, while it is in force."""
+    """A fault of webhook deliveries. It acts on first attempts, retries and resends while it is in force."""
 
     webhook: WebhookMatch
     """Which deliveries."""
     deliver: Deliver
     """What happens to them."""
     skip: Annotated[int, Field(ge=0)] | None = None
-    """How many attempts that fit are let through first: 2 for the third attempt."""
+    """How many matching attempts are let through first: 2 for the third."""
     times: Annotated[int, Field(ge=1)] | None = None
-    """How many attempts it acts on; without end when left out."""
+    """How many attempts it acts on; without a limit if left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    """How likely it acts on an attempt that fits, from 0 to 1; drawn from the world's seed."""
+    """The probability that it acts on a matching attempt, from 0 to 1; drawn from the world's seed."""
 
 
 Fault: TypeAlias = InterfaceFault | WebhookFault
