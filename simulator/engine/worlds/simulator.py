@@ -353,7 +353,7 @@ class Simulator:
             self.provider.identity.rekey(world)
             webhooks.set_up_keys(world)
             prepare(world)
-        world.store.forget_places()  # the old keys are deleted from tables that have a row for every resource
+        world.store.drop_row_numbers()  # the old keys are deleted from tables that have a row for every resource
         bound_journal(world)
         return world
 
