@@ -1,6 +1,6 @@
-"""The faults in force: their rows, what they make of a delivery, and which of them acts.
+"""The faults in force: their rows, the plan for a delivery, and the choice of the fault that acts.
 
-They are checked by the models in `faults`, which a server without faults never makes.
+The models in `models` validate faults. A server without faults never loads them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from simulator.engine.faults import models as faults
-from simulator.engine.faults import mutations as surprises
+from simulator.engine.faults import mutations
 from simulator.engine.records.codec import StateError
 from simulator.engine.records.saved import SavedCount, hold_against
 from simulator.engine.rows.error import ApiError
@@ -63,11 +63,11 @@ def _check_row(key: str, row: FaultEntry) -> None:
     except ApiError as error:
         raise StateError(error.param or "", error.message) from None
     if row["id"] != key:
-        raise StateError("id", "it is the key of the row")
+        raise StateError("id", "it must equal the key of the row")
 
 
 def check_event(row: FaultEntry, path: str, known: Iterable[str]) -> None:
-    """StateError for a fault of deliveries of an event that there is not."""
+    """Raise `StateError` for a fault of deliveries of an unknown event."""
     found = list(faults.wrong_event(row.get("webhook", {}).get("event"), known))
     if found:
         error = refusal_of(found)
@@ -78,17 +78,14 @@ FAULTS = TableKey("faults", FaultEntry, check=_check_row)
 """The faults in force, by id; `scenario` is the one they are of (or None)."""
 
 UNDER_KEYS = TableKey("faults.keys", int)
-"""What a fault has counted: calls under an Idempotency-Key that it acted on, by `<fault>|<environment>:<key>`, and
-what it let through first, by `<fault>|skipped`."""
+"""Counters of faults: hits under an Idempotency-Key by `<fault>|<environment>:<key>`, and matches let through first by
+`<fault>|skipped`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan:
-    """What faults make of one attempt. `delay_ms`, `reorder` and `hold` are cleared once they have been carried out.
-
-    `hold`: for so many first attempts; `until_end`: until the end of its object was told, as `hold: terminal` says.
-    `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
-    """
+    """The effects of faults on one attempt. `delay_ms`, `reorder` and `hold` are cleared once they were carried out."""
 
     fault_id: Id = ""
     copies: int = 1
@@ -99,16 +96,19 @@ class DeliveryPlan:
     stale_timestamp: bool = False
     alter_body: bool = False
     slow_ms: Milliseconds = 0
+    """Wall time before the request is sent; the simulated clock waits."""
     hold: int = 0
+    """For how many first attempts it is held."""
     until_end: bool = False
+    """Whether it is held until the endpoint has acknowledged the end of its object (`hold: terminal`)."""
     before_answer: bool = False
     two_at_once: bool = False
     acknowledgement_lost: bool = False
-    surprise: surprises.Surprise | None = None
+    surprise: mutations.Mutation | None = None
 
     @property
     def named(self) -> str:
-        """Which fault it is of, for people; without an id that of a resend, which was never in force."""
+        """The fault, for people. A plan without an id belongs to a resend and was never in force."""
         return f"the fault {self.fault_id}" if self.fault_id else "the fault that it was resent with"
 
     @classmethod
@@ -123,13 +123,13 @@ class DeliveryPlan:
                 "slow_ms": min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
                 "hold": deliver.hold if isinstance(deliver.hold, int) else 0,
                 "until_end": deliver.hold == "terminal",
-                "surprise": surprises.Surprise.of(deliver),
+                "surprise": mutations.Mutation.of(deliver),
             }
         )
 
 
 def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
-    """Put a checked fault in force as it was given, for a scenario or by hand; its row. Inside a change."""
+    """Put a validated fault in force, for a scenario or a call, and return its row. Inside a change."""
     row = {
         "id": world.streams.identifier("flt_", "ids.fault"),
         **given,
@@ -137,13 +137,13 @@ def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -
         "hits": 0,
         "scenario": scenario,
     }
-    entry = cast("FaultEntry", row)  # what was given has been checked by the models
+    entry = cast("FaultEntry", row)  # validated by the models
     world.store[FAULTS].put(entry["id"], entry)
     return entry
 
 
 def end(world: World, fault_id: str) -> None:
-    """End a fault, and forget what it has counted. Inside a change."""
+    """End a fault and delete its counters. Inside a change."""
     world.store[FAULTS].delete(fault_id)
     counted = world.store[UNDER_KEYS]
     for place in [place for place in counted.rows if place.startswith(f"{fault_id}|")]:
@@ -151,7 +151,7 @@ def end(world: World, fault_id: str) -> None:
 
 
 def give_back(world: World, fault_id: str) -> None:
-    """A fault that counted a hit could do nothing after all: the hit does not count. Inside a change."""
+    """Take back a hit of a fault that had no effect. Inside a change."""
     row = world.store[FAULTS].get(fault_id)
     if row is not None and row["hits"]:
         left = row["times_left"]
@@ -160,7 +160,7 @@ def give_back(world: World, fault_id: str) -> None:
 
 
 def _lets_through(world: World, fault_id: str, most: int) -> bool:
-    """Whether what fits a fault is one of the first `most`, which go untouched; it counts."""
+    """Return True for the first `most` matches of a fault, which it lets through; it counts them."""
     counted, place = world.store[UNDER_KEYS], f"{fault_id}|skipped"
     count = counted.get(place) or 0
     if count < most:
@@ -178,10 +178,10 @@ def first_hit(
     fits: Callable[[str, FaultT], bool],
     chance: str,
 ) -> tuple[str, FaultT] | None:
-    """The first fault of a sort in force that fits, with its id; it counts as hit. Inside a change.
+    """Return the first fault of a sort in force that matches, with its id, and count the hit. Inside a change.
 
-    `sort` is the member that only faults of this `model` have; `fits` gets the id of a fault and the fault.
-    `chance` names the stream from which it is drawn whether one with a probability acts.
+    `sort` is the field that only faults of this `model` have. `fits` receives the id of a fault and the fault. `chance`
+    is the random stream for faults with a probability.
     """
     table = world.store[FAULTS]
     if not table.rows:
