@@ -64,6 +64,8 @@ def field_texts(cls: type[Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in reversed(_bases(cls)):
         found |= field_texts(base)
+    if "described_by" in vars(cls):  # a model whose fields are derived from those of another class
+        found |= field_texts(cls.described_by)
     own = _own_texts(cls.__module__).get(cls.__qualname__, {})
     return found | {name: text for name, text in own.items() if text}
 

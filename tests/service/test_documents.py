@@ -284,7 +284,7 @@ def test_texts_keep_the_word_before_them_in_documents_alone() -> None:
     written = Codec([_Noted]).encode(_Noted(("a", "b:c")))
     assert written == {"$": "_Noted", "notes": {"$": "tuple", "items": ["name:a", "name:b:c"]}}
     assert Codec([_Noted]).decode(written, "row") == _Noted(("a", "b:c"))
-    with pytest.raises(StateError, match="what stands here begins with `name:`"):
+    with pytest.raises(StateError, match="each string must begin with `name:`"):
         Codec([_Noted]).decode({"$": "_Noted", "notes": {"$": "tuple", "items": ["a"]}}, "row")
 
 

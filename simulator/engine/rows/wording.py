@@ -1,4 +1,4 @@
-"""How refusals, answers and events are written where a world assumes otherwise than usual."""
+"""The wording of refusals, responses and events under switched assumptions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def _all_of_it(world: World, event_type: str, subject: Shown) -> Shown:
 
 @dataclass(frozen=True)
 class Wording:
-    """The functions by which a provider words what it answers and sends; by default nothing is reworded."""
+    """The functions by which a provider changes the wording of what it sends; by default nothing is changed."""
 
     refusal: Callable[[World, ApiError], ApiError] = _refused
     """Return a refusal with the code, status and headers of this world."""
     envelope: Callable[[World, ApiError, str], JsonObject] = _envelope
     """Return the error envelope of a refusal, by the id of its call."""
     answer: Callable[[World, Shown], Shown] = _as_it_is
-    """Return an answer, or the envelope of an event."""
+    """Return a response, or the envelope of an event."""
     subject: Callable[[World, str, Shown], Shown] = _all_of_it
     """Return the part of a resource that an event of a type shows."""

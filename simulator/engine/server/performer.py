@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from simulator.engine.records import traces
+from simulator.engine.records.indexes import Unindexed
+from simulator.engine.records.listing import ListRequest
 from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.rows import pipeline
 from simulator.engine.rows.error import ApiError
-from simulator.engine.rows.operation import Call, Operation, Probe
+from simulator.engine.rows.operation import Answer, Call, Operation, Probe
 from simulator.engine.server.checks import idempotency
 from simulator.engine.server.http import answers
 from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import BOOKKEEPING, Request
+from simulator.engine.server.running.chunks import let_others_through
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.texts import json_text
 from simulator.engine.worlds import quotas
@@ -59,6 +64,8 @@ class Performer:
             raise
         if gates_last:
             self._check_gates(operation, call)
+        if isinstance(call.query, ListRequest):
+            call.query = replace(call.query, defers=True)
         request.unknown_fields = tuple(unknown)
         origin = RequestOrigin(json_text(raw), self._scenario_of(request, call), traces.parent_of(incoming.headers))
         key = idempotency.key_of(operation, incoming)
@@ -129,7 +136,8 @@ class Performer:
     ) -> Answering:
         """What a call does, inside its change: a scenario's answer or the room's action, and the binding of its key.
 
-        A call that sends a test request ends in a second change, after what came back: nobody waits inside of one.
+        A call that sends a test request, or whose list needs an index that takes long to build, ends in a second
+        change, because a change never waits.
         """
         cause = Cause("request", operation.name, request.request_id)
         request.world.take_cause(cause, origin)
@@ -140,34 +148,46 @@ class Performer:
         if isinstance(answer, Outgoing):
             bind(answer)
             return answer
-        return self._concluded(request, operation, answer, bind, cause, origin)
+        return self._concluded(request, call, operation, answer, bind, cause, origin)
 
     async def _concluded(
         self,
         request: Request,
+        call: Call,
         operation: Operation,
-        probe: Probe,
+        pending: Probe | Unindexed,
         bind: Callable[[Outgoing], None],
         cause: Cause,
         origin: RequestOrigin,
     ) -> Outgoing:
-        """The end of a call that sends a test request."""
+        """Finish a call after its test request was sent, or an index was built."""
         world = request.world
-        # A task of its own: the client that sends it asks for the task it runs in, and a call may begin without one.
-        outcome = await asyncio.create_task(self._runtime.courier.probe(world, probe))
-        self.require_living(world)
-        await self._runtime.driver.bring_up_to_date(world)
-        self.require_living(world)
-        with world.change(cause, origin):
+        while True:
+            act: Callable[[], Answer]
+            if isinstance(pending, Probe):
+                # A task of its own: the client that sends it asks for its task, and a call may begin without one.
+                act = partial(pending.then, await asyncio.create_task(self._runtime.courier.probe(world, pending)))
+            else:
+                await let_others_through(pending.build)
+                act = partial(operation.action, call)
+            self.require_living(world)
+            await self._runtime.driver.bring_up_to_date(world)
+            self.require_living(world)
             try:
-                with quotas.attempt(world):
-                    outgoing = answers.answered(request, operation, probe.then(outcome))
-            except (ApiError, IllegalMove) as error:
-                outgoing = answers.refused(request, error)
-            bind(outgoing)
-            return outgoing
+                with world.change(cause, origin):
+                    try:
+                        with quotas.attempt(world):
+                            answer = act()
+                            assert not isinstance(answer, Probe)
+                            outgoing = answers.answered(request, operation, answer)
+                    except (ApiError, IllegalMove) as error:
+                        outgoing = answers.refused(request, error)
+                    bind(outgoing)
+                    return outgoing
+            except Unindexed as missing:  # the list needs a further part of the index
+                pending = missing
 
-    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe:
+    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | Unindexed:
         """What a scenario or the room answers. Of a refusal the room's part is undone, what scenarios counted stays."""
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
@@ -176,11 +196,14 @@ class Performer:
         )
         if answered is not None:
             raise ApiError(answered.code, answered.message, answered.param, answered.status)
-        with quotas.attempt(world):
-            answer = operation.action(call)
-            if isinstance(answer, Probe):
-                return answer
-            return answers.answered(request, operation, answer)
+        try:
+            with quotas.attempt(world):
+                answer = operation.action(call)
+                if isinstance(answer, Probe):
+                    return answer
+                return answers.answered(request, operation, answer)
+        except Unindexed as missing:
+            return missing
 
     def require_living(self, world: World) -> None:
         """503 when the world of a call that had to wait has ended: what it would do now would be lost."""

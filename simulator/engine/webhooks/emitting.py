@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.engine.records.conditions import having, newest_of
+from simulator.engine.records.conditions import field_in, newest_of
 from simulator.engine.records.records import find, no_resource, render_for_event
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ControlError
@@ -93,7 +93,7 @@ def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> 
         kinds.setdefault((subject.kind.table, subject.statuses), []).append(subject.kind.name)
     found: list[Any] = []
     for (table, statuses), names in kinds.items():
-        own, fits = table.of(environment), (having("status", *statuses), having("kind", *names))
+        own, fits = table.of(environment), (field_in("status", *statuses), field_in("kind", *names))
         for address in (own, own.of_deleted):
             found += newest_of(world.store[address], fits, 1)
     record = max(found, key=lambda one: one.sequence, default=None)
@@ -102,7 +102,7 @@ def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> 
 
 def _last_sent(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
     """What the newest event of this type said: of a run only its event knows."""
-    wanted = having("type", event_type), having("environment", environment)
+    wanted = field_in("type", event_type), field_in("environment", environment)
     for event in newest_of(world.store[EVENTS], wanted, 1):
         found: JsonObject = loads(event.raw)["data"]["object"]
         return found, event.object_id

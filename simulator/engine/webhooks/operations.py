@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulator.engine.records.conditions import the
+from simulator.engine.records.conditions import field_getter
 from simulator.engine.records.listing import Listing, ListRequest, page_of
 from simulator.engine.records.records import create, move, new_fields, remove, require, save
 from simulator.engine.rows.action import ActionCall
@@ -221,7 +221,9 @@ def list_webhook_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shap
     """
     made = deliveries_of(call.world, call.resource.id)
     return page_of(
-        call.query.ordered(the("sequence")), made, lambda delivery: shapes.render_delivery(call.world, delivery)
+        call.query.ordered(field_getter("sequence")),
+        made,
+        lambda delivery: shapes.render_delivery(call.world, delivery),
     )
 
 

@@ -121,8 +121,8 @@ def test_a_forgotten_history_leaves_no_row() -> None:
     store, kept = journal()
     long_history(kept, store, 200)
     with store.change():
-        kept.forget_history("net_celo")
-        kept.forget_history("net_stellar")
+        kept.delete_history("net_celo")
+        kept.delete_history("net_stellar")
     assert store.tables() == {}
 
 

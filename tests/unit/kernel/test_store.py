@@ -270,7 +270,7 @@ def test_a_state_taken_within_a_change_keeps_what_was_written_by_then() -> None:
     assert list(kept["things"]) == ["a", "c", "d"]
 
 
-def test_rows_made_after_a_deletion_have_places_of_their_own() -> None:
+def test_rows_made_after_a_deletion_have_positions_of_their_own() -> None:
     store, table = filled("gone", "a")
     with store.change():
         table.delete("gone")
@@ -285,8 +285,8 @@ def test_numbers_that_were_forgotten_are_made_anew() -> None:
     store, table = filled("a", "b", "c", "d")
     with store.change():
         table.delete("b")
-    store.forget_places()
-    assert table._places is None
+    store.drop_row_numbers()
+    assert table._positions is None
     with broken_off(store.change()):
         table.put("e", 1)
         table.delete("a")
@@ -327,8 +327,8 @@ def test_a_store_forgets_the_place_of_every_row_that_is_gone() -> None:
             table.put("x", 1)
         with store.change():
             table.delete(str(number))
-    assert set(table._places or ()) == {"a"}
-    assert store._log.buried == []
+    assert set(table._positions or ()) == {"a"}
+    assert store._log.deleted_positions == []
 
 
 def test_a_table_numbers_its_rows_only_once_it_loses_one() -> None:
@@ -336,10 +336,10 @@ def test_a_table_numbers_its_rows_only_once_it_loses_one() -> None:
     with broken_off(store.change()):
         table.put("c", 1)
         table.put("a", 2)
-    assert table._places is None
+    assert table._positions is None
     with store.change():
         table.delete("b")
-    assert table._places is not None
+    assert table._positions is not None
 
 
 WALLETS = TableKey("wallets", str, per_environment=True, per_owner=True)

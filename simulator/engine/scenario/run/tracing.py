@@ -78,7 +78,7 @@ class Trace:
     def _label(self, row: JsonObject, own: Sequence[JsonObject]) -> str:
         """How a fault is called: by its place in the file, or by whose it is; and by what it does."""
         given = row.get("deliver", row)
-        said = [name for name in given if name in faults.TOLD and given[name] not in (None, False)]
+        said = [name for name in given if name in faults.DESCRIBED and given[name] not in (None, False)]
         if row in own:
             part = f"faults[{own.index(row)}]"
             line = self._file.lines.get(part)

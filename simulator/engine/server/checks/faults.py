@@ -6,7 +6,7 @@ import asyncio
 from fnmatch import fnmatchcase
 
 from simulator.engine.faults import models as faults
-from simulator.engine.faults import mutations as surprises
+from simulator.engine.faults import mutations
 from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS, first_hit, give_back
 from simulator.engine.records.records import find
 from simulator.engine.rows.operation import Operation
@@ -36,15 +36,15 @@ def doubts(world: World, fault: faults.Fault) -> list[str]:
     return [f"match.public_key: the key pair {key!r} is revoked"] if pair.status == "revoked" else []
 
 
-def places_of(world: World, operation: Operation) -> surprises.Places:
+def places_of(world: World, operation: Operation) -> mutations.Places:
     """The places of the true answer of an operation."""
-    return {} if operation.answer is None else surprises.places_of(vocabulary_of(world), operation.answer())
+    return {} if operation.answer is None else mutations.places_of(vocabulary_of(world), operation.answer())
 
 
-def _can_surprise(world: World, operation: Operation, fault: faults.InterfaceFault) -> bool:
+def _can_mutate(world: World, operation: Operation, fault: faults.InterfaceFault) -> bool:
     """Whether the true answer of an operation can have what a fault wants in it; true of one that wants nothing."""
-    surprise = surprises.Surprise.of(fault)
-    return surprise is None or not any(surprises.impossible((places_of(world, operation),), surprise))
+    mutation = mutations.Mutation.of(fault)
+    return mutation is None or not any(mutations.impossible((places_of(world, operation),), mutation))
 
 
 def _seconds(given: str | float | None) -> float:
@@ -60,7 +60,7 @@ class Interference:
         request.fault = fault_id
         self._fault = fault
         self._operation = operation
-        self._surprise = surprises.Surprise.of(fault)
+        self._mutation = mutations.Mutation.of(fault)
         self.delay_seconds = _seconds(fault.delay)
         self._answer_delay_seconds = _seconds(fault.answer_delay)
         self.replaces = fault.respond is not None or fault.drop
@@ -71,7 +71,7 @@ class Interference:
 
     def came_to_nothing(self, world: World) -> None:
         """What was to happen first is refused: unless the fault does more, the hit does not count. Inside a change."""
-        if self._surprise is None and not self.replaces and not self._acts_otherwise:
+        if self._mutation is None and not self.replaces and not self._acts_otherwise:
             self._give_back(world)
 
     def _give_back(self, world: World) -> None:
@@ -97,12 +97,12 @@ class Interference:
 
     def in_place_of(self, world: World, true: Outgoing) -> Outgoing:
         """The true answer as it goes out. Inside a change: where nothing can be done to it, the hit does not count."""
-        surprising = None
-        if self._surprise is not None and 200 <= true.status < 300:
-            surprising = surprises.surprised(true.body, places_of(world, self._operation), self._surprise)
-        if surprising is not None:
-            true.body = surprising
-        elif self._surprise is not None and not self._acts_otherwise:
+        mutated = None
+        if self._mutation is not None and 200 <= true.status < 300:
+            mutated = mutations.mutated(true.body, places_of(world, self._operation), self._mutation)
+        if mutated is not None:
+            true.body = mutated
+        elif self._mutation is not None and not self._acts_otherwise:
             self._give_back(world)
         return self.disturb(true)
 
@@ -140,7 +140,7 @@ def choose(request: Request, operation: Operation) -> Interference | None:
             and (match.path is None or fnmatchcase(path, match.path))
             and (match.public_key is None or match.public_key == request.public_key)
             and (most is None or (key is not None and (counted.get(f"{fault_id}|{key}") or 0) < most))
-            and _can_surprise(world, operation, fault)
+            and _can_mutate(world, operation, fault)
             and (not fault.key_forgotten or (key is not None and idempotency.is_kept(world, key)))
         )
 

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
+from simulator.engine.records.indexes import Unindexed
 from simulator.engine.text.json import dumps
 from simulator.kernel.dataclass import dataclass
 
 Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 SLICE = 200
 """So many items are worked on in a few milliseconds."""
@@ -30,6 +32,21 @@ class Pieces:
 
 Content: TypeAlias = bytes | Pieces
 """The body of an answer."""
+
+
+async def let_others_through(slices: Iterable[object]) -> None:
+    """Do long work slice by slice, and let other calls run between slices."""
+    for _ in slices:
+        await asyncio.sleep(0)
+
+
+async def indexed(find: Callable[[], Found]) -> Found:
+    """Return the result of a lookup that defers long builds of indexes, after building what it needs."""
+    while True:
+        try:
+            return find()
+        except Unindexed as missing:
+            await let_others_through(missing.build)
 
 
 async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit: int | None) -> list[Item]:

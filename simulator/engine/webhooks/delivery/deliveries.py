@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulator.engine.records.conditions import having, newest_of, the
+from simulator.engine.records.conditions import field_getter, field_in, newest_of
 from simulator.engine.records.records import find
 from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Delivery, Webhook, delivery_id
 from simulator.kernel.journal import newest
@@ -39,10 +39,12 @@ def all_deliveries(
 ) -> list[Delivery]:
     """The newest `limit` deliveries (None: all) of the world that fit, oldest first; deleted endpoints included."""
     wanted = {"event_id": event_id, "status": status, "event_type": event_type}
-    conditions = [having(name, value) for name, value in wanted.items() if value is not None]
+    conditions = [field_in(name, value) for name, value in wanted.items() if value is not None]
     ids = [one for one in _every_endpoint_id(world, world.environments) if endpoint_id in (None, one)]
-    found = [row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, the("sequence"))]
-    return newest(sorted(found, key=the("sequence")), limit)
+    found = [
+        row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, field_getter("sequence"))
+    ]
+    return newest(sorted(found, key=field_getter("sequence")), limit)
 
 
 def delivery_of(world: World, identifier: str) -> Delivery | None:
@@ -63,7 +65,7 @@ def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -
             while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
                 found.append(delivery)
                 number += 1
-    return sorted(found, key=the("sequence"))
+    return sorted(found, key=field_getter("sequence"))
 
 
 def _every_endpoint_id(world: World, environments: Iterable[str]) -> list[str]:

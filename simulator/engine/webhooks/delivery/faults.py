@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simulator.engine.faults import models as faults
-from simulator.engine.faults import mutations as surprises
+from simulator.engine.faults import mutations
 from simulator.engine.faults.in_force import FAULTS, DeliveryPlan, first_hit
-from simulator.engine.records.conditions import having, newest_of
+from simulator.engine.records.conditions import field_in, newest_of
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.webhooks.records import (
     DELIVERIES,
@@ -103,9 +103,7 @@ def _fits(world: World, event: Event, endpoint: Webhook, fault: faults.WebhookFa
         match.event in (None, event.type)
         and match.endpoint_id in (None, endpoint.id)
         and (fault.deliver.hold != "terminal" or _awaits_end(world, event, endpoint))
-        and (
-            (surprise := surprises.Surprise.of(fault.deliver)) is None or _surprised(world, event, surprise) is not None
-        )
+        and ((mutation := mutations.Mutation.of(fault.deliver)) is None or _mutated(world, event, mutation) is not None)
     )
 
 
@@ -157,7 +155,9 @@ def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
     last = _ends_after(world, event)
     if not any(map(endpoint.wants, last)):
         return False
-    told = newest_of(world.store[EVENTS], (having("object_id", event.object_id), having("type", *sorted(last))), None)
+    told = newest_of(
+        world.store[EVENTS], (field_in("object_id", event.object_id), field_in("type", *sorted(last))), None
+    )
     made = world.store[DELIVERIES.of(owner=endpoint.id)]
     return not any(delivery.status == "succeeded" for one in told for delivery in _attempts(made, one, endpoint))
 
@@ -189,13 +189,13 @@ def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttemp
 
 def body_of(world: World, event: Event, plan: DeliveryPlan) -> bytes:
     """What is sent and signed: the event's own bytes, but where a fault puts something unexpected into them."""
-    surprise = plan.surprise
-    return (surprise and _surprised(world, event, surprise)) or event.raw
+    mutation = plan.surprise
+    return (mutation and _mutated(world, event, mutation)) or event.raw
 
 
-def _surprised(world: World, event: Event, surprise: surprises.Surprise) -> bytes | None:
-    places = surprises.places_of_event(vocabulary_of(world), event.type)
-    return surprises.surprised(event.raw, places, surprise)
+def _mutated(world: World, event: Event, mutation: mutations.Mutation) -> bytes | None:
+    places = mutations.places_of_event(vocabulary_of(world), event.type)
+    return mutations.mutated(event.raw, places, mutation)
 
 
 def staleness_ms(plan: DeliveryPlan) -> int:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.engine.records.conditions import the
+from simulator.engine.records.conditions import field_getter
 from simulator.engine.records.listing import (
     DATES,
     Bound,
@@ -54,12 +54,12 @@ def counted(total: int, **members: Any) -> list[Row]:
 SEARCHED = Listing(search=lambda row: (row.id, row.name), statuses=("active", "gone", "lost"))
 AMOUNTS = Listing(
     filters=(
-        Bound("min_amount", the("amount"), "least"),
+        Bound("min_amount", field_getter("amount"), "least"),
         by_field("name", ("a", "b")),
         by_field("id"),
         by_field("status", ("active", "gone"), many=True),
     ),
-    sorts={**DATES, "amount": the("amount")},
+    sorts={**DATES, "amount": field_getter("amount")},
 )
 PLAIN = Listing()
 FEES = Listing(filters=(by_field("name"),), common=False, newest_first=False)

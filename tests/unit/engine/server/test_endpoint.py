@@ -9,11 +9,12 @@ from starlette.testclient import TestClient
 
 from simulator import Config, create_app
 from simulator.engine.faults.in_force import FAULTS
+from simulator.engine.records import conditions, indexes, listing
 from simulator.engine.records.requests import requests_of
 from simulator.engine.server.app import Application
 from simulator.engine.server.checks.idempotency import ANSWERS
 from simulator.kernel.table import Write
-from tests.support import KEYS, QUOTE
+from tests.support import BENEFICIARY, KEYS, QUOTE
 
 
 class Scene:
@@ -70,3 +71,22 @@ def test_a_call_that_is_limited_draws_its_request_id_once(scene: Scene) -> None:
     assert [scene.ask("GET", "/transactions") for _ in range(3)] == [200, 429, 429]
     ids = [row.id for row in requests_of(scene.world).entries]
     assert len(ids) == len(set(ids))
+
+
+def test_list_that_needs_an_index_waits_for_it_and_is_entered_once(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((conditions, "FEW"), (listing, "FEW"), (indexes, "MANY")):
+        monkeypatch.setattr(module, name, 1)
+    monkeypatch.setattr(indexes, "_SLICE", 2)
+    for _ in range(5):
+        assert scene.ask("POST", "/beneficiaries", BENEFICIARY) == 201
+    before = len(requests_of(scene.world).entries)
+    headers = {"Authorization": f"Bearer {scene.token}"}
+    for query, changes in (("search=wanjiru&sort_by=updated_at", 3), ("search=wanjiru&sort_by=updated_at&size=2", 1)):
+        scene.changes.clear()
+        page = scene.client.get(f"/v1/beneficiaries?{query}", headers=headers).json()
+        assert page["pagination"]["total"] == 5
+        assert len(scene.changes) == changes, "the first list is drawn an id, found and entered in changes of their own"
+    assert len(requests_of(scene.world).entries) == before + 2
+    assert len(scene.client.get("/_simulator/events?environment=sandbox").json()["data"]) == 5

@@ -256,7 +256,7 @@ def test_faults_of_interface_calls_are_left_alone() -> None:
         row: FaultEntry = {
             "id": "flt_x",
             "match": {},
-            "respond": {"status": 503},
+            "respond": {"status": 503},  # type: ignore[typeddict-unknown-key]  # only the state is typed
             "times_left": None,
             "hits": 0,
             "scenario": None,

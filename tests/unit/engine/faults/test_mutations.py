@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
-from simulator.engine.faults.mutations import NEW_WORD, Surprise, impossible, places_of, places_of_event, surprised
+from simulator.engine.faults.mutations import NEW_WORD, Mutation, impossible, mutated, places_of, places_of_event
 from simulator.engine.text.json import dumps
 from simulator.engine.text.shapes import Number, OneOf
 from simulator.host import vocabulary
@@ -37,12 +37,12 @@ BODY = b'{"type":"send","status":"done","rate":1.10,"legs":[{"network":"CELO","m
 
 
 def changed(**wishes: str) -> Any:
-    raw = surprised(BODY, places_of(vocabulary(), Payment), Surprise(**wishes))
+    raw = mutated(BODY, places_of(vocabulary(), Payment), Mutation(**wishes))
     return None if raw is None else json.loads(raw)
 
 
 def test_status_is_the_first_choice_of_an_enum_and_the_rest_stays_as_written() -> None:
-    raw = surprised(BODY, places_of(vocabulary(), Payment), Surprise(unknown_enum=""))
+    raw = mutated(BODY, places_of(vocabulary(), Payment), Mutation(unknown_enum=""))
     assert raw == BODY.replace(b'"done"', b'"something_new"')
 
 
@@ -60,13 +60,13 @@ def test_nothing_is_changed_at_a_place_that_is_not_there(path: str) -> None:
 def test_an_integer_of_any_size_stays_as_written(number: int) -> None:
     raw = b'{"status":"done","page":%d}' % number
     assert (
-        surprised(raw, places_of(vocabulary(), Payment), Surprise(extra_field=""))
+        mutated(raw, places_of(vocabulary(), Payment), Mutation(extra_field=""))
         == raw[:-1] + b',"added_later":"something_new"}'
     )
 
 
 def test_what_may_be_left_out_is_what_may_be_absent_or_null() -> None:
-    known = list(impossible([places_of(vocabulary(), Payment)], Surprise(missing_field="rate")))
+    known = list(impossible([places_of(vocabulary(), Payment)], Mutation(missing_field="rate")))
     assert known == [("missing_field", "rate is none that may be absent or null; such are note, legs.*.memo")]
     assert changed(missing_field="")["legs"] == [{"network": "CELO"}, {"network": "STELLAR"}]
 
@@ -79,7 +79,7 @@ def test_every_object_that_is_described_gets_one_more_member() -> None:
 
 @pytest.mark.parametrize("raw", [b"", b"<html>", b"[1]", b"null", b"{}"])
 def test_what_is_no_such_body_stays(raw: bytes) -> None:
-    assert surprised(raw, places_of(vocabulary(), Payment), Surprise(unknown_enum="", missing_field="")) is None
+    assert mutated(raw, places_of(vocabulary(), Payment), Mutation(unknown_enum="", missing_field="")) is None
 
 
 def test_the_places_of_every_answer_and_event_are_known() -> None:
@@ -87,20 +87,20 @@ def test_the_places_of_every_answer_and_event_are_known() -> None:
     assert all(places_of(vocabulary(), shape)[()].is_object for shape in answers)
     for event in vocabulary().events:
         places = places_of_event(vocabulary(), event)
-        assert not list(impossible([places], Surprise(unknown_enum="", extra_field="")))
+        assert not list(impossible([places], Mutation(unknown_enum="", extra_field="")))
         assert not places["data", "object"].is_optional
 
 
 @given(
     event=st.sampled_from(sorted(vocabulary().events)),
-    wishes=st.fixed_dictionaries({}, optional=dict.fromkeys(Surprise.__annotations__, st.just(""))),
+    wishes=st.fixed_dictionaries({}, optional=dict.fromkeys(Mutation.__annotations__, st.just(""))),
 )
 def test_only_what_was_asked_for_changes(event: str, wishes: dict[str, str]) -> None:
     subject = vocabulary().subjects[event][0].example
     envelope = {"id": "evt_1", "type": event, "created_at": "@", "livemode": False, "data": {"object": subject}}
     raw, places = dumps({**envelope, "exact": Decimal("1.50")}), places_of_event(vocabulary(), event)
-    found = surprised(raw, places, Surprise(**wishes))
-    assert found == surprised(raw, places, Surprise(**wishes)), "the same bytes again"
+    found = mutated(raw, places, Mutation(**wishes))
+    assert found == mutated(raw, places, Mutation(**wishes)), "the same bytes again"
     if found is None:
         assert {*wishes} <= {"missing_field"}
         return
