@@ -34,4 +34,4 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SIMULATOR_URL"] = f"http://{host}:{container.get_exposed_port(8642)}"
     os.environ["SIMULATOR_ALLOW_HOSTS"] = host  # if Docker runs on another machine
     os.environ["SIMULATOR_CONTROL_TOKEN"] = token
-    os.environ["SIMULATOR_RECEIVER_HOST"] = "host.docker.internal"  # the host of the tests' receivers, as the container reaches it
+    os.environ["SIMULATOR_RECEIVER_HOST"] = "host.docker.internal"  # the tests' receivers, from the container
