@@ -1,4 +1,4 @@
-"""What the tools of an agent know between two calls: the server, the world that is meant, and tokens for it."""
+"""The state of an agent's tools between calls: server, current world, and tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SECONDS = 60.0
 
 
 class ToolRefused(Exception):
-    """A tool was not used as it can be, or the simulator refused: what a model needs to do better next time."""
+    """Raised for wrong use of a tool or a refused call, with everything that a model needs to correct it."""
 
     def __init__(
         self, code: str, message: str, *, param: str | None = None, allowed: object = None, status: int | None = None
@@ -30,18 +30,16 @@ class ToolRefused(Exception):
 
 
 def invalid(param: str, why: str) -> ToolRefused:
-    """A parameter whose value is not possible."""
-    return ToolRefused("invalid_parameter", f"The parameter `{param}` is not valid: {why}", param=param)
+    return ToolRefused("invalid_parameter", f"The parameter `{param}` is invalid: {why}", param=param)
 
 
 def lacking(param: str, message: str) -> ToolRefused:
-    """A parameter that is missing; `message` says what for."""
     return ToolRefused("missing_parameter", message, param=param)
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the interface answered to a call."""
+    """The response to an API call."""
 
     status: int
     headers: Mapping[str, str]
@@ -49,7 +47,7 @@ class Reply:
 
 
 class Session:
-    """One agent at one server. `world` is the id of the world that is meant where a call names none."""
+    """One agent at one server. `world` is the id of the world for calls that name none."""
 
     def __init__(self, url: str, token: str | None = None, *, own: bool = False) -> None:
         self.url = ControlClient(url).url
@@ -61,7 +59,6 @@ class Session:
         self._signed_in: dict[tuple[str, str], _SignedIn] = {}
 
     def control(self, world: str | None = None, environment: str | None = None) -> ControlClient:
-        """Control calls in a world."""
         return ControlClient(
             self.url, world or self.world, environment=environment, token=self.token, timeout_seconds=_SECONDS
         )
@@ -71,7 +68,7 @@ class Session:
         return found
 
     def keys(self, world: str | None = None, environment: str = "sandbox") -> Mapping[str, str]:
-        """Key pair, webhook key and base URL of an environment of a world."""
+        """Return key pair, webhook key and base URL of an environment of a world."""
         found: Mapping[str, str] = self.world_object(world)["credentials"][environment]
         return found
 
@@ -86,9 +83,9 @@ class Session:
         world: str | None = None,
         environment: str = "sandbox",
     ) -> Reply:
-        """A call of the interface with a token, signed in anew once when that has lapsed.
+        """Make an API call with a token. If the token has expired, get a new one and repeat the call once.
 
-        A POST without an Idempotency-Key gets one of its own, as a careful client sends it.
+        A POST without an Idempotency-Key gets a new key.
         """
         place = (world or self.world, environment)
         signed_in = self._signed_in.get(place) or self._sign_in(*place)
@@ -110,7 +107,7 @@ class Session:
             error = body.get("error", {}) if isinstance(body, dict) else {}
             raise ToolRefused(
                 str(error.get("code", reply.status)),
-                f"The sign-in to the world {world} was refused: {error.get('message', reply.status)}",
+                f"The token request for the world {world} was refused: {error.get('message', reply.status)}",
                 status=reply.status,
             )
         signed_in = _SignedIn(keys["base_url"], str(body["access_token"]), reply.headers.get("x-request-id", world))
@@ -135,12 +132,12 @@ class Session:
             with error:
                 return Reply(error.code, _lower(error.headers.items()), _parsed(error.read()))
         except (OSError, HTTPException) as error:
-            raise Unreachable(f"{method} {url} was not answered: {getattr(error, 'reason', error)}") from None
+            raise Unreachable(f"{method} {url} got no response: {getattr(error, 'reason', error)}") from None
 
 
 @dataclass
 class _SignedIn:
-    """A token, and the Idempotency-Keys of the calls that go with it: no two are alike, and none is by chance."""
+    """A token, and a source of unique, deterministic Idempotency-Keys for its calls."""
 
     base_url: str
     token: str

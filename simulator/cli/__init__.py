@@ -1,7 +1,7 @@
 """The command line: `rampsim` (also `python -m simulator`).
 
-Modules that take time to load (pydantic, the rooms, uvicorn) are imported inside the commands that need them, so that
-`rampsim --help` answers at once.
+Modules that are slow to load (pydantic, the rooms, uvicorn) are imported inside the commands that need them, so that
+`rampsim --help` is fast.
 """
 
 from __future__ import annotations
@@ -87,28 +87,27 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "completion": lambda: completing.completion,
     },
 }
-"""The sections of the help, and in each its commands by name; one is loaded when it is called, or shown in the help."""
+"""The commands by section of the help and name. A command is loaded when it is called or shown in the help."""
 
 COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     name: command for commands in SECTIONS.values() for name, command in commands.items()
 }
-"""Each command by its name."""
 
 _EPILOG = """\b
 Exit codes:
   0  done
-  1  refused by the server, not valid, or an expectation was not met
+  1  refused by the server, invalid input, or a failed expectation
   2  wrong usage or configuration
-  3  no server answers at the address
+  3  no server responds at the address
 """
 
 
 _AROUND_NAME = 4
-"""Columns left of a name and between it and what it is for."""
+"""Columns to the left of a name, and between the name and its help."""
 
 
 class _Commands(click.Group):
-    """The commands, each of which is loaded when it is asked for, and none with a real key."""
+    """The commands, loaded on demand. Refuses arguments and variables with real live keys."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
@@ -129,7 +128,7 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(ctx, args)
-        except click.NoSuchCommand as error:  # it looks for near ones among commands that are loaded already
+        except click.NoSuchCommand as error:  # click suggests only names of loaded commands
             raise click.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -149,13 +148,13 @@ class _Commands(click.Group):
 @click.version_option(__version__, prog_name="rampsim")
 @click.option(
     "--allow-host", "allowed", multiple=True, metavar="NAME",
-    help="Speak to a simulator on this host, too; repeatable.  [env var: SIMULATOR_ALLOW_HOSTS; default: loopback, "
+    help="Allow a simulator on this host; repeatable.  [env var: SIMULATOR_ALLOW_HOSTS; default: loopback, "
     "host.docker.internal]",
 )  # fmt: skip
 def main(allowed: tuple[str, ...]) -> None:
-    """A simulator of a stablecoin ramp and wallet service.
+    """A simulator of a stablecoin ramp and wallet API.
 
-    `rampsim serve` starts it; most other commands steer a server that runs, or look at it.
-    `rampsim docs` has the documentation, `rampsim COMMAND --help` what a command takes.
+    `rampsim serve` starts a server. Most other commands control or inspect a running server.
+    `rampsim docs` shows the documentation, `rampsim COMMAND --help` the options of a command.
     """
     trusted_hosts.allow(allowed)

@@ -61,7 +61,7 @@ def test_a_server_that_is_killed_goes_on_where_it_was(path: Path) -> None:
         server.send_signal(signal.SIGTERM)
         assert server.wait(10) == 0
     with process("--port", "0", "--store", url_of(path)) as (_, lines):
-        assert lines[0] == "The world default is kept as it was made: seed 7, not 1; clock manual, not real."
+        assert lines[0] == "The world default keeps its saved settings: seed 7, not 1; clock manual, not real."
         world = ControlClient(lines[-1].removeprefix("Ready on ")).get("/worlds/default")
         assert (world["seed"], world["clock"]["mode"]) == (7, "manual")
 

@@ -80,7 +80,7 @@ def test_from_nothing_to_a_completed_verified_offramp_past_a_mistake() -> None:
             advice_from="error",
         )
         assert judged["ok"] is True
-        assert f"a verified webhook told that {offramp['id']} is completed" in judged["held"]
+        assert f"a verified webhook reports that {offramp['id']} is completed" in judged["held"]
 
     in_session(play)
 

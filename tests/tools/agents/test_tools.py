@@ -49,7 +49,7 @@ def test_an_offramp_from_nothing_to_a_verified_webhook(agent: Agent) -> None:
     )
     assert judged["ok"] is True
     assert judged["exit_code"] == 0
-    assert f"a verified webhook told that {offramp} is completed" in judged["held"]
+    assert f"a verified webhook reports that {offramp} is completed" in judged["held"]
 
 
 def test_a_forged_webhook_is_a_no(agent: Agent) -> None:
@@ -82,7 +82,7 @@ def test_a_verdict_without_evidence_is_unknown(agent: Agent) -> None:
     judged = agent.use("verdict")
     assert judged["verdict"].startswith("unknown")
     assert [line.partition(":")[0] for line in judged["missing"]] == ["outcomes", "webhooks"]
-    assert agent.use("verdict", outcomes=[{"id": offramp, "status": "refunded"}])["verdict"] == "yes: all checks hold"
+    assert agent.use("verdict", outcomes=[{"id": offramp, "status": "refunded"}])["verdict"] == "yes: all checks passed"
 
 
 @pytest.mark.parametrize(
@@ -125,24 +125,24 @@ def test_a_mistake_is_mended_by_what_the_refusals_say(agent: Agent) -> None:
     [
         ("world", {"do": "mak"}, "do", "'make'"),
         ("world", {"doo": "make"}, "doo", "did you mean `do`?"),
-        ("world", {"do": "use"}, "id", "which world"),
+        ("world", {"do": "use"}, "id", "`use` needs `id`"),
         ("call", {"method": "GET"}, "path", "missing"),
         ("call", {"method": "GET", "path": "/v1/profile"}, "path", "below the base URL"),
         ("call", {"method": "GET", "path": "https://example.com/v1"}, "path", "below the base URL"),
-        ("call", {"method": "GET", "path": "/wallets/é"}, "path", "like %20"),
-        ("call", {"method": "GET", "path": "/wallets/a b"}, "path", "like %20"),
+        ("call", {"method": "GET", "path": "/wallets/é"}, "path", "as in %20"),
+        ("call", {"method": "GET", "path": "/wallets/a b"}, "path", "as in %20"),
         ("call", {"method": "POST", "path": "/wallets", "idempotency_key": "a\nb"}, "idempotency_key", "not valid"),
         ("inspect", {"what": "requests", "world": "€"}, "world", "it must have 1 to 64 letters"),
         ("call", {"method": "POST", "path": "/quotes", "body": {"type": "onramp"}}, "network", "missing"),
         ("act", {"event": "transaction.dun"}, "event", "no event type"),
         ("act", {"event": "transaction.completed", "action": "fail"}, "event", "not both"),
         ("advance", {"by": "1x"}, "by", "not a duration"),
-        ("inspect", {"what": "resource"}, "id", "which resource"),
+        ("inspect", {"what": "resource"}, "id", "`resource` needs `id`"),
         ("inspect", {"what": "event", "id": "evt_none"}, "id", "`what: events` lists them"),
-        ("inspect", {"what": "requests", "cursor": "req_none"}, "cursor", "Begin without one"),
-        ("fault", {"do": "add"}, "fault", "what is to go wrong"),
+        ("inspect", {"what": "requests", "cursor": "req_none"}, "cursor", "Start without one"),
+        ("fault", {"do": "add"}, "fault", "`add` needs `fault`"),
         ("fault", {"do": "add", "fault": {"match": {"pth": "/x"}}}, "match.pth", "did you mean `path`?"),
-        ("scenario", {"do": "run", "name": "payout-fails-and-refund"}, "name", "ships"),
+        ("scenario", {"do": "run", "name": "payout-fails-and-refund"}, "name", "no included scenario"),
         ("scenario", {"do": "upload", "yaml": "name: x\nruls: 1"}, "yaml", "did you mean `rules`?"),
         ("nothing", {}, "name", "no tool"),
     ],

@@ -14,7 +14,7 @@ def test_what_there_is_is_found_and_what_is_not_is_code_1(rampsim: Command, offr
     assert (first["id"], first["sort"]) == (offramp, "resource")
     nothing = rampsim("find", "no", "such", "thing")
     assert (nothing.exit_code, nothing.stdout, nothing.stderr) == (
-        1, "", "rampsim: nothing in this world has 'no such thing'\n",
+        1, "", "rampsim: nothing in this world matches 'no such thing'\n",
     )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ def test_what_is_known_passes_the_gate(walked: Command, tmp_path: Path) -> None:
     assert missing.exit_code == 2
     assert "write it with --write-baseline" in missing.stderr
     baseline.write_text("[]")
-    assert "is no list of known findings" in walked("advice", "--baseline", str(baseline)).stderr
+    assert "is not a list of known findings" in walked("advice", "--baseline", str(baseline)).stderr
     assert walked("advice", "--write-baseline").exit_code == 2
 
 

@@ -225,7 +225,7 @@ def test_a_taken_port_is_told_with_the_way_out() -> None:
         result = serve("--port", str(taken.getsockname()[1]), "--clock", "manual")
     assert result.exit_code == 2
     assert "is taken, perhaps by another rampsim" in result.stderr
-    assert "let --port 0 pick a free one" in result.stderr
+    assert "use --port 0 for a free port" in result.stderr
 
 
 def test_an_address_of_another_machine_is_told() -> None:
@@ -238,7 +238,7 @@ def test_a_port_for_the_administrator_is_told(monkeypatch: pytest.MonkeyPatch) -
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("simulator.engine.server.process.open_socket", refuse)
-    assert "choose one above 1023" in serve("--port", "80").stderr
+    assert "choose a port above 1023" in serve("--port", "80").stderr
 
 
 def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +265,7 @@ def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.
 
 
 def test_help_is_there_for_every_command_and_names_the_exit_codes() -> None:
-    assert "3  no server answers at the address" in CliRunner().invoke(main, ["--help"]).stdout
+    assert "3  no server responds at the address" in CliRunner().invoke(main, ["--help"]).stdout
     for name, command in COMMANDS.items():
         assert command().name == name
         result = CliRunner().invoke(main, [name, "--help"])

@@ -72,7 +72,7 @@ def test_snapshots_are_taken_gone_back_to_forked_and_written(rampsim: Command, t
     assert rampsim("snapshots", "forget", "before").exit_code == 0
     gone = rampsim("snapshots", "restore", "before")
     assert (gone.exit_code, gone.stderr) == (
-        1, "rampsim: there is no snapshot 'before' of this world; there is none\n",
+        1, "rampsim: this world has no snapshot 'before'; its snapshots: none\n",
     )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def test_scenarios_are_uploaded_and_made_active(rampsim: Command, tmp_path: Path
     good, bad = tmp_path / "rain.yaml", tmp_path / "hail.yaml"
     good.write_text("name: rain\n")
     bad.write_text("name: hail\nrules:\n  - on: transaction.complete\n    do: []\n")
-    assert "rain is there; make it active" in rampsim("scenario", "upload", str(good)).stdout
+    assert "Uploaded rain. Activate it" in rampsim("scenario", "upload", str(good)).stdout
     refused = rampsim("scenario", "upload", str(good), str(bad))
     assert (refused.exit_code, f"{bad}:3:" in refused.stdout) == (1, True)
     rampsim("scenario", "activate", "autopilot")
@@ -105,7 +105,7 @@ def test_an_inbox_is_read_set_up_and_emptied(rampsim: Command) -> None:
     rampsim("inbox", "clear", "by-hand")
     empty = rampsim("inbox", "by-hand")
     assert (empty.exit_code, empty.stdout, empty.stderr) == (
-        0, "", "rampsim: nothing came to the inbox 'by-hand' yet; `rampsim inbox` lists all inboxes\n",
+        0, "", "rampsim: the inbox 'by-hand' is empty; `rampsim inbox` lists all inboxes\n",
     )  # fmt: skip
 
 

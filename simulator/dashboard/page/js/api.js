@@ -31,7 +31,7 @@ export function chooseWorld(id) {
 /** A refusal: `message`, `status`, `code`, `param` (the member that was wrong), `allowed`, `errors` (with line and column). */
 export class Refused extends Error {
   constructor(status, error) {
-    super(error?.message || `The server answered ${status} and did not say why.`);
+    super(error?.message || `The server returned ${status} without a message.`);
     Object.assign(this, { param: null, ...error, message: this.message, status });
   }
 }
@@ -54,7 +54,7 @@ export async function api(method, path, { body, text, type = "application/json",
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused(0, { message: "No simulator answers at this address. Is the server still running?" });
+    throw new Refused(0, { message: "No simulator responds at this address. Is the server still running?" });
   }
   const got = await answer.text();
   if (answer.ok) return raw ? got : got ? JSON.parse(got) : null;

@@ -57,18 +57,18 @@ export function SearchBox() {
   };
   const shown = open && text.trim() && answer;
   return html`<div class="search" role="search">
-    <input id="search" type="search" placeholder="Search everything" aria-label="Search everything" title="By your own reference, an id, an amount, a phone number, an address, a status …" autocomplete="off" spellcheck="false" maxlength="200"
+    <input id="search" type="search" placeholder="Search everything" aria-label="Search everything" title="Reference, id, amount, phone number, address, status …" autocomplete="off" spellcheck="false" maxlength="200"
       role="combobox" aria-expanded=${shown ? "true" : "false"} aria-controls="found" aria-activedescendant=${shown && rows.length ? `found-${chosen}` : null} aria-keyshortcuts="/"
       value=${text} onInput=${(event) => { setText(event.target.value); setOpen(true); }} onFocus=${() => setOpen(true)} onBlur=${() => setTimeout(() => setOpen(false), 150)} onKeyDown=${key} />
     <kbd aria-hidden="true">/</kbd>
     <div class="found" hidden=${!shown}>
       ${shown && answer.error ? html`<p role="alert">${answer.error}</p>` : ""}
-      ${shown && !answer.error && !rows.length ? html`<p class="muted" role="status">Nothing in this world has “${text.trim()}”.</p>` : ""}
-      <ul id="found" role="listbox" aria-label="What was found">${shown ? rows.map((row, index) => html`<li id=${`found-${index}`} key=${row.path + index} role="option" aria-selected=${index === chosen ? "true" : "false"}
+      ${shown && !answer.error && !rows.length ? html`<p class="muted" role="status">No results in this world for “${text.trim()}”.</p>` : ""}
+      <ul id="found" role="listbox" aria-label="Results">${shown ? rows.map((row, index) => html`<li id=${`found-${index}`} key=${row.path + index} role="option" aria-selected=${index === chosen ? "true" : "false"}
         onMouseDown=${(event) => event.preventDefault()} onClick=${() => go(row)} onMouseEnter=${() => setChosen(index)}>
         <span class="what">${words(row.kind)}</span> <span class="title">${row.title}</span> ${row.status ? html`<${Status} value=${/^\d+$/.test(row.status) ? Number(row.status) : row.status} />` : ""}
         <span class="because muted">${row.matched.value === row.title ? "" : html`${words(row.matched.field)}: ${row.matched.value}`} <${Time} at=${row.at} /></span></li>`) : ""}</ul>
-      ${shown && answer.truncated ? html`<p class="muted">The newest ${answer.looked_at.toLocaleString("en")} things were looked at.</p>` : ""}
+      ${shown && answer.truncated ? html`<p class="muted">The newest ${answer.looked_at.toLocaleString("en")} objects were searched.</p>` : ""}
     </div></div>`;
 }
 

@@ -22,13 +22,13 @@ export async function hmac(key, text) {
  */
 export async function verdict({ headers, body, key, sentMs }) {
   const timestamp = header(headers, "x-timestamp"), signature = header(headers, "x-signature");
-  if (!timestamp || !signature) return { verifies: false, why: "X-Timestamp or X-Signature is not there", expected: null };
+  if (!timestamp || !signature) return { verifies: false, why: "X-Timestamp or X-Signature is missing", expected: null };
   const expected = await hmac(key, `${timestamp}.${body}`);
-  if (expected === null) return { verifies: null, why: "this browser reckons no HMAC on a page that comes without TLS from another machine; the line for a shell does", expected };
-  if (expected !== signature) return { verifies: false, why: "the signature is not that of this body and timestamp under the webhook key that the world has now", expected };
+  if (expected === null) return { verifies: null, why: "this browser cannot compute an HMAC on a page without TLS from another machine; use the command instead", expected };
+  if (expected !== signature) return { verifies: false, why: "the signature does not match this body and timestamp with the current webhook key of the world", expected };
   const age = sentMs === null ? 0 : sentMs - Number(timestamp);
-  if (Math.abs(age) > TOLERANCE_MS) return { verifies: false, why: `the signature is right, but the timestamp is ${span(Math.abs(age))} ${age > 0 ? "old" : "ahead"}, and ${span(TOLERANCE_MS)} are allowed`, expected };
-  return { verifies: true, why: "the signature is that of this body and timestamp under the world's webhook key", expected };
+  if (Math.abs(age) > TOLERANCE_MS) return { verifies: false, why: `the signature matches, but the timestamp is ${span(Math.abs(age))} ${age > 0 ? "old" : "ahead"}, more than the allowed ${span(TOLERANCE_MS)}`, expected };
+  return { verifies: true, why: "the signature matches this body and timestamp with the webhook key of the world", expected };
 }
 
 /** A line for a shell that prints the signature that is right; the key stands in $WEBHOOK_KEY. */

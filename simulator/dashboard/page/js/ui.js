@@ -58,7 +58,7 @@ export function Copy({ text, what = "it", children }) {
       await navigator.clipboard.writeText(typeof text === "function" ? text() : text);
       toast(`Copied: ${what}.`);
     } catch {
-      ask({ title: "Copy it from here", body: () => html`<textarea readonly rows="6" aria-label="Text to copy">${typeof text === "function" ? text() : text}</textarea>` });
+      ask({ title: "Copy this text", body: () => html`<textarea readonly rows="6" aria-label="Text to copy">${typeof text === "function" ? text() : text}</textarea>` });
     }
   };
   return html`<button type="button" class=${children ? "copy" : "copy bare"} aria-label=${children ? null : `Copy ${what}`} title="Copy" onClick=${copy}>
@@ -74,7 +74,7 @@ const MOST_CHARACTERS = 200_000;
 /** A JSON value, laid out; ids in it lead to their stories. What is no JSON is shown as the text that it is. */
 export function Json({ value, name = "JSON", links = true }) {
   const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "").replace(TURNING, escaped);
-  const shown = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n… (${text.length} characters in all; copy shows the whole)` : text;
+  const shown = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n… (${text.length} characters in total; use the copy button for all)` : text;
   const parts = links && typeof value !== "string" ? shown.split(/("(?:[^"\\]|\\.)*")/g) : [shown];
   return html`<div class="json"><${Copy} text=${text} what=${name} /><pre tabindex="0" role="region" aria-label=${name}>${parts.map((part) =>
     part[0] === '"' && ID.test(part.slice(1, -1)) ? html`"<a href=${href("resources", part.slice(1, -1))}>${part.slice(1, -1)}</a>"` : part)}</pre></div>`;
@@ -88,7 +88,7 @@ export const Loading = () => html`<p class="loading" role="status">Loading.</p>`
 
 /** What went wrong, and what to do where the server said so. */
 export const Failure = ({ error, retry }) => html`<div class="failure" role="alert"><p>${error.message}</p>
-  ${error.param && !error.message.includes(`\`${error.param}\``) ? html`<p class="muted">It is about <code>${error.param}</code>.</p>` : ""}
+  ${error.param && !error.message.includes(`\`${error.param}\``) ? html`<p class="muted">Parameter: <code>${error.param}</code>.</p>` : ""}
   ${retry ? html`<button type="button" onClick=${retry}>Try again</button>` : ""}</div>`;
 
 /** Nothing is there yet: says what to do next. */
@@ -106,7 +106,7 @@ export function Shown({ reading, children }) {
  * `selected`: the key of the row that is open. `empty`: shown when there are none.
  */
 export function Table({ label, columns, rows, id, open, selected, empty }) {
-  if (!rows.length) return empty || html`<${Empty} title="Nothing is here." />`;
+  if (!rows.length) return empty || html`<${Empty} title="Nothing to show." />`;
   const click = (row) => (event) => {
     if (open && !event.target.closest("a, button, input, select, summary") && !getSelection()?.toString()) location.hash = open(row);
   };
@@ -220,7 +220,7 @@ export function Dialogs() {
   return question ? html`<${Dialog} key=${question.title} ...${question} />` : null;
 }
 
-function Dialog({ title, about, body, send, ok = "Do it", danger = false }) {
+function Dialog({ title, about, body, send, ok = "OK", danger = false }) {
   const element = useRef(null), [error, setError] = useState(null), [busy, setBusy] = useState(false);
   useEffect(() => {
     const opener = document.activeElement;
