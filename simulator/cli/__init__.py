@@ -35,8 +35,7 @@ from simulator.cli.worlds import (
     tailing,
     worlds,
 )
-from simulator.engine.clients import trusted_hosts
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients import guard
 from simulator.service import LIVE_KEYS
 from simulator.version import __version__
 
@@ -112,8 +111,8 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
-            LIVE_KEYS.refuse_given(args, os.environ)
-        except LiveKey as error:
+            LIVE_KEYS.check_inputs(args, os.environ)
+        except guard.LiveKey as error:
             fail([str(error)], EXIT_USAGE)
         return super().parse_args(ctx, args)
 
@@ -158,4 +157,4 @@ def main(allowed: tuple[str, ...]) -> None:
     `rampsim serve` starts it; most other commands steer a server that runs, or look at it.
     `rampsim docs` has the documentation, `rampsim COMMAND --help` what a command takes.
     """
-    trusted_hosts.allow(allowed)
+    guard.allow_hosts(allowed)

@@ -46,19 +46,21 @@ _METADATA = (ip_address("169.254.169.254"), ip_address("fd00:ec2::254"), ip_addr
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The parts of a URL that decide: scheme and host in lower case, the host's address when it is a literal.
-
-    `numeric`: the host is an address written otherwise than in four plain decimal numbers.
-    """
+    """The parts of a URL, scheme and host in lower case."""
 
     scheme: str
     host: str
     address: Address | None
+    """The host as an address, or None if it is a name."""
+    port: int
+    path: str
+    """The path with the query, as it is in the URL."""
     numeric: bool = False
+    """True if the host is an address in another form than four plain decimal numbers."""
 
 
 def parse_url(url: str) -> Target:
-    """Scheme and host of an absolute http or https URL; ValueError saying what is wrong with it."""
+    """Return the parts of an absolute http or https URL. Raise ValueError saying what is wrong with it."""
     if not url or len(url) > MAX_LENGTH:
         raise ValueError(f"a URL has 1 to {MAX_LENGTH} characters")
     if any(character <= " " or character > "~" or character in '\\"<>^`{|}' for character in url):
@@ -77,26 +79,26 @@ def parse_url(url: str) -> Target:
     if authority["port"] and not 1 <= int(authority["port"]) <= 65535:
         raise ValueError("the port must lie from 1 to 65535")
     host = authority["host"].lower()
+    port = int(authority["port"] or (443 if scheme == "https" else 80))
+    path = (match["rest"] or "").partition("#")[0]
+    path = path if path.startswith("/") else f"/{path}"
     if host.startswith("["):
         try:
-            return Target(scheme, host[1:-1], IPv6Address(host[1:-1]))
+            return Target(scheme, host[1:-1], IPv6Address(host[1:-1]), port, path)
         except ValueError:
             raise ValueError(f"{host} is not an IPv6 address") from None
-    return _named(scheme, host.removesuffix("."))
-
-
-def _named(scheme: str, host: str) -> Target:
+    host = host.removesuffix(".")
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
         if _PLAIN_IPV4.fullmatch(host) is None:
-            return Target(scheme, host, None, numeric=True)
+            return Target(scheme, host, None, port, path, numeric=True)
         try:
-            return Target(scheme, host, IPv4Address(host))
+            return Target(scheme, host, IPv4Address(host), port, path)
         except ValueError:
             raise ValueError(f"{host!r} is not an IPv4 address") from None
     if len(host) > 253 or any(_LABEL.fullmatch(label) is None for label in labels):
         raise ValueError(f"{host!r} is not a host name")
-    return Target(scheme, host, None)
+    return Target(scheme, host, None, port, path)
 
 
 def check_url(url: str, policy: str) -> str | None:

@@ -169,7 +169,7 @@ def test_nothing_of_the_library_is_loaded_before_somebody_asks() -> None:
     program = (
         "import sys, asyncio\n"
         "from simulator import Config, create_app\n"
-        "from simulator.engine.scenario.run.clients import AsgiClient\n"
+        "from simulator.engine.clients.asynchronous import AsgiClient\n"
         "async def go():\n"
         "    client = AsgiClient(create_app(Config(clock='manual')))\n"
         "    await client.request('GET', '/_simulator/health')\n"

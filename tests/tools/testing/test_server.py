@@ -118,7 +118,7 @@ def test_where_nothing_answers_it_says_where_and_what_to_do() -> None:
         with pytest.raises(SimulatorError) as caught, world(url):
             pass
     assert str(caught.value) == (
-        f"No simulator answers at {url} ([Errno 111] Connection refused). Start one with `rampsim serve` "
+        f"No simulator answers at {url} (Connection refused). Start one with `rampsim serve` "
         "(it listens at http://127.0.0.1:8642), say with SIMULATOR_URL where it runs, or unset SIMULATOR_URL: "
         "then the tests start their own."
     )

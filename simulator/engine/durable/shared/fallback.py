@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
@@ -13,9 +13,9 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.access import Access
 from simulator.engine.control.app import Admission
 from simulator.engine.durable.backend import StoreError
-from simulator.engine.durable.shared.ownership import Forward, Reason, Refuse, Serve
+from simulator.engine.durable.shared.ownership import Forward, Outcome, Reason, Refuse, Serve
 from simulator.engine.durable.shared.proof import proved_world, take_out
-from simulator.engine.durable.shared.proxy import REFUSED, Hops
+from simulator.engine.durable.shared.proxy import REFUSED, forward
 from simulator.engine.durable.shared.sharing import Sharing
 from simulator.engine.durable.shared.turns import Turns
 from simulator.engine.durable.shared.wanted import Finder, Wanted, said_in
@@ -83,15 +83,12 @@ class Front:
         self._refusal = refusal
         self._admission = admission
         self._pages = frozenset(pages)
-        self._hops = Hops(lambda: sharing.store.secret)
         self._finder = Finder(sharing)
         self._turns = Turns(sharing.store, sharing.keeper)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-            if scope["type"] == "lifespan":
-                await self._hops.close()
             return
         scope, forwarding = take_out(scope)
         seen: Scope = {**scope}
@@ -184,10 +181,7 @@ class Front:
         )
         while isinstance(decision, Forward):
             address = decision.address
-            is_owner = partial(sharing.store.owns, address, world)
-            outcome = await self._hops.send(
-                address, world, scope, call.receive.gone, call.send, call.receive.body, is_owner
-            )
+            outcome = await self._forward(address, world, call, partial(sharing.store.owns, address, world))
             following = await sharing.forwarded(ticket, outcome)
             if following is None:
                 return
@@ -210,13 +204,16 @@ class Front:
         address = await store.other_owner(world)
         if address is None:
             return False
-        is_there = partial(store.owns_any, address)
-        outcome = await self._hops.send(
-            address, world, call.scope, call.receive.gone, call.send, call.receive.body, is_there
-        )
+        outcome = await self._forward(address, world, call, partial(store.owns_any, address))
         if outcome == "broken":
             await self._refuse(call, "unknown")
         return outcome != "refused"
+
+    async def _forward(self, address: str, world: str, call: _Call, is_owner: Callable[[], Awaitable[bool]]) -> Outcome:
+        secret, body = self._sharing.store.secret, call.receive.body
+        return await forward(
+            address, world, call.scope, call.receive.gone, call.send, body, secret=secret, is_owner=is_owner
+        )
 
     async def _routed_also(self, world: str, call: _Call) -> None:
         """Answer a call that makes a second world, here, where the one that it is made of is."""

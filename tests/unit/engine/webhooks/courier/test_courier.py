@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from simulator.engine import webhooks
+from simulator.engine.clients.exchange import Headers
 from simulator.engine.rows.operation import Probe
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
-from simulator.engine.webhooks.courier.exchange import Headers
 from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
