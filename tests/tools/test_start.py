@@ -45,7 +45,7 @@ LATER = {
         "simulator.engine.durable",
         "simulator.engine.server.telemetry.tracing",
         "simulator.engine.server.telemetry.otlp",
-        "simulator.engine.server.keeping",
+        "simulator.engine.server.storage",
         "simulator.engine.server.telemetry.spans",
     ),
     *(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol, TypeAlias
 
-from simulator.engine.server.keeping import RawPiece, Use
+from simulator.engine.server.storage import RawPiece, Use
 from simulator.kernel.dataclass import dataclass
 
 
@@ -60,7 +60,7 @@ class WorldEnded:
 
 
 @dataclass(frozen=True)
-class SnapshotKept:
+class SnapshotSaved:
     """A snapshot of a world was taken; it is a base of its own."""
 
     id: str
@@ -69,13 +69,13 @@ class SnapshotKept:
 
 
 @dataclass(frozen=True)
-class SnapshotForgotten:
+class SnapshotDeleted:
     """A snapshot was forgotten, or went with its world."""
 
     id: str
 
 
-Change: TypeAlias = "WorldBegan | WorldChanged | WorldEnded | SnapshotKept | SnapshotForgotten"
+Change: TypeAlias = "WorldBegan | WorldChanged | WorldEnded | SnapshotSaved | SnapshotDeleted"
 
 
 @dataclass(frozen=True)

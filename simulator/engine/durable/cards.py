@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from zlib import crc32
 
-from simulator.engine.server.keeping import RawPiece, Use
+from simulator.engine.server.storage import RawPiece, Use
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS cards (world TEXT PRIMARY KEY, digest INTEGER NOT NULL, content BLOB NOT NULL)"
 """Older versions ignore the table, and what they write makes its cards stale, so the format stays the same."""

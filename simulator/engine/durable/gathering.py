@@ -11,14 +11,14 @@ from simulator.engine.durable.backend import (
     Batch,
     Change,
     Sizes,
-    SnapshotForgotten,
-    SnapshotKept,
+    SnapshotDeleted,
+    SnapshotSaved,
     WorldBegan,
     WorldChanged,
     WorldEnded,
 )
-from simulator.engine.durable.notifications import KeptUses
-from simulator.engine.durable.stored_world import Folding, Kept, OfServer, base_of
+from simulator.engine.durable.notifications import LastUsedWriter
+from simulator.engine.durable.stored_world import Folding, OfServer, TrackedWorld, base_of
 from simulator.engine.durable.writes import Base, ClockState, base_parts, entry_bytes
 from simulator.engine.records.row_text import RowTexts
 from simulator.engine.server.running.driver import Driver
@@ -34,7 +34,7 @@ class Batches:
         simulator: Simulator,
         driver: Driver,
         contents: Contents,
-        kept: Mapping[str, Kept],
+        tracked: Mapping[str, TrackedWorld],
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self.dirty: dict[str, None] = {}
@@ -49,7 +49,7 @@ class Batches:
         self._simulator = simulator
         self._driver = driver
         self._texts = RowTexts(contents.codec)
-        self._kept = kept
+        self._tracked = tracked
         self._wall_clock_ms = wall_clock_ms
 
     def release(self, world_id: str) -> None:
@@ -61,7 +61,7 @@ class Batches:
         """Drop everything that was gathered."""
         self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
 
-    def gather(self, told: KeptUses) -> tuple[Batch, list[Folding]]:
+    def gather(self, told: LastUsedWriter) -> tuple[Batch, list[Folding]]:
         """Return everything to write now, and the states of worlds that have many entries by now."""
         dirty, ended = self.dirty, self.ended
         self.dirty, self.ended = {}, {}
@@ -71,23 +71,23 @@ class Batches:
         folding: list[Folding] = []
         snapshots = self._snapshot_changes(changes)
         for world_id in dirty:
-            kept = self._kept.get(world_id)
-            if kept is None:
+            tracked = self._tracked.get(world_id)
+            if tracked is None:
                 changes += [WorldEnded(world_id)] if world_id in ended else []
                 continue
             taken = self._simulator.snapshots_taken(world_id)
-            clock = kept.clock = self._clock_of(kept.world)
-            entry = kept.gathering.take(clock, taken)
-            if kept.begins:
-                kept.begins = False
-                base = self._base_of(kept.world, clock)
-                changes.append(WorldBegan(world_id, kept.number, partial(base_parts, self._texts, base)))
+            clock = tracked.clock = self._clock_of(tracked.world)
+            entry = tracked.gathering.take(clock, taken)
+            if tracked.begins:
+                tracked.begins = False
+                base = self._base_of(tracked.world, clock)
+                changes.append(WorldBegan(world_id, tracked.number, partial(base_parts, self._texts, base)))
                 continue
-            kept.number += 1
-            changes.append(WorldChanged(world_id, kept.number, partial(entry_bytes, self._texts, entry)))
-            if kept.is_large:
-                kept.is_large, kept.entry_bytes = False, 0
-                folding.append(Folding(kept, kept.number, self._base_of(kept.world, clock)))
+            tracked.number += 1
+            changes.append(WorldChanged(world_id, tracked.number, partial(entry_bytes, self._texts, entry)))
+            if tracked.is_large:
+                tracked.is_large, tracked.entry_bytes = False, 0
+                folding.append(Folding(tracked, tracked.number, self._base_of(tracked.world, clock)))
         return Batch((*changes, *snapshots), self.of_server.changes(), uses), folding
 
     def parts_of(self, base: Base) -> Callable[[], Iterator[bytes]]:
@@ -97,11 +97,11 @@ class Batches:
     def add_up(self, sizes: Sizes) -> None:
         """Note how many bytes a batch has written."""
         for world_id, size in sizes.bases.items():
-            if (kept := self._kept.get(world_id)) is not None:
-                kept.measure(size, 0)
+            if (tracked := self._tracked.get(world_id)) is not None:
+                tracked.measure(size, 0)
         for world_id, size in sizes.entries.items():
-            if (kept := self._kept.get(world_id)) is not None:
-                kept.measure(kept.base_bytes, kept.entry_bytes + size)
+            if (tracked := self._tracked.get(world_id)) is not None:
+                tracked.measure(tracked.base_bytes, tracked.entry_bytes + size)
 
     def _snapshot_changes(self, changes: list[Change]) -> list[Change]:
         """Add deleted snapshots to `changes`, and return the new ones."""
@@ -109,10 +109,10 @@ class Batches:
         for world_id in self.changed_snapshots:
             before = self.snapshots.get(world_id, {})
             present = {snapshot.id: snapshot for snapshot in self._simulator.snapshots_of(world_id)}
-            changes += [SnapshotForgotten(key) for key, row in before.items() if present.get(key) is not row]
+            changes += [SnapshotDeleted(key) for key, row in before.items() if present.get(key) is not row]
             for key, snapshot in present.items():
                 if before.get(key) is not snapshot:
-                    new.append(SnapshotKept(key, world_id, partial(base_parts, self._texts, base_of(snapshot))))
+                    new.append(SnapshotSaved(key, world_id, partial(base_parts, self._texts, base_of(snapshot))))
             self.snapshots[world_id] = present
         self.changed_snapshots = {}
         return new

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from simulator.engine.control.worlds.documents import Contents
 from simulator.engine.durable.backend import Backend, StoreDamaged, StoredWorld
 from simulator.engine.durable.gathering import Batches
-from simulator.engine.durable.notifications import KeptUses
-from simulator.engine.durable.stored_world import Kept
+from simulator.engine.durable.notifications import LastUsedWriter
+from simulator.engine.durable.stored_world import TrackedWorld
 from simulator.engine.durable.writes import Base, credentials_in, read_snapshot, read_world
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.worlds.simulator import Snapshot, WorldExists
@@ -29,9 +29,9 @@ class WorldLoader:
         runtime: Runtime,
         backend: Backend,
         contents: Contents,
-        kept: dict[str, Kept],
+        tracked: dict[str, TrackedWorld],
         batches: Batches,
-        uses: KeptUses,
+        uses: LastUsedWriter,
         note: Callable[[str], None],
         wall_clock_ms: Callable[[], int],
     ) -> None:
@@ -41,14 +41,14 @@ class WorldLoader:
         self._simulator = runtime.simulator
         self._backend = backend
         self._contents = contents
-        self._kept = kept
+        self._tracked = tracked
         self._batches = batches
         self._uses = uses
         self._note = note
         self._wall_clock_ms = wall_clock_ms
 
     async def read(self, world_id: str) -> tuple[StoredWorld, Base, list[Snapshot]] | None:
-        """Return a world as it is kept, or None if it is set aside."""
+        """Return a world as it is tracked, or None if it is set aside."""
         try:
             stored = await self._backend.load(world_id)
             return stored, *await asyncio.to_thread(self.decode, stored)
@@ -69,26 +69,26 @@ class WorldLoader:
         """Let a world go on where it stood; what fell due meanwhile by a running clock falls due now. StoreDamaged."""
         try:
             world = self._simulator.from_state(base.state, stored.world)
-            kept = self._kept[world.id] = Kept(world, stored.number, self._note, base.clock)
-            kept.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
+            tracked = self._tracked[world.id] = TrackedWorld(world, stored.number, self._note, base.clock)
+            tracked.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
             self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
         except Exception as error:
             if stored.world in self._simulator.worlds:
                 self._simulator.release_world(stored.world)
-            elif (begun := self._kept.pop(stored.world, None)) is not None:
+            elif (begun := self._tracked.pop(stored.world, None)) is not None:
                 begun.let_go()
             if isinstance(error, WorldExists):
                 raise StoreDamaged(f"it has keys of the world {str(error)!r}") from None
             _log.error("the world %s cannot begin", stored.world, exc_info=error)
             raise StoreDamaged(f"its rows do not hold together ({error or type(error).__name__})") from error
-        self._uses.bring(kept, stored.used_ms)
+        self._uses.bring(tracked, stored.used_ms)
         self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
             self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
         if base.dropped:  # written anew, so that the rows are gone and counted once
             journals = ", ".join(base.dropped)
             _log.warning("the world %s has lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
-            kept.begins = True
+            tracked.begins = True
             self._note(world.id)
 
     async def set_aside(self, world_id: str, error: StoreDamaged) -> None:
@@ -101,7 +101,7 @@ class WorldLoader:
         for credential in credentials_in(await self._backend.raw(world_id)):
             self._simulator.directory.setdefault(credential, world_id)
 
-    def forget_unreadable(self, world_id: str) -> None:
+    def drop_unreadable(self, world_id: str) -> None:
         """Let nothing lead to a world that was set aside."""
         del self.unreadable[world_id]
         directory = self._simulator.directory

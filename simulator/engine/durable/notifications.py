@@ -1,14 +1,14 @@
-"""When worlds were last used, as that is kept: to the minute, with what is written anyway and else now and then."""
+"""Saving the times at which worlds were last used: to the minute, with other writes where there are some."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
-from simulator.engine.durable.stored_world import Kept
+from simulator.engine.durable.stored_world import TrackedWorld
 from simulator.engine.records.requests import requests_of
-from simulator.engine.server.keeping import Use
 from simulator.engine.server.running.last_used import LastUses
+from simulator.engine.server.storage import Use
 from simulator.engine.worlds.quotas import objects_of
 from simulator.kernel.world import World
 
@@ -18,13 +18,17 @@ SLACK_MS = 1_000
 """By less than this two moments do not differ: that of a use is worked out anew each time, from clocks that drift."""
 
 
-class KeptUses:
+class LastUsedWriter:
     """What is to be told of the uses of worlds; `gather` is called when something is."""
 
     def __init__(
-        self, kept: Mapping[str, Kept], uses: LastUses, wall_clock_ms: Callable[[], int], gather: Callable[[], None]
+        self,
+        tracked: Mapping[str, TrackedWorld],
+        uses: LastUses,
+        wall_clock_ms: Callable[[], int],
+        gather: Callable[[], None],
     ) -> None:
-        self._kept, self._uses, self._wall_clock_ms, self._gather = kept, uses, wall_clock_ms, gather
+        self._tracked, self._uses, self._wall_clock_ms, self._gather = tracked, uses, wall_clock_ms, gather
         self._later: asyncio.TimerHandle | None = None
         self._asked: dict[str, None] = {}
 
@@ -45,7 +49,9 @@ class KeptUses:
     def tell(self) -> None:
         """Have it kept of all worlds that were used since."""
         self._asked = {
-            key: None for key, kept in self._kept.items() if self._used_ms(kept.world) > kept.used_ms + SLACK_MS
+            key: None
+            for key, tracked in self._tracked.items()
+            if self._used_ms(tracked.world) > tracked.used_ms + SLACK_MS
         }
         if self._asked:
             self._gather()
@@ -55,19 +61,19 @@ class KeptUses:
         asked, self._asked = self._asked, {}
         told = {}
         for world_id in (*asked, *dirty):
-            kept = self._kept.get(world_id)
-            if kept is None:
+            tracked = self._tracked.get(world_id)
+            if tracked is None:
                 continue
-            used_ms = self._used_ms(kept.world)
-            if world_id in asked or kept.begins or used_ms > kept.used_ms + USES_SECONDS * 1000:
-                kept.used_ms = used_ms
-                told[world_id] = Use(used_ms, objects_of(kept.world), requests_of(kept.world).size)
+            used_ms = self._used_ms(tracked.world)
+            if world_id in asked or tracked.begins or used_ms > tracked.used_ms + USES_SECONDS * 1000:
+                tracked.used_ms = used_ms
+                told[world_id] = Use(used_ms, objects_of(tracked.world), requests_of(tracked.world).size)
         return told
 
-    def bring(self, kept: Kept, used_ms: int) -> None:
+    def bring(self, tracked: TrackedWorld, used_ms: int) -> None:
         """A world lives again, which is no use of it."""
-        kept.used_ms = used_ms
-        self._uses.touch(kept.world, self._uses.seconds() - (self._wall_clock_ms() - used_ms) / 1000)
+        tracked.used_ms = used_ms
+        self._uses.touch(tracked.world, self._uses.seconds() - (self._wall_clock_ms() - used_ms) / 1000)
 
     def _used_ms(self, world: World) -> int:
         return self._wall_clock_ms() - int(self._uses.idle_seconds(world) * 1000)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from simulator.engine.durable.keeper import Keeper
-from simulator.engine.durable.resting import RestingKeeper
+from simulator.engine.durable.persistence import PersistenceLayer
+from simulator.engine.durable.resting import FilePersistence
 from simulator.engine.durable.shared import fallback, postgres, sharing
 from simulator.engine.durable.sqlite import SqliteStore
 from simulator.engine.server.app import Application, ErrorBoundary
@@ -18,8 +18,8 @@ from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.version import wheel
 
 
-def keep(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> Keeper:
-    """Let the worlds of a server be kept in the file of `--store`, from `Keeper.start` on.
+def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> PersistenceLayer:
+    """Let the worlds of a server be kept in the file of `--store`, from `PersistenceLayer.start` on.
 
     `make_default` makes the world `default` where the store has none; `asked` is how the flags of the server would
     have it.
@@ -31,9 +31,9 @@ def keep(runtime: Runtime, config: Config, asked: Blueprint, make_default: Calla
         return otherwise(asked, kept)
 
     store = SqliteStore(Path((config.store or "").removeprefix("sqlite:///")))
-    keeper = RestingKeeper(runtime, store, make_default, differs, idle_seconds=config.idle_worlds_seconds)
-    runtime.keep_with(keeper)
-    return keeper
+    persistence = FilePersistence(runtime, store, make_default, differs, idle_seconds=config.idle_worlds_seconds)
+    runtime.persist_with(persistence)
+    return persistence
 
 
 def is_shared(url: str) -> bool:
@@ -57,7 +57,7 @@ def share(
     simulator.stand_in = Simulator(simulator.provider, simulator.library).create_world(default)
     store = postgres.PostgresStore(config.store or "", config.advertise or "")
     replica = sharing.Sharing(runtime, store, make_default, idle_seconds=config.idle_worlds_seconds)
-    runtime.keep_with(replica.keeper)
+    runtime.persist_with(replica.persistence)
     application.add_middleware(
         fallback.Front,
         sharing=replica,

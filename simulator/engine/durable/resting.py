@@ -20,11 +20,11 @@ from simulator.engine import webhooks
 from simulator.engine.control.worlds.world_object import world_object
 from simulator.engine.durable.backend import StoreDamaged, StoreError
 from simulator.engine.durable.cards import NewCard
-from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.engine.durable.sqlite import SqliteStore
 from simulator.engine.records.requests import requests_of
-from simulator.engine.server.keeping import Unavailable, Use
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.storage import Unavailable, Use
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.worlds.quotas import QUOTAS, objects_of
 from simulator.engine.worlds.simulator import Blueprint
@@ -91,7 +91,7 @@ class Card:
         return cls(**{**members, "rate": Decimal(members["rate"])})
 
 
-class RestingKeeper(Keeper):
+class FilePersistence(PersistenceLayer):
     """Saves the worlds of one server in a file, and lets those rest that nobody has used for `idle_seconds`."""
 
     def __init__(
@@ -99,7 +99,7 @@ class RestingKeeper(Keeper):
         runtime: Runtime,
         store: SqliteStore,
         make_default: Callable[[], None],
-        otherwise: Callable[[Blueprint], str] = lambda kept: "",
+        otherwise: Callable[[Blueprint], str] = lambda tracked: "",
         *,
         idle_seconds: float = IDLE_SECONDS,
         **more: Any,
@@ -122,12 +122,12 @@ class RestingKeeper(Keeper):
         return [one for one in self._order if one in self.at_rest or one in self._simulator.worlds]
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         card = self.at_rest.get(world_id)
         return None if card is None else card.show(origin, self._wall_clock_ms())
 
     async def wake(self, world_id: str) -> None:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         while world_id in self.at_rest:
             task = self._waking.get(world_id)
             if task is None:
@@ -136,7 +136,7 @@ class RestingKeeper(Keeper):
             await asyncio.shield(task)
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         for world_id in [one for one, card in self.at_rest.items() if snapshot_id in card.snapshots]:
             await self.wake(world_id)
 
@@ -237,12 +237,12 @@ class RestingKeeper(Keeper):
 
     def _is_quiet(self, world: World) -> bool:
         """Whether nothing is known of a world but what the store has."""
-        kept, runtime = self._kept.get(world.id), self._runtime
+        tracked, runtime = self._tracked.get(world.id), self._runtime
         return (
-            kept is not None
-            and not kept.begins
+            tracked is not None
+            and not tracked.begins
             and world.id != DEFAULT_WORLD
-            and self.is_kept(world.id)
+            and self.is_saved(world.id)
             and not runtime.is_held(world.id)
             and not runtime.driver.is_busy(world)
             and not runtime.courier.is_busy(world)
@@ -254,17 +254,19 @@ class RestingKeeper(Keeper):
         cards, new = {}, dict[str, NewCard]()
         now_ms = self._wall_clock_ms()
         for world in worlds:
-            kept = self._kept[world.id]
-            kept.used_ms = now_ms - int(self._runtime.meter.uses.idle_seconds(world) * 1000)
-            use = Use(kept.used_ms, objects_of(world), requests_of(world).size)
+            tracked = self._tracked[world.id]
+            tracked.used_ms = now_ms - int(self._runtime.meter.uses.idle_seconds(world) * 1000)
+            use = Use(tracked.used_ms, objects_of(world), requests_of(world).size)
             card = cards[world.id] = self._card_of(world)
-            new[world.id] = (kept.number, card.written(self._made_for), use)
+            new[world.id] = (tracked.number, card.written(self._made_for), use)
         numbers = {world_id: number for world_id, (number, _, _) in new.items()}
         written = await self._store.put_cards(new) if new else set()
         return {
             world_id: card
             for world_id, card in cards.items()
-            if world_id in written and (one := self._kept.get(world_id)) is not None and one.number == numbers[world_id]
+            if world_id in written
+            and (one := self._tracked.get(world_id)) is not None
+            and one.number == numbers[world_id]
         }
 
     def _card_of(self, world: World) -> Card:

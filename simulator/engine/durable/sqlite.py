@@ -23,8 +23,8 @@ from simulator.engine.durable.backend import (
     Batch,
     Change,
     Sizes,
-    SnapshotForgotten,
-    SnapshotKept,
+    SnapshotDeleted,
+    SnapshotSaved,
     StoreDamaged,
     StoredWorld,
     StoreError,
@@ -39,7 +39,7 @@ from simulator.engine.durable.backend import (
 from simulator.engine.durable.cards import SCHEMA, NewCard, cards_in, put_cards, raw_pieces
 from simulator.engine.durable.locking import FileLock
 from simulator.engine.durable.sqlite_schema import FORMAT, PRAGMAS, TABLES, UPGRADES
-from simulator.engine.server.keeping import RawPiece, Use
+from simulator.engine.server.storage import RawPiece, Use
 from simulator.version import __version__
 
 _BUSY_SECONDS = 5.0
@@ -292,7 +292,7 @@ class SqliteStore:
             case WorldBegan(world, number, parts):
                 old = self._base_of(world)
                 base, sizes.bases[world] = self._put_base(parts())
-                self._forget_base(old)
+                self._delete_base(old)
                 write.execute("DELETE FROM entries WHERE world = ?", (world,))
                 write.execute(
                     "INSERT INTO worlds (id, number, base) VALUES (?, ?, ?) "
@@ -302,7 +302,7 @@ class SqliteStore:
             case WorldEnded(world):
                 kept = list(self._rows("SELECT base FROM snapshots WHERE world = ?", world))
                 for base in (self._base_of(world), *(base for (base,) in kept)):
-                    self._forget_base(base)
+                    self._delete_base(base)
                 for table, column in (
                     ("entries", "world"),
                     ("snapshots", "world"),
@@ -310,12 +310,12 @@ class SqliteStore:
                     ("worlds", "id"),
                 ):
                     write.execute(f"DELETE FROM {table} WHERE {column} = ?", (world,))
-            case SnapshotKept(identifier, world, parts):
+            case SnapshotSaved(identifier, world, parts):
                 base, _ = self._put_base(parts())
                 write.execute("INSERT INTO snapshots (id, world, base) VALUES (?, ?, ?)", (identifier, world, base))
-            case SnapshotForgotten(identifier):
+            case SnapshotDeleted(identifier):
                 row = write.execute("SELECT base FROM snapshots WHERE id = ?", (identifier,)).fetchone()
-                self._forget_base(None if row is None else row[0])
+                self._delete_base(None if row is None else row[0])
                 write.execute("DELETE FROM snapshots WHERE id = ?", (identifier,))
 
     def _base_of(self, world: str) -> int | None:
@@ -337,7 +337,7 @@ class SqliteStore:
     def _put_part(self, base: int, place: int, part: bytes) -> None:
         self._connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", (base, place, crc32(part), part))
 
-    def _forget_base(self, base: int | None) -> None:
+    def _delete_base(self, base: int | None) -> None:
         self._connection.execute("DELETE FROM parts WHERE base = ?", (base,))
         self._connection.execute("DELETE FROM bases WHERE id = ?", (base,))
 
@@ -345,7 +345,7 @@ class SqliteStore:
         """Put one base in place of another; False, and the new one is gone, where the other is there no more."""
         asked = "UPDATE worlds SET base = ?, number = ? WHERE id = ? AND base = ?"
         kept = self._connection.execute(asked, (new, number, world, old)).rowcount == 1
-        self._forget_base(old if kept else new)
+        self._delete_base(old if kept else new)
         if kept:
             self._connection.execute("DELETE FROM entries WHERE world = ? AND number <= ?", (world, number))
         return kept

@@ -1,4 +1,4 @@
-"""What the keeper knows of a world that lives, and of what belongs to no world."""
+"""The state of saving: of each world in memory, and of what belongs to no world."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 
 from simulator.engine.durable.writes import Base, ClockState, Gathering
 from simulator.engine.scenario.play.catalogue import file_of, row_of
-from simulator.engine.server.keeping import Unavailable
+from simulator.engine.server.storage import Unavailable
 from simulator.engine.text.json import dumps
 from simulator.engine.worlds.simulator import Simulator, Snapshot
 from simulator.kernel.dataclass import dataclass
@@ -26,20 +26,23 @@ DRIFT_MS = 1_000
 """A running clock that is further than this from where it would have come by itself was set."""
 
 
-class Kept:
-    """What the keeper knows of a world that lives: the number of its last entry, and what it wrote since.
-
-    `used_ms`: when it was last used, as that is kept. `begins`: all of it is to be written. `is_large`: its entries are
-    to be folded into a new base.
-    """
+class TrackedWorld:
+    """The saving of one world in memory."""
 
     def __init__(self, world: World, number: int, note: Callable[[str], None], clock: ClockState | None = None) -> None:
+        """`note` is called with the id of the world when it has something to write."""
         self.world = world
         self.number = number
+        """The number of its last entry in the store."""
         self.begins = clock is None
+        """True if all of the world is to be written, not only its changes."""
         self.clock = clock
-        self.base_bytes = self.entry_bytes = self.used_ms = 0
+        """The clock as it was last written."""
+        self.base_bytes = self.entry_bytes = 0
+        self.used_ms = 0
+        """The last-used time that the store has."""
         self.is_large = False
+        """True if the entries are to be folded into a new base."""
         self.gathering = Gathering(world)
         self._note = note
         world.store.listen(self.heard)
@@ -73,7 +76,7 @@ class Kept:
 class Folding:
     """A world whose entries up to a number are to be folded into its state as it was then."""
 
-    kept: Kept
+    tracked: TrackedWorld
     number: int
     base: Base
 
@@ -106,12 +109,12 @@ class OfServer:
         directory, library = self._simulator.directory, self._simulator.library
         self._issued = server.get("tokens_issued", b"0")
         directory.tokens_issued = max(directory.tokens_issued, int(self._issued))
-        kept: dict[str, Any] = orjson.loads(server.get("scenarios", b"{}"))
-        for name, row in kept.items():
+        tracked: dict[str, Any] = orjson.loads(server.get("scenarios", b"{}"))
+        for name, row in tracked.items():
             if name not in library:
                 library[name] = file_of(row)
         own = {name: row_of(library[name]) for name in library if name not in self._simulator.shipped}
-        if own != kept:
+        if own != tracked:
             self._changed["scenarios"] = dumps(own)
 
 

@@ -23,7 +23,7 @@ from simulator.engine.records.codec import StateError, texts_of
 from simulator.engine.records.dropped_rows import DroppedRows
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.records.row_text import RowTexts
-from simulator.engine.server.keeping import RawPiece
+from simulator.engine.server.storage import RawPiece
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.texts import json_text
 from simulator.engine.worlds.simulator import Blueprint, Snapshot, WorldState

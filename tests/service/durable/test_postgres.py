@@ -12,8 +12,8 @@ import pytest
 from simulator.engine.durable.backend import (
     Batch,
     Change,
-    SnapshotForgotten,
-    SnapshotKept,
+    SnapshotDeleted,
+    SnapshotSaved,
     StoreDamaged,
     StoreNewer,
     WorldBegan,
@@ -74,7 +74,7 @@ def test_what_was_committed_is_read_back(database: str) -> None:
         assert (await one.claim("w", creates=True)).outcome == "granted"
         await one.commit(batch(began("w", b"head", b"rows"), tokens_issued=b"7"))
         await one.commit(batch(changed("w", 2, b"second")))
-        sizes = await one.commit(batch(changed("w", 3, b"third!"), SnapshotKept("s", "w", lambda: iter([b"kept"]))))
+        sizes = await one.commit(batch(changed("w", 3, b"third!"), SnapshotSaved("s", "w", lambda: iter([b"kept"]))))
         assert (sizes.bases, sizes.entries) == ({}, {"w": 6})
         await one.release("w")
         claim = await two.claim("w", creates=False)
@@ -82,7 +82,7 @@ def test_what_was_committed_is_read_back(database: str) -> None:
         stored = await two.load("w")
         assert (stored.number, stored.parts, stored.entries) == (3, [b"head", b"rows"], [b"second", b"third!"])
         assert stored.snapshots == [[b"kept"]]
-        await two.commit(batch(SnapshotForgotten("s"), changed("w", 4, b"4"), tokens_issued=b"5"))
+        await two.commit(batch(SnapshotDeleted("s"), changed("w", 4, b"4"), tokens_issued=b"5"))
         assert (await two.load("w")).snapshots == []
         assert await two.server() == {"tokens_issued": b"7"}, "it never goes back"
         assert await one.all_worlds() == [("w", True)], "somebody has it"

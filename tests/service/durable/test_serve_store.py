@@ -22,7 +22,7 @@ from simulator.engine.worlds.settings import DEFAULTS
 from tests.places import ROOT
 from tests.remote import TLS, new_client, running
 from tests.service.durable.crashing import document, kept, url_of
-from tests.service.durable.stores import keeper_of
+from tests.service.durable.stores import persistence_of
 from tests.support import KEYS, QUOTE
 from tests.tools.cli.test_serve import process, serve
 
@@ -137,11 +137,11 @@ def test_a_world_that_is_kept_wins_over_a_document_and_the_server_says_so(path: 
     state = path.with_name("world.json")
     with kept(path) as (world, application):
         state.write_text(json.dumps(document(world)), "utf-8")
-        assert application.runtime.keeper is not None
+        assert application.runtime.persistence is not None
     with kept(path, state=state) as (_, application):
-        assert keeper_of(application).note == f"--state '{state}' was not read"
+        assert persistence_of(application).note == f"--state '{state}' was not read"
     with kept(path.with_name("other.db"), state=state) as (_, application):
-        assert keeper_of(application).note == ""
+        assert persistence_of(application).note == ""
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:

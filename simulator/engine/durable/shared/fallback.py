@@ -21,7 +21,7 @@ from simulator.engine.durable.shared.turns import Turns
 from simulator.engine.durable.shared.wanted import Finder, Wanted, said_in
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.server.http.messages import enter_world, head_of, read_body, route_path, write_raw
-from simulator.engine.server.keeping import RETRY_SECONDS, UNREADABLE, headers_of, is_of_the_server
+from simulator.engine.server.storage import RETRY_SECONDS, UNREADABLE, headers_of, is_of_the_server
 from simulator.engine.text.json import MAX_BYTES, dumps, loads
 from simulator.engine.text.strict import is_whole
 from simulator.kernel.copying import replace
@@ -84,7 +84,7 @@ class Front:
         self._admission = admission
         self._pages = frozenset(pages)
         self._finder = Finder(sharing)
-        self._turns = Turns(sharing.store, sharing.keeper)
+        self._turns = Turns(sharing.store, sharing.persistence)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -20,8 +20,8 @@ from simulator.engine.durable.backend import (
     Batch,
     Change,
     Sizes,
-    SnapshotForgotten,
-    SnapshotKept,
+    SnapshotDeleted,
+    SnapshotSaved,
     StoreDamaged,
     StoreFailed,
     StoreNewer,
@@ -31,7 +31,7 @@ from simulator.engine.durable.backend import (
 )
 from simulator.engine.durable.shared.reader import LOCKS, UNLESS_HELD, Reader
 from simulator.engine.durable.shared.session import LEASE_SECONDS, OwnershipLost, OwningSession, translated
-from simulator.engine.server.keeping import Use
+from simulator.engine.server.storage import Use
 from simulator.kernel.dataclass import dataclass
 from simulator.version import __version__
 
@@ -261,12 +261,12 @@ class PostgresStore(Reader):
                 )
                 await connection.execute("DELETE FROM credentials WHERE world = $1", world)
                 await self._set(connection, world, None, 0)
-            case SnapshotKept(identifier, world, parts):
+            case SnapshotSaved(identifier, world, parts):
                 base, _ = await self._put_base(connection, parts())
                 await connection.execute(
                     "INSERT INTO snapshots (id, world, base) VALUES ($1, $2, $3)", identifier, world, base
                 )
-            case SnapshotForgotten(identifier):
+            case SnapshotDeleted(identifier):
                 await connection.execute(
                     "WITH gone AS (DELETE FROM snapshots WHERE id = $1 RETURNING base) "
                     "DELETE FROM parts USING gone WHERE parts.base = gone.base",

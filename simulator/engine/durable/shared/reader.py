@@ -10,7 +10,7 @@ import asyncpg
 
 from simulator.engine.durable.backend import StoreDamaged, StoredWorld
 from simulator.engine.durable.shared.session import connect, translated
-from simulator.engine.server.keeping import RawPiece, Use
+from simulator.engine.server.storage import RawPiece, Use
 from simulator.kernel.dataclass import dataclass
 
 LOCKS = 1918987632

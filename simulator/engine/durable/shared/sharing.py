@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 
 from simulator.engine import webhooks
 from simulator.engine.durable.backend import StoreDamaged, StoreError
-from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.engine.durable.shared import ownership
 from simulator.engine.durable.shared.ownership import Ask, Forward, Ownership, Refuse, Serve, Step
 from simulator.engine.durable.shared.postgres import PostgresStore
 from simulator.engine.durable.shared.session import OwnershipLost
-from simulator.engine.server.keeping import Unavailable
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.storage import Unavailable
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import DEFAULT_WORLD, World
@@ -37,7 +37,7 @@ Decision: TypeAlias = "Serve | Forward | Refuse"
 _log = logging.getLogger(__name__)
 
 
-class SharedKeeper(Keeper):
+class ReplicaPersistence(PersistenceLayer):
     """Keeps the worlds that this replica has, as long as it has them."""
 
     sharing: Sharing
@@ -84,10 +84,10 @@ class Sharing:
     ) -> None:
         self.machine = Ownership(store.address)
         self.store = store
-        self.keeper = SharedKeeper(runtime, store, make_default)
-        self.keeper.sharing = self
-        runtime.look_at = self.keeper.look_at
-        self.unreadable = self.keeper.unreadable
+        self.persistence = ReplicaPersistence(runtime, store, make_default)
+        self.persistence.sharing = self
+        runtime.look_at = self.persistence.look_at
+        self.unreadable = self.persistence.unreadable
         self._runtime = runtime
         self._simulator = runtime.simulator
         self.environments = runtime.simulator.provider.environments
@@ -101,11 +101,11 @@ class Sharing:
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: asyncio.Task[None] | None = None
         self._drained = asyncio.Event()
-        store.lost = lambda: self.keeper.throw_away(OwnershipLost("the connection to PostgreSQL has ended"))
+        store.lost = lambda: self.persistence.throw_away(OwnershipLost("the connection to PostgreSQL has ended"))
         store.credentials = self._new_credentials
         store.wake_at_ms = self._wakes_at_ms
-        self.keeper.opened = self._opened
-        self.keeper.failed = self._failed
+        self.persistence.opened = self._opened
+        self.persistence.failed = self._failed
 
     def reached_at(self, address: str) -> None:
         """Where other replicas reach this one, before it begins."""
@@ -200,7 +200,7 @@ class Sharing:
         else:
             try:
                 if claim.is_there and not claim.is_here:
-                    await self.keeper.bring(world, unless=lambda: self._is_former(session))
+                    await self.persistence.bring(world, unless=lambda: self._is_former(session))
                 elif not claim.is_there and world == DEFAULT_WORLD and not self._is_former(session):
                     self._make_default()
             except StoreDamaged as error:
@@ -211,10 +211,10 @@ class Sharing:
 
     async def _settle(self, step: ownership.Settle) -> None:
         while not self._is_former(step.session):
-            unsettled = self.keeper.unsettled()
+            unsettled = self.persistence.unsettled()
             if unsettled is not None:
                 await asyncio.shield(unsettled)
-            if self.keeper.is_kept(step.world):
+            if self.persistence.is_saved(step.world):
                 self._do(self.machine.settled(step.session, step.world))
                 return
 
@@ -234,10 +234,10 @@ class Sharing:
         except Unavailable:
             return
         except StoreError as error:
-            self.keeper.throw_away(error)
+            self.persistence.throw_away(error)
         except Exception as error:
             _log.exception("a step of sharing worlds failed")
-            self.keeper.throw_away(StoreError(f"a step of sharing worlds failed ({error})"))
+            self.persistence.throw_away(StoreError(f"a step of sharing worlds failed ({error})"))
 
     # The store
 

@@ -14,7 +14,7 @@ from simulator.engine.control.access import Access
 from simulator.engine.durable.backend import StoreError
 from simulator.engine.durable.shared.postgres import PostgresStore
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.keeping import Keeper, Unavailable
+from simulator.engine.server.storage import Persistence, Unavailable
 
 WAIT_SECONDS = 8.0
 """How long a call waits for its turn."""
@@ -25,9 +25,9 @@ _BUSY = "Other worlds are being made with this token right now; nothing was done
 class Turns:
     """The turns of one replica. The lock is held by the connection that commits, so it ends with that at the latest."""
 
-    def __init__(self, store: PostgresStore, keeper: Keeper) -> None:
+    def __init__(self, store: PostgresStore, persistence: Persistence) -> None:
         self._store = store
-        self._keeper = keeper
+        self._persistence = persistence
         self._locks: dict[str, asyncio.Lock] = {}
 
     @asynccontextmanager
@@ -58,7 +58,7 @@ class Turns:
             lock.release()
 
     async def _committed(self) -> None:
-        unsettled = self._keeper.unsettled()
+        unsettled = self._persistence.unsettled()
         if unsettled is not None:
             with suppress(Unavailable):
                 await asyncio.shield(unsettled)

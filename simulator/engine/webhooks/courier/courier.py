@@ -102,10 +102,10 @@ class _Flight:
 class Courier:
     """Delivers the webhooks of all worlds of a process; `port` is called for every report.
 
-    With a `keeping` nothing leaves before what has led to it is kept. `outcomes` counts the attempts that it has made.
+    With a `barrier` nothing leaves before what has led to it is kept. `outcomes` counts the attempts that it has made.
     """
 
-    keeping: ports.Keeping | None = None
+    barrier: ports.WriteBarrier | None = None
     tracing: ports.Tracing | None = None
 
     def __init__(
@@ -222,7 +222,7 @@ class Courier:
         outcome = await self._post(world, probe.url, headers, probe.raw)
         return ProbeOutcome(outcome.status, outcome.error)
 
-    def forget(self, world: World) -> None:
+    def stop(self, world: World) -> None:
         """Stop delivering for a world that is gone; what is on its way is cut off."""
         flight = self._flights[world]
         flight.over = True
@@ -310,7 +310,7 @@ class Courier:
             plan = attempt.pending.plan
             if plan is not None and plan.slow_ms:
                 await asyncio.sleep(plan.slow_ms / 1000)
-            if self.keeping is not None and (unsettled := self.keeping.unsettled()) is not None:
+            if self.barrier is not None and (unsettled := self.barrier.unsettled()) is not None:
                 await asyncio.shield(unsettled)
             message = webhooks.prepare(world, attempt, self._wall_clock_ms())
             flight.sent[attempt.id] = asyncio.get_running_loop().time()

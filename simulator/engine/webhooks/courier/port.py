@@ -22,7 +22,7 @@ class Port(Protocol):
         """Timers of a world have fired, or its clock was moved: start what may go, and tell whoever watches."""
 
 
-class Keeping(Protocol):
+class WriteBarrier(Protocol):
     """What keeps the worlds of a server beyond its process; without one they are in memory alone."""
 
     def unsettled(self) -> asyncio.Future[None] | None:

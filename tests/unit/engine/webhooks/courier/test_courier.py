@@ -295,7 +295,7 @@ def test_nothing_of_a_world_that_lives_no_more_is_sent() -> None:
         world = open_world(2)
         courier, transport = courier_with()
         courier.pump(world)
-        courier.forget(world)
+        courier.stop(world)
         assert await courier.settle(world) == 0
         happen(world)
         courier.pump(world)

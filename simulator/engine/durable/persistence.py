@@ -1,7 +1,8 @@
-"""The keeper: hears what worlds write and has it kept, all of a turn of the event loop at once, before anybody is told.
+"""The persistence layer: every write of a world is in the store before anybody outside learns of it.
 
-While one batch is being written the next one gathers. What cannot be written is taken back: the worlds in memory are
-thrown away, everybody who waits is refused, and nothing is answered until the store works again and they are read anew.
+The writes of one turn of the event loop become one batch. While a batch is being written, the next one gathers. If a
+batch cannot be written, the worlds in memory are thrown away and all waiters are refused. Nothing is served until the
+store works again and the worlds are read from it.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from simulator.engine.durable.backend import (
 )
 from simulator.engine.durable.gathering import Batches
 from simulator.engine.durable.loading import WorldLoader
-from simulator.engine.durable.notifications import KeptUses
-from simulator.engine.durable.stored_world import Folding, Kept, refuse
-from simulator.engine.server.keeping import RETRY_SECONDS, RawPiece, Use
+from simulator.engine.durable.notifications import LastUsedWriter
+from simulator.engine.durable.stored_world import Folding, TrackedWorld, refuse
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.storage import RETRY_SECONDS, RawPiece, Use
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds.observer import Observer
@@ -34,7 +35,7 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 _log = logging.getLogger(__name__)
 
 
-class Keeper(Observer):
+class PersistenceLayer(Observer):
     """Keeps the worlds of a server with a backend. `make_default` makes the world that a store has at first.
 
     `otherwise` tells how the one that is kept differs from what was asked for at the start; `note` is what it told.
@@ -47,7 +48,7 @@ class Keeper(Observer):
         runtime: Runtime,
         backend: Backend,
         make_default: Callable[[], None],
-        otherwise: Callable[[Blueprint], str] = lambda kept: "",
+        otherwise: Callable[[Blueprint], str] = lambda tracked: "",
         *,
         wall_clock_ms: Callable[[], int] = wall_clock_ms,
         retry_seconds: float = RETRY_SECONDS,
@@ -65,15 +66,15 @@ class Keeper(Observer):
         self._wall_clock_ms = wall_clock_ms
         self._retry_seconds = retry_seconds
         self._contents: Contents = contents_of(self._simulator.tables, self._simulator.wiring.environments)
-        self._kept: dict[str, Kept] = {}
-        self._batches = Batches(self._simulator, runtime.driver, self._contents, self._kept, wall_clock_ms)
+        self._tracked: dict[str, TrackedWorld] = {}
+        self._batches = Batches(self._simulator, runtime.driver, self._contents, self._tracked, wall_clock_ms)
         self._next: asyncio.Future[None] | None = None
         self._committing: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_open = False
-        self._uses = KeptUses(self._kept, runtime.meter.uses, wall_clock_ms, self._gather_soon)
+        self._uses = LastUsedWriter(self._tracked, runtime.meter.uses, wall_clock_ms, self._gather_soon)
         self._loader = WorldLoader(
-            runtime, backend, self._contents, self._kept, self._batches, self._uses, self._note, wall_clock_ms
+            runtime, backend, self._contents, self._tracked, self._batches, self._uses, self._note, wall_clock_ms
         )
         self.unreadable = self._loader.unreadable
         self._simulator.away = self.unreadable
@@ -83,7 +84,7 @@ class Keeper(Observer):
     # What the server asks
 
     def unsettled(self) -> asyncio.Future[None] | None:
-        """See `Keeping`."""
+        """See `WriteBarrier`."""
         if self.refusal is None:
             if self._backend.is_shared:  # what only reads has to be confirmed, too
                 self._gather_soon()
@@ -94,24 +95,24 @@ class Keeper(Observer):
 
     def changed(self, world: World) -> None:
         """Note where a clock was set or moved; what a world writes is heard of by itself."""
-        kept = self._kept.get(world.id)
-        if kept is not None and kept.world is world and world.id not in self._batches.dirty:
+        tracked = self._tracked.get(world.id)
+        if tracked is not None and tracked.world is world and world.id not in self._batches.dirty:
             present_ms = self._runtime.driver.present_ms(world)
-            if kept.clock_was_set(present_ms, self._wall_clock_ms()):
+            if tracked.clock_was_set(present_ms, self._wall_clock_ms()):
                 self._note(world.id)
 
     def lag_seconds(self) -> float:
-        """See `Keeping`."""
+        """See `WriteBarrier`."""
         if self._committing is not None:
             return perf_counter() - self._commits_since
         return perf_counter() - self._gathers_since if self._next is not None else 0.0
 
     async def uses(self) -> Mapping[str, Use]:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         return await self._backend.uses()
 
     def world_ids(self) -> Sequence[str]:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         return list(self._simulator.worlds)
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
@@ -124,12 +125,12 @@ class Keeper(Observer):
         """All that is here is in memory."""
 
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         return await self._backend.raw(world_id)
 
     def delete_unreadable(self, world_id: str) -> None:
-        """See `Keeper` of `server.keeping`."""
-        self._loader.forget_unreadable(world_id)
+        """See `storage.Persistence`."""
+        self._loader.drop_unreadable(world_id)
         self._batches.wiped[world_id] = None
         self._note(world_id)
         if world_id == DEFAULT_WORLD:
@@ -186,24 +187,24 @@ class Keeper(Observer):
         """A world begins: all of it is to be written. One that was just read is known already."""
         if self.unreadable.pop(world.id, None) is not None:
             self._batches.wiped[world.id] = None
-        kept = self._kept.get(world.id)
-        if kept is None or kept.world is not world:
-            self._kept[world.id] = Kept(world, self._batches.ended.pop(world.id, 0) + 1, self._note)
+        tracked = self._tracked.get(world.id)
+        if tracked is None or tracked.world is not world:
+            self._tracked[world.id] = TrackedWorld(world, self._batches.ended.pop(world.id, 0) + 1, self._note)
             self._note(world.id)
 
     def detach(self, world: World) -> None:
         """A world has ended."""
-        kept = self._kept.pop(world.id)
-        kept.let_go()
-        self._batches.ended[world.id] = kept.number
+        tracked = self._tracked.pop(world.id)
+        tracked.let_go()
+        self._batches.ended[world.id] = tracked.number
         self._note(world.id)
 
     def release(self, world: World) -> None:
         """A world lives here no more; what is kept of it stays."""
-        self._kept.pop(world.id).let_go()
+        self._tracked.pop(world.id).let_go()
         self._batches.release(world.id)
 
-    def is_kept(self, world_id: str) -> bool:
+    def is_saved(self, world_id: str) -> bool:
         """Whether nothing of a world waits to be written."""
         return world_id not in self._batches.dirty
 
@@ -262,8 +263,8 @@ class Keeper(Observer):
 
     async def _fold(self, folding: Folding) -> None:
         """Fold the entries of a world into a new base; where that fails they stay, and it is tried again later."""
-        kept, world_id = folding.kept, folding.kept.world.id
-        if self._kept.get(world_id) is not kept:
+        tracked, world_id = folding.tracked, folding.tracked.world.id
+        if self._tracked.get(world_id) is not tracked:
             return
         try:
             size = await self._backend.compact(world_id, folding.number, self._batches.parts_of(folding.base))
@@ -271,7 +272,7 @@ class Keeper(Observer):
             _log.error("the entries of the world %s could not be folded: %s", world_id, error)
             return
         if size:
-            kept.base_bytes = size
+            tracked.base_bytes = size
 
     # Worlds that are read when they are asked for
 
@@ -291,7 +292,7 @@ class Keeper(Observer):
     # Failing and beginning again
 
     def _throw_away(self, error: Exception) -> None:
-        """What has happened could not be kept, so it has not happened: nothing of it may be seen by anybody."""
+        """What has happened could not be tracked, so it has not happened: nothing of it may be seen by anybody."""
         if self.refusal is not None:
             return
         if isinstance(error, StoreError):
@@ -313,7 +314,7 @@ class Keeper(Observer):
             self._simulator.release_world(world_id)
         self._batches.clear()
         for world_id in list(self.unreadable):
-            self._loader.forget_unreadable(world_id)
+            self._loader.drop_unreadable(world_id)
 
     async def _recover(self) -> None:
         while self.refusal is not None:
@@ -328,7 +329,7 @@ class Keeper(Observer):
                     _log.error("the store cannot be read", exc_info=error)
 
     async def _read(self) -> None:
-        """Read all that is kept, and only then let it live."""
+        """Read all that is tracked, and only then let it live."""
         self._batches.of_server.take_in(await self._backend.server())
         read = [one for world_id in await self._to_read() if (one := await self._loader.read(world_id)) is not None]
         self.refusal = None

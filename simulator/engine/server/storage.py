@@ -8,7 +8,7 @@ from typing import Protocol
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.text.json import JsonObject
-from simulator.engine.webhooks.courier.port import Keeping
+from simulator.engine.webhooks.courier.port import WriteBarrier
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD, World
 
@@ -44,7 +44,7 @@ class RawPiece:
     """False if these are not the bytes that were written."""
 
 
-class Keeper(Keeping, Protocol):
+class Persistence(WriteBarrier, Protocol):
     """What the server asks of it.
 
     `refusal` says why no call can be answered right now, None where all is well. `generation` rises whenever the worlds
