@@ -1,7 +1,8 @@
-"""Which URLs may receive webhooks (decision W3): checked as text at registration, as address at every delivery.
+"""The check of webhook URLs (decision W3): the URL at registration, and its addresses at every delivery.
 
-Three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. The text must be
-plain: what different parsers read differently (user names, numeric hosts, backslashes, IDN) is refused.
+There are three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. A URL
+must be plain. Forms that parsers read differently (user names, numeric hosts, backslashes, IDN) are refused, because a
+form that this module reads as public and the connection as private would be a way around the check.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _EMBEDDING_IPV4 = (
     IPv6Network("2001::/32"),
     IPv6Network("2002::/16"),
 )
-"""IPv6 ranges in which an IPv4 address hides: mapped, compatible, translated, NAT64, Teredo, 6to4."""
+"""IPv6 ranges that embed an IPv4 address: mapped, compatible, translated, NAT64, Teredo, 6to4."""
 
-_WAY_OUT = (
+_ADVICE = (
     "between containers, start the simulator with --webhook-urls any (variable SIMULATOR_WEBHOOK_URLS=any), "
     "or give the world the setting webhook_urls: any"
 )
@@ -77,7 +78,7 @@ def parse_url(url: str) -> Target:
     if authority is None:
         raise ValueError("host and port are not well-formed")
     if authority["port"] and not 1 <= int(authority["port"]) <= 65535:
-        raise ValueError("the port must lie from 1 to 65535")
+        raise ValueError("the port must be from 1 to 65535")
     host = authority["host"].lower()
     port = int(authority["port"] or (443 if scheme == "https" else 80))
     path = (match["rest"] or "").partition("#")[0]
@@ -102,7 +103,7 @@ def parse_url(url: str) -> Target:
 
 
 def check_url(url: str, policy: str) -> str | None:
-    """Why a URL may not receive webhooks under a policy (`public`, `local`, `any`); None when it may."""
+    """Return why a policy (`public`, `local`, `any`) does not allow a URL, or None if it does."""
     try:
         target = parse_url(url)
     except ValueError as error:
@@ -110,12 +111,12 @@ def check_url(url: str, policy: str) -> str | None:
     if policy == "any":
         return None
     why = _refused(target, policy)
-    return None if why is None else f"{why}; {_WAY_OUT}"
+    return None if why is None else f"{why}; {_ADVICE}"
 
 
 def _refused(target: Target, policy: str) -> str | None:
     if target.numeric:
-        return f"{target.host!r} is a numeric form of an address; write a name or four plain decimal numbers"
+        return f"{target.host!r} is a numeric form of an address; use a name or four plain decimal numbers"
     here = policy == "local" and _is_here(target)
     if target.scheme != "https" and not here:
         return "only https is allowed" + (
@@ -135,7 +136,7 @@ def _is_here(target: Target) -> bool:
 
 
 def is_localhost(host: str) -> bool:
-    """`localhost` and the names below it, which mean this machine everywhere."""
+    """Return True for `localhost` and the names below it, which always mean this machine."""
     return host == "localhost" or host.endswith(".localhost")
 
 
@@ -155,9 +156,9 @@ def _is_loopback(address: Address) -> bool:
 
 
 def check_address(address: Address | str, policy: str, host: str) -> str | None:
-    """Why a host may not be reached at this address under a policy; None when it may.
+    """Return why a policy does not allow a host at this address, or None if it does.
 
-    Asked for literal addresses and for every address that a name resolves to.
+    This applies to literal addresses and to every address that a name resolves to.
     """
     if isinstance(address, str):
         address = ip_address(address.partition("%")[0])
@@ -182,11 +183,11 @@ def _is_reserved(address: Address) -> bool:
         or address.is_multicast
         or address.is_unspecified
         or address in _METADATA
-        or (isinstance(address, IPv6Address) and _hides_ipv4(address))
+        or (isinstance(address, IPv6Address) and _embeds_ipv4(address))
     )
 
 
-def _hides_ipv4(address: IPv6Address) -> bool:
+def _embeds_ipv4(address: IPv6Address) -> bool:
     return any(address in network for network in _EMBEDDING_IPV4)
 
 
@@ -195,8 +196,8 @@ def _kind_of(address: Address) -> str | None:
         return "the address of a metadata service"
     if _is_loopback(address):
         return "a loopback address"
-    if isinstance(address, IPv6Address) and (_hides_ipv4(address) or address.is_site_local):
-        return "an address in which another one hides"
+    if isinstance(address, IPv6Address) and (_embeds_ipv4(address) or address.is_site_local):
+        return "an address that embeds another one"
     if address.is_link_local:
         return "a link-local address"
     if address.is_multicast or address.is_unspecified or not address.is_global:
@@ -205,7 +206,7 @@ def _kind_of(address: Address) -> str | None:
 
 
 def is_on_this_machine(url: str) -> bool:
-    """Whether a URL names this machine: a loopback address, localhost, or a container's name for its host."""
+    """Return True if a URL names this machine: a loopback address, localhost, or a container's name for its host."""
     try:
         return _is_here(parse_url(url))
     except ValueError:

@@ -133,7 +133,7 @@ def test_a_live_key_in_a_body_is_not_sent(talks: Server) -> None:
     with pytest.raises(LiveKey):
         client.request("POST", "/token", b'{"key": "sk_live_real"}')
     assert client.request("POST", "/token", b'{"key": "sk_live_ours"}').status == 200
-    assert len(talks.asked) == 1
+    assert b"sk_live_real" not in b"".join(talks.asked)
 
 
 def test_a_response_that_breaks_off_has_begun() -> None:
