@@ -1,4 +1,4 @@
-"""Batches: everything that worlds wrote since the last one, as it is written to the store."""
+"""Batches: all writes of worlds since the last batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.engine.durable.backend import (
     WorldChanged,
     WorldEnded,
 )
-from simulator.engine.durable.notifications import LastUsedWriter
+from simulator.engine.durable.last_used import LastUsedWriter
 from simulator.engine.durable.stored_world import Folding, OfServer, TrackedWorld, base_of
 from simulator.engine.durable.writes import Base, ClockState, base_parts, entry_bytes
 from simulator.engine.records.row_text import RowTexts
@@ -27,7 +27,7 @@ from simulator.kernel.world import World
 
 
 class Batches:
-    """Gathers the changes of the saved worlds into batches. `dirty` are the ids of worlds with something to write."""
+    """Collects the changes of worlds into batches."""
 
     def __init__(
         self,
@@ -38,13 +38,17 @@ class Batches:
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self.dirty: dict[str, None] = {}
+        """Ids of worlds with something to write. A dict, because their order must not depend on hashes."""
         self.ended: dict[str, int] = {}
-        """The numbers of the last entries of worlds that have ended."""
+        """The numbers of the last entries of worlds that have ended.
+
+        A new world of the same id continues them, so that late compactions of the old one find nothing.
+        """
         self.snapshots: dict[str, dict[str, Snapshot]] = {}
         """The snapshots in the store, by world and id."""
         self.changed_snapshots: dict[str, None] = {}
         self.wiped: dict[str, None] = {}
-        """The worlds whose remains in the store go before anything else is written."""
+        """Ids of worlds that are deleted from the store before anything else is written."""
         self.of_server = OfServer(simulator)
         self._simulator = simulator
         self._driver = driver
@@ -61,11 +65,11 @@ class Batches:
         """Drop everything that was gathered."""
         self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
 
-    def gather(self, told: LastUsedWriter) -> tuple[Batch, list[Folding]]:
-        """Return everything to write now, and the states of worlds that have many entries by now."""
+    def gather(self, last_used: LastUsedWriter) -> tuple[Batch, list[Folding]]:
+        """Return the batch to write now, and the worlds whose entries are to be folded."""
         dirty, ended = self.dirty, self.ended
         self.dirty, self.ended = {}, {}
-        uses = told.take(dirty)
+        uses = last_used.take(dirty)
         changes: list[Change] = [WorldEnded(world_id) for world_id in self.wiped]
         self.wiped = {}
         folding: list[Folding] = []
@@ -95,7 +99,7 @@ class Batches:
         return partial(base_parts, self._texts, base)
 
     def add_up(self, sizes: Sizes) -> None:
-        """Note how many bytes a batch has written."""
+        """Add the sizes that a batch has written."""
         for world_id, size in sizes.bases.items():
             if (tracked := self._tracked.get(world_id)) is not None:
                 tracked.measure(size, 0)
@@ -122,6 +126,6 @@ class Batches:
         return ClockState(clock.mode, present_ms, clock.rate, self._wall_clock_ms())
 
     def _base_of(self, world: World, clock: ClockState) -> Base:
-        # The empty tables too: what is written to them later comes to where they are.
+        # Including empty tables: entries that write to them later rely on their order.
         state = replace(self._simulator.state_of(world), tables=world.store.tables(empty=True))
         return Base(state, clock, self._simulator.snapshots_taken(world.id))

@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from simulator.engine.durable import notifications
+from simulator.engine.durable import last_used
 from tests.service.durable.stores import Kept, over_store, persistence_of, play, turns
 from tests.service.durable.test_sharing import Here, run
 from tests.support import QUOTE
@@ -74,7 +74,7 @@ def test_what_only_reads_is_a_use_that_is_kept_at_the_end(tmp_path: Path) -> Non
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE worlds SET used_ms = 1")
         connection.close()
-        known(kept, "team").used_ms -= 2 * notifications.SLACK_MS
+        known(kept, "team").used_ms -= 2 * last_used.SLACK_MS
         await kept.client.get(f"{kept.origin}/_simulator/clock", headers={"X-Simulator-World": "team"})
 
     play(path, make)
@@ -88,7 +88,7 @@ def test_the_first_write_after_a_while_tells_of_the_use(tmp_path: Path) -> None:
         before = len([batch for batch in kept.store.batches if batch.uses])
         await kept.api("POST", "/quotes", QUOTE)
         assert len([batch for batch in kept.store.batches if batch.uses]) == before
-        known(kept, "default").used_ms -= int(2 * notifications.USES_SECONDS * 1000)
+        known(kept, "default").used_ms -= int(2 * last_used.USES_SECONDS * 1000)
         await kept.api("POST", "/quotes", QUOTE)
         (use,) = kept.store.batches[-1].uses.values()
         assert use.objects == 5
@@ -98,11 +98,11 @@ def test_the_first_write_after_a_while_tells_of_the_use(tmp_path: Path) -> None:
 
 
 def test_now_and_then_it_looks_for_worlds_that_were_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notifications, "USES_SECONDS", 0.01)
+    monkeypatch.setattr(last_used, "USES_SECONDS", 0.01)
 
     async def act(kept: Kept) -> None:
         await kept.control("GET", "/clock")
-        known(kept, "default").used_ms -= 2 * notifications.SLACK_MS
+        known(kept, "default").used_ms -= 2 * last_used.SLACK_MS
         while not any(batch.uses and not batch.changes for batch in kept.store.batches):
             await asyncio.sleep(0)
 

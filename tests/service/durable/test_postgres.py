@@ -298,8 +298,8 @@ def test_replicas_that_begin_at_once_make_the_tables_once(database: str) -> None
     ("url", "told"),
     [
         ("postgresql://rampsim@127.0.0.1:1/postgres", "cannot be reached"),
-        ("postgresql://rampsim@{server}/nowhere", 'database "nowhere" does not exist.*look at user'),
-        ("postgresql://nobody@{server}/postgres", 'role "nobody" does not exist.*look at user'),
+        ("postgresql://rampsim@{server}/nowhere", 'database "nowhere" does not exist.*check user'),
+        ("postgresql://nobody@{server}/postgres", 'role "nobody" does not exist.*check user'),
     ],
 )
 def test_a_database_that_cannot_be_used_is_told_of(postgres_url: str, url: str, told: str) -> None:

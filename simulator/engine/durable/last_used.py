@@ -13,13 +13,13 @@ from simulator.engine.worlds.quotas import objects_of
 from simulator.kernel.world import World
 
 USES_SECONDS = 30.0
-"""How often it is kept when worlds were last used."""
+"""The interval at which last-used times are saved."""
 SLACK_MS = 1_000
-"""By less than this two moments do not differ: that of a use is worked out anew each time, from clocks that drift."""
+"""Times that differ by less are equal. A last-used time is computed each time, from clocks that drift."""
 
 
 class LastUsedWriter:
-    """What is to be told of the uses of worlds; `gather` is called when something is."""
+    """Saves the times at which worlds were last used. `gather` is called when there is one to save."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class LastUsedWriter:
         self._asked: dict[str, None] = {}
 
     def begin(self) -> None:
-        """Look now and then, from now on."""
+        """Start checking at intervals."""
         self.end()
         self._later = asyncio.get_running_loop().call_later(USES_SECONDS, self._look)
 
@@ -47,7 +47,7 @@ class LastUsedWriter:
         self.tell()
 
     def tell(self) -> None:
-        """Have it kept of all worlds that were used since."""
+        """Save the times of all worlds that were used since they were last saved."""
         self._asked = {
             key: None
             for key, tracked in self._tracked.items()
@@ -57,9 +57,9 @@ class LastUsedWriter:
             self._gather()
 
     def take(self, dirty: Iterable[str]) -> dict[str, Use]:
-        """What is to be kept now: of worlds that write, too, where it has not been for a while."""
+        """Return the times to save now, including those of worlds that write anyway if theirs are old."""
         asked, self._asked = self._asked, {}
-        told = {}
+        found = {}
         for world_id in (*asked, *dirty):
             tracked = self._tracked.get(world_id)
             if tracked is None:
@@ -67,11 +67,11 @@ class LastUsedWriter:
             used_ms = self._used_ms(tracked.world)
             if world_id in asked or tracked.begins or used_ms > tracked.used_ms + USES_SECONDS * 1000:
                 tracked.used_ms = used_ms
-                told[world_id] = Use(used_ms, objects_of(tracked.world), requests_of(tracked.world).size)
-        return told
+                found[world_id] = Use(used_ms, objects_of(tracked.world), requests_of(tracked.world).size)
+        return found
 
     def bring(self, tracked: TrackedWorld, used_ms: int) -> None:
-        """A world lives again, which is no use of it."""
+        """Restore the time of a world that was read. Reading is not a use."""
         tracked.used_ms = used_ms
         self._uses.touch(tracked.world, self._uses.seconds() - (self._wall_clock_ms() - used_ms) / 1000)
 
