@@ -271,7 +271,7 @@ def test_entries_are_folded_into_a_base(database: str) -> None:
 def test_a_database_of_something_else_or_of_a_newer_version_is_left_alone(database: str) -> None:
     async def play() -> None:
         await ask(database, "CREATE SCHEMA rampsim")
-        with pytest.raises(StoreDamaged, match="something else"):
+        with pytest.raises(StoreDamaged, match="is not rampsim"):
             await PostgresStore(database, "one").open()
         await ask(database, "DROP SCHEMA rampsim")
         store = PostgresStore(database, "one")
