@@ -109,7 +109,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         runtime.folder = folder
         runtime.accompany(lambda: folders.follow(runtime, folder))
     if config.store is not None and not opening.is_shared(config.store):
-        opening.keep(runtime, config, default, make_default)
+        opening.persist(runtime, config, default, make_default)
     hosts = Hosts(config.allowed_hosts, origins=config.allowed_origins, open_to_all=not on_loopback)
     steering = _steering(runtime, hosts, tokens)
     limits = ConnectionLimits(config.idle_seconds, config.request_seconds)

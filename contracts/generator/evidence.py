@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
+from simulator.engine.clients.asynchronous import HttpClient, Reply
 from simulator.engine.faults.mutations import NEW_WORD
 from simulator.engine.records.records import find, find_moved
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.scenario.files.library import ScenarioFile
-from simulator.engine.scenario.run.clients import HttpClient, Reply
 from simulator.engine.scenario.run.results import RunResult
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.server.config import Config
@@ -129,7 +129,8 @@ def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
         simulator.create_world(Blueprint(DEFAULT_WORLD, SEED))
         application = application_of(Runtime(simulator))
         found: dict[str, Evidence] = {}
-        async with serving(application) as origin, HttpClient(origin) as http:
+        async with serving(application) as origin:
+            http = HttpClient(origin)
             for name in simulator.library if names is None else names:
                 file = simulator.library[name]
                 client = _Noting(http)

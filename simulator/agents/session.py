@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from http.client import HTTPException
-from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import ProxyHandler, Request, build_opener
 
-from simulator.engine.clients.control import ControlClient, NoRedirect, Unreachable, segment
+from simulator.engine.clients.control import ControlClient, Unreachable, segment
+from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.clients.tool_mark import marked
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
+from simulator.service import LIVE_KEYS
 
 DOCS = "/_simulator/docs/"
 _SECONDS = 60.0
@@ -55,7 +54,6 @@ class Session:
         """Whether the server was started for this session and ends with it."""
         self.world = DEFAULT_WORLD
         self.token = token
-        self._opener = build_opener(ProxyHandler({}), NoRedirect)
         self._signed_in: dict[tuple[str, str], _SignedIn] = {}
 
     def control(self, world: str | None = None, environment: str | None = None) -> ControlClient:
@@ -92,16 +90,16 @@ class Session:
         sent = dict(headers or {})
         if method == "POST" and not any(name.lower() == "idempotency-key" for name in sent):
             sent["Idempotency-Key"] = signed_in.next_key()
-        reply = self._ask(method, signed_in.base_url + path, body, query, signed_in.header | sent)
+        reply = self._ask(method, signed_in.base_url, path, body, query, signed_in.header | sent)
         if reply.status == 401:
             signed_in = self._sign_in(*place)
-            reply = self._ask(method, signed_in.base_url + path, body, query, signed_in.header | sent)
+            reply = self._ask(method, signed_in.base_url, path, body, query, signed_in.header | sent)
         return reply
 
     def _sign_in(self, world: str, environment: str) -> _SignedIn:
         keys = self.keys(world, environment)
         pair = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
-        reply = self._ask("POST", f"{keys['base_url']}/auth/token", pair, None, marked("mcp"))
+        reply = self._ask("POST", keys["base_url"], "/auth/token", pair, None, marked("mcp"))
         body = reply.body
         if not isinstance(body, dict) or "access_token" not in body:
             error = body.get("error", {}) if isinstance(body, dict) else {}
@@ -117,22 +115,22 @@ class Session:
     def _ask(
         self,
         method: str,
-        url: str,
+        base_url: str,
+        path: str,
         body: Shown | None,
         query: Mapping[str, object] | None,
         headers: Mapping[str, str],
     ) -> Reply:
-        asked = f"{url}?{urlencode({name: _text(value) for name, value in query.items()})}" if query else url
+        asked = f"{path}?{urlencode({name: _text(value) for name, value in query.items()})}" if query else path
         data = None if body is None else json.dumps(body).encode()
         sent = dict(headers) if data is None else {"Content-Type": "application/json", **headers}
+        # The base URL comes from a server whose own host was checked, so its host is not checked again.
+        client = SyncClient(base_url, any_host=True, live_keys=LIVE_KEYS)
         try:
-            with self._opener.open(Request(asked, data, sent, method=method), timeout=_SECONDS) as response:
-                return Reply(response.status, _lower(response.headers.items()), _parsed(response.read()))
-        except HTTPError as error:
-            with error:
-                return Reply(error.code, _lower(error.headers.items()), _parsed(error.read()))
-        except (OSError, HTTPException) as error:
-            raise Unreachable(f"{method} {url} got no response: {getattr(error, 'reason', error)}") from None
+            status, received, content = client.request(method, asked, data, sent, _SECONDS)
+        except NoResponse as error:
+            raise Unreachable(f"{method} {base_url}{path} got no response: {error}") from None
+        return Reply(status, received, _parsed(content))
 
 
 @dataclass
@@ -151,11 +149,6 @@ class _SignedIn:
     def next_key(self) -> str:
         self.posts += 1
         return f"{self.begun_by}-{self.posts}"
-
-
-def _lower(headers: object) -> dict[str, str]:
-    assert hasattr(headers, "__iter__")
-    return {str(name).lower(): str(value) for name, value in headers}
 
 
 def _text(value: object) -> str:

@@ -9,7 +9,7 @@ from simulator.agents import inputs, inspecting, missing, tools, verdict
 from simulator.agents.answers import bounded, written
 from simulator.agents.session import DOCS, Session, ToolRefused
 from simulator.engine.clients.control import CallRefused, Unreachable
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients.guard import LiveKey
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.fields import parse
 from simulator.engine.text.json import JsonObject, Shown
@@ -73,7 +73,7 @@ def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject
     most = arguments.get("max_characters", 2_000)
     most = most if isinstance(most, int) and 200 <= most <= 20_000 else 2_000
     try:
-        LIVE_KEYS.refuse_in(written(arguments), "The tool call")
+        LIVE_KEYS.check(written(arguments), "The tool call")
         tool = _BY_NAME.get(name)
         if tool is None:
             message = f"There is no tool {name!r}{did_you_mean(name, _BY_NAME)}"

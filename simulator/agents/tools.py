@@ -300,14 +300,13 @@ def _read(text: str, simulator: Simulator | None = None) -> ScenarioFile:
 
 
 def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
+    from simulator.engine.clients.asynchronous import HttpClient
     from simulator.engine.scenario.run import runner
-    from simulator.engine.scenario.run.clients import HttpClient
 
     file = _file(given)
 
     async def play() -> Any:
-        async with HttpClient(session.url, session.token or "") as client:
-            return await runner.run(file, client, seed=1)
+        return await runner.run(file, HttpClient(session.url, session.token or ""), seed=1)
 
     result = asyncio.run(play())
     failed = [f"{check.name}: {check.problem}" for check in result.checks if not check.passed]

@@ -35,8 +35,7 @@ from simulator.cli.worlds import (
     tailing,
     worlds,
 )
-from simulator.engine.clients import trusted_hosts
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients import guard
 from simulator.service import LIVE_KEYS
 from simulator.version import __version__
 
@@ -111,8 +110,8 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
-            LIVE_KEYS.refuse_given(args, os.environ)
-        except LiveKey as error:
+            LIVE_KEYS.check_inputs(args, os.environ)
+        except guard.LiveKey as error:
             fail([str(error)], EXIT_USAGE)
         return super().parse_args(ctx, args)
 
@@ -157,4 +156,4 @@ def main(allowed: tuple[str, ...]) -> None:
     `rampsim serve` starts a server. Most other commands control or inspect a running server.
     `rampsim docs` shows the documentation, `rampsim COMMAND --help` the options of a command.
     """
-    trusted_hosts.allow(allowed)
+    guard.allow_hosts(allowed)

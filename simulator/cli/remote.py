@@ -17,7 +17,7 @@ from simulator.cli.server import settings
 from simulator.cli.tools import completing
 from simulator.engine.clients import address as addresses
 from simulator.engine.clients import control as clients
-from simulator.engine.clients import trusted_hosts
+from simulator.engine.clients import guard
 from simulator.engine.clients.address import DEFAULT_URL
 from simulator.engine.text.terminal import plain_line
 
@@ -154,8 +154,8 @@ def is_address(url: str) -> bool:
 def refuse_foreign(url: str) -> None:
     """Exit with 2 if the host is not trusted, before anything is sent."""
     try:
-        trusted_hosts.check(url)
-    except trusted_hosts.ForeignHost as error:
+        guard.check_host(url)
+    except guard.ForeignHost as error:
         fail([str(error)], EXIT_USAGE)
 
 

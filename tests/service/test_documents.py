@@ -14,6 +14,7 @@ import httpx
 import pytest
 from typing_extensions import TypedDict
 
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.control.worlds.documents import (
     MAX_BYTES,
     contents_of,
@@ -22,7 +23,6 @@ from simulator.engine.control.worlds.documents import (
 )
 from simulator.engine.records.codec import MAX_DEPTH, Codec, StateError, checker, texts_of
 from simulator.engine.rows.error import ControlError
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.texts import headers_text, json_text
 from simulator.engine.webhooks.courier.transport import FakeTransport

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.scenario.files.library import Library
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.alternatives import chosen

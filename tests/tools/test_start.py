@@ -45,14 +45,16 @@ LATER = {
         "simulator.engine.durable",
         "simulator.engine.server.telemetry.tracing",
         "simulator.engine.server.telemetry.otlp",
-        "simulator.engine.server.keeping",
+        "simulator.engine.server.storage",
         "simulator.engine.server.telemetry.spans",
     ),
     *(
         "simulator.engine.control",
         "simulator.contract",
         "simulator.dashboard",
+        "simulator.engine.clients.asynchronous",
         "simulator.engine.clients.control",
+        "simulator.engine.clients.synchronous",
         "simulator.cli",
     ),
     *("simulator.conformance", "simulator.compare", "simulator.testing", "simulator.engine.webhooks.courier.transport"),
@@ -87,7 +89,7 @@ LATER = {
         if room.name != "webhooks" and f"{room.name}.{what}" not in OF_THE_FIRST_CALLS
     ),
     *("simulator.engine.durable", "sqlite3", "asyncpg"),
-    *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
+    *("yaml", "difflib", "tomllib", "jinja2", "sse_starlette", "urllib.request"),
     *("phonenumbers", "coincurve", "re2", "prometheus_client", "opentelemetry", "asyncpg", "sqlite3"),
 }
 """What only later calls need, with all that is in it."""

@@ -20,6 +20,7 @@ from typing_extensions import TypedDict
 
 from contracts.generator.diagrams import pages
 from simulator import host
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.control.scenarios.faults import operation
 from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
 from simulator.engine.insight.coverage import catalogue, cells
@@ -30,7 +31,6 @@ from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.money import MoneyRow, OrderKind
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.room import Room
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.scenario.run.paths import paths_to
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import Shown

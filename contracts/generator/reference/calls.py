@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 from contracts.generator.decisions import data_of
 from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
-from simulator.engine.scenario.run.clients import HttpClient
+from simulator.engine.clients.asynchronous import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.engine.text.json import JsonObject, dumps, loads
@@ -62,7 +62,8 @@ async def _play() -> Mapping[str, Example]:
     rows = {row.name: row for row in control_rows()}
     found: dict[str, Example] = {}
     application = create_app(Config(clock="manual"))
-    async with serving(application) as origin, HttpClient(origin) as http:
+    async with serving(application) as origin:
+        http = HttpClient(origin)
         known = {"origin": origin}
         headers: dict[str, str] = {}
         for step in data_of(FILE):

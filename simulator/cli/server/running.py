@@ -16,7 +16,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from simulator.cli.server.settings_file import upwards
-from simulator.engine.clients import trusted_hosts
+from simulator.engine.clients import guard
 
 DIRECTORY = Path(".rampsim") / "servers"
 _SECONDS = 1.0
@@ -75,7 +75,7 @@ def _read(note: Path) -> Running | None:
     try:
         said = json.loads(note.read_text("utf-8"))
         server = Running(str(said["url"]), int(said["pid"]), note)
-        trusted_hosts.check(server.url)  # the note may be part of a cloned repository
+        guard.check_host(server.url)  # the note may be part of a cloned repository
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if _lives(server.pid) and _listens(server.url):

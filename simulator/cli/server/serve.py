@@ -150,20 +150,20 @@ def _spans_of(runtime: Any) -> AbstractContextManager[None]:
 
 async def _open_store(runtime: Any, origin: str) -> None:
     """Load the worlds of the store. Exits if the store cannot be opened."""
-    if runtime.keeper is None:
+    if runtime.persistence is None:
         return
     from simulator.engine.durable.backend import StoreError
     from simulator.engine.server.config import ConfigError
 
-    runtime.keeper.reached_at(origin)
+    runtime.persistence.reached_at(origin)
     try:
-        await runtime.keeper.start()
+        await runtime.persistence.start()
     except StoreError as error:
         _refuse([f"--store: {error}"])
     except ConfigError as error:
         _refuse(error.problems)
-    if runtime.keeper.note:
-        say(f"The world default keeps its saved settings: {runtime.keeper.note}.")
+    if runtime.persistence.note:
+        say(f"The world default keeps its saved settings: {runtime.persistence.note}.")
 
 
 _ENDING_SECONDS = 5.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from simulator.cli.server.settings import CLIENT, SERVE, Setting
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients.guard import LiveKey
 from simulator.service import LIVE_KEYS
 
 NAME = "rampsim.toml"
@@ -139,7 +139,7 @@ def _brief(value: object) -> str:
 def _real_keys(where: str, value: object) -> list[str]:
     """Return the error for a value that contains a real live key, if it does."""
     try:
-        LIVE_KEYS.refuse_in(str(value), where)
+        LIVE_KEYS.check(str(value), where)
     except LiveKey as error:
         return [str(error)]
     return []

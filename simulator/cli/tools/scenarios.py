@@ -136,8 +136,8 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
     """Run the files in order and print each timeline. Raises ConnectionError if no server responds at `url`."""
     from contextlib import AsyncExitStack
 
+    from simulator.engine.clients.asynchronous import HttpClient
     from simulator.engine.scenario.run import runner
-    from simulator.engine.scenario.run.clients import HttpClient
     from simulator.engine.server.config import Config
     from simulator.engine.server.process import serving
     from simulator.host import create_app
@@ -148,7 +148,7 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
             origin, token = await stack.enter_async_context(serving(create_app(Config(clock="manual")))), ""
         else:
             origin = url
-        client = await stack.enter_async_context(HttpClient(origin, token))
+        client = HttpClient(origin, token)
         await client.request("GET", "/_simulator/health")
         for file in files:
             result = await runner.run(file, client, seed=seed)

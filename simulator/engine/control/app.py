@@ -36,9 +36,9 @@ from simulator.engine.server.http.messages import (
     write,
 )
 from simulator.engine.server.http.router import Router
-from simulator.engine.server.keeping import Unavailable
 from simulator.engine.server.running.chunks import Content, in_pieces
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.storage import Unavailable
 from simulator.engine.text.fields import parse
 from simulator.engine.text.json import dumps
 from simulator.kernel.dataclass import dataclass

@@ -20,7 +20,7 @@ from starlette.websockets import WebSocketClose
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.server import keeping
+from simulator.engine.server import storage
 from simulator.engine.server.endpoint import DEFECT, Endpoint
 from simulator.engine.server.http.hosts import Hosts, is_of_a_page
 from simulator.engine.server.http.inline import Begun
@@ -186,9 +186,9 @@ class AtOnce:
         self._calls = calls
 
     @property
-    def keeper(self) -> keeping.Keeper | None:
+    def persistence(self) -> storage.Persistence | None:
         """What an answer has to wait for before it leaves."""
-        return self._calls.runtime.keeper
+        return self._calls.runtime.persistence
 
     def way_of(self, scope: Scope) -> Way | None:
         """The way of a call that may go it once its body is whole: it is one of an interface, and not refused.
@@ -198,7 +198,7 @@ class AtOnce:
         """
         enter_world(scope, self._endpoint.bases)
         path = route_path(scope)
-        if self._calls.are_ending or (self.keeper is not None and self.keeper.refusal is not None):
+        if self._calls.are_ending or (self.persistence is not None and self.persistence.refusal is not None):
             return None
         if path.startswith(self._endpoint.bases):
             is_answered = not is_of_a_page(scope) and self._hosts.refusal(scope) is None
@@ -260,15 +260,15 @@ class ErrorBoundary:
             await self._app(scope, receive, send)
             return
         begun, calls = False, self._calls
-        keeper = calls.runtime.keeper if self._settles else None
-        if keeper is not None and keeping.is_of_the_server(scope["path"]):
-            keeper = None
-        generation = 0 if keeper is None else keeper.generation
+        persistence = calls.runtime.persistence if self._settles else None
+        if persistence is not None and storage.is_of_the_server(scope["path"]):
+            persistence = None
+        generation = 0 if persistence is None else persistence.generation
 
         async def sending(message: MutableMapping[str, Any]) -> None:
             nonlocal begun
-            if keeper is not None and not begun and not _is_stream(message):
-                await _settled(keeper, generation)
+            if persistence is not None and not begun and not _is_stream(message):
+                await _settled(persistence, generation)
             begun = True
             await send(message)
 
@@ -279,8 +279,8 @@ class ErrorBoundary:
         try:
             if calls.are_ending:
                 raise asyncio.CancelledError
-            if keeper is not None and keeper.refusal is not None:
-                raise keeping.Unavailable(keeper.refusal)
+            if persistence is not None and persistence.refusal is not None:
+                raise storage.Unavailable(persistence.refusal)
             await self._app(scope, receive, sending)
         except ClientDisconnect:
             pass
@@ -290,8 +290,8 @@ class ErrorBoundary:
             await (_abandon(scope) if begun else _say(scope, send, _STOPPING))
         except NoCut:
             raise
-        except keeping.Unavailable as error:
-            await (_abandon(scope) if begun else _say(scope, send, keeping.unavailable(scope["path"], str(error))))
+        except storage.Unavailable as error:
+            await (_abandon(scope) if begun else _say(scope, send, storage.unavailable(scope["path"], str(error))))
         except Exception:
             calls.runtime.log_defect()
             await (_abandon(scope) if begun else _say(scope, send, ApiError("internal_error", DEFECT)))
@@ -300,12 +300,12 @@ class ErrorBoundary:
                 calls.tasks.discard(task)
 
 
-async def _settled(keeper: keeping.Keeper, generation: int) -> None:
+async def _settled(persistence: storage.Persistence, generation: int) -> None:
     """Wait until what has happened is kept; Unavailable where it is not, or is thrown away meanwhile."""
-    if (unsettled := keeper.unsettled()) is not None:
+    if (unsettled := persistence.unsettled()) is not None:
         await asyncio.shield(unsettled)
-    if keeper.generation != generation:
-        raise keeping.Unavailable("what this call did was thrown away, because it could not be kept; nothing was done")
+    if persistence.generation != generation:
+        raise storage.Unavailable("what this call did was thrown away, because it could not be kept; nothing was done")
 
 
 def _is_stream(message: MutableMapping[str, Any]) -> bool:
@@ -315,7 +315,7 @@ def _is_stream(message: MutableMapping[str, Any]) -> bool:
 
 async def _say(scope: Scope, send: Send, error: ApiError | ControlError) -> None:
     headers = [(b"connection", b"close")]
-    headers += [(name.lower().encode(), value.encode()) for name, value in keeping.headers_of(error).items()]
+    headers += [(name.lower().encode(), value.encode()) for name, value in storage.headers_of(error).items()]
     await write_raw(scope, send, error.status, dumps(error.envelope()), "application/json", headers)
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from simulator.engine.insight.ended import EndedWorlds
-from simulator.engine.server import keeping
+from simulator.engine.server import storage
 from simulator.engine.server.http.router import Router
 from simulator.engine.server.running.driver import Driver
 from simulator.engine.server.telemetry import spans
@@ -52,12 +52,12 @@ class Watcher:
 class Runtime(Observer):
     """What keeps the worlds of a simulator going; the one object that control calls and the interface work with.
 
-    `router` finds the operations of the interface, `meter` counts its calls. `keeper` keeps the worlds beyond the
+    `router` finds the operations of the interface, `meter` counts its calls. `persistence` keeps the worlds beyond the
     process, if anybody does; `look_at` gives one as it is kept, to be shown alone, where worlds are shared. `folder`
     has the directories from which scenarios are read, if there are any.
     """
 
-    keeper: keeping.Keeper | None = None
+    persistence: storage.Persistence | None = None
     look_at: Callable[[str], Awaitable[World | None]] | None = None
 
     def __init__(
@@ -97,8 +97,8 @@ class Runtime(Observer):
             return
         self.courier.pump(world)
         self.driver.follow(world)
-        if self.keeper is not None:
-            self.keeper.changed(world)
+        if self.persistence is not None:
+            self.persistence.changed(world)
         self._tell_changed(world)
 
     def reported(self, world: World) -> None:
@@ -131,7 +131,7 @@ class Runtime(Observer):
     def detach(self, world: World) -> None:
         """A world has ended: stop its clock and cancel its attempts in flight."""
         self.driver.forget(world)
-        self.courier.forget(world)
+        self.courier.stop(world)
         self.ended_worlds.keep(world)
         self._begin_to_remember()
         for watcher in self.watchers:
@@ -141,7 +141,7 @@ class Runtime(Observer):
     def release(self, world: World) -> None:
         """A world lives here no more, and goes on elsewhere: nobody is told that it has ended."""
         self.driver.forget(world)
-        self.courier.forget(world)
+        self.courier.stop(world)
         self._tell_changed(world)
 
     async def remembered(self) -> None:
@@ -187,18 +187,18 @@ class Runtime(Observer):
 
     # The life of the server
 
-    def keep_with(self, keeper: keeping.Keeper) -> None:
+    def persist_with(self, persistence: storage.Persistence) -> None:
         """Let the worlds be kept by this one from now on."""
-        self.keeper = self.courier.keeping = keeper
+        self.persistence = self.courier.barrier = persistence
 
     async def wake(self, world_id: str) -> None:
         """Read a world that is at rest, so that it is in memory; Unavailable."""
-        if world_id in self.simulator.away and self.keeper is not None:
-            await self.keeper.wake(world_id)
+        if world_id in self.simulator.away and self.persistence is not None:
+            await self.persistence.wake(world_id)
 
     def world_ids(self) -> Sequence[str]:
         """The worlds of this server, those at rest included, oldest first."""
-        return list(self.simulator.worlds) if self.keeper is None else self.keeper.world_ids()
+        return list(self.simulator.worlds) if self.persistence is None else self.persistence.world_ids()
 
     @contextmanager
     def holding(self, world_id: str) -> Iterator[None]:
@@ -217,7 +217,7 @@ class Runtime(Observer):
 
     def unreadable(self, world_id: str) -> str | None:
         """Return why a world is set aside, or None if it is not."""
-        return None if self.keeper is None else self.keeper.unreadable.get(world_id)
+        return None if self.persistence is None else self.persistence.unreadable.get(world_id)
 
     def trace_with(self, tracing: spans.Tracing) -> None:
         """Tell somebody of every call and every attempt to deliver from now on."""
@@ -225,8 +225,8 @@ class Runtime(Observer):
 
     async def begin(self) -> None:
         """Begin to serve: the worlds that are kept are read; `start` where none are kept."""
-        if self.keeper is not None:
-            await self.keeper.start()
+        if self.persistence is not None:
+            await self.persistence.start()
         else:
             self.start()
         self._tasks = [asyncio.create_task(work()) for work in self._beside]
@@ -248,8 +248,8 @@ class Runtime(Observer):
 
     async def drain(self) -> None:
         """Let others go on with what they can, while calls are still answered."""
-        if self.keeper is not None:
-            await self.keeper.drain()
+        if self.persistence is not None:
+            await self.persistence.drain()
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -257,8 +257,8 @@ class Runtime(Observer):
         self.end_streams()
         self.driver.close()
         await self.courier.close()
-        if self.keeper is not None:
-            await self.keeper.close()
+        if self.persistence is not None:
+            await self.persistence.close()
 
     def log_defect(self) -> None:
         """Log the exception being handled, without the secrets its message may hold."""

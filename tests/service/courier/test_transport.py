@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from simulator.engine import webhooks
+from simulator.engine.clients.connecting import addresses_of
+from simulator.engine.clients.exchange import MAX_BODY_BYTES
 from simulator.engine.text.texts import headers_of
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier import transport as module
 from simulator.engine.webhooks.courier.courier import Courier
-from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES
 from simulator.engine.webhooks.courier.transport import HttpTransport, describe
 from tests.toy.seal import SIGNATURE
 from tests.unit.engine.webhooks.courier.test_courier import Owner
@@ -318,10 +319,10 @@ def test_a_refused_url_is_never_connected_to(url: str, policy: str) -> None:
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
-    async def addresses_of(host: str, port: int) -> list[tuple[str, int]]:
+    async def these(host: str, port: int) -> list[tuple[str, int]]:
         return [(address, socket.AF_INET6 if ":" in address else socket.AF_INET) for address in addresses]
 
-    monkeypatch.setattr(module, "addresses_of", addresses_of)
+    monkeypatch.setattr(module, "addresses_of", these)
 
 
 def test_a_name_that_resolves_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,7 +377,7 @@ def test_names_are_resolved_by_the_loop(monkeypatch: pytest.MonkeyPatch) -> None
             return answer
 
         monkeypatch.setattr(loop, "getaddrinfo", getaddrinfo)
-        return await module.addresses_of("receiver.example.com", 443)
+        return await addresses_of("receiver.example.com", 443)
 
     row = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
     assert run(scenario([row, row])) == [("93.184.216.34", socket.AF_INET)]

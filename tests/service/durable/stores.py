@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from simulator.engine.durable.backend import Batch, Sizes, StoreError
-from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.engine.durable.sqlite import SqliteStore
 from simulator.engine.server.app import Application
 from simulator.engine.server.process import serving
@@ -55,11 +55,11 @@ class SlowStore(SqliteStore):
         return await super().commit(batch)
 
 
-def keeper_of(application: Application) -> Keeper:
+def persistence_of(application: Application) -> PersistenceLayer:
     """What keeps the worlds of an application with a store."""
-    keeper = application.runtime.keeper
-    assert isinstance(keeper, Keeper)
-    return keeper
+    persistence = application.runtime.persistence
+    assert isinstance(persistence, PersistenceLayer)
+    return persistence
 
 
 class Kept:
@@ -91,7 +91,7 @@ async def over_store(path: Path, transport: Transport | None = None) -> AsyncIte
     def make_default() -> None:
         simulator.create_world(Blueprint("default", 1))
 
-    runtime.keep_with(Keeper(runtime, store, make_default, retry_seconds=0.01))
+    runtime.persist_with(PersistenceLayer(runtime, store, make_default, retry_seconds=0.01))
     application = application_of(runtime)
     async with serving(application) as origin, async_client(timeout=20) as client:
         try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.durable import stored_world as bookkeeping
+from simulator.engine.durable import stored_world
 from tests.service.durable.crashing import as_killed, document, kept
 from tests.service.durable.stores import Kept, play
 from tests.support import QUOTE, eventually
@@ -24,8 +24,8 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries are many soon."""
-    monkeypatch.setattr(bookkeeping, "COMPACT_BYTES", 20_000)
-    monkeypatch.setattr(bookkeeping, "COMPACT_TIMES", 0)
+    monkeypatch.setattr(stored_world, "COMPACT_BYTES", 20_000)
+    monkeypatch.setattr(stored_world, "COMPACT_TIMES", 0)
 
 
 def asked(path: Path, query: str) -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from simulator.engine.durable import notifications
-from tests.service.durable.stores import Kept, keeper_of, over_store, play, turns
+from simulator.engine.durable import last_used
+from tests.service.durable.stores import Kept, over_store, persistence_of, play, turns
 from tests.service.durable.test_sharing import Here, run
 from tests.support import QUOTE
 
@@ -56,7 +56,7 @@ def test_a_restart_is_no_use_of_a_world(tmp_path: Path) -> None:
 
 def known(kept: Kept, world: str) -> Any:
     """What the keeper knows of a world."""
-    return keeper_of(kept.application)._kept[world]
+    return persistence_of(kept.application)._tracked[world]
 
 
 def used_ms(path: Path) -> dict[str, int]:
@@ -74,7 +74,7 @@ def test_what_only_reads_is_a_use_that_is_kept_at_the_end(tmp_path: Path) -> Non
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE worlds SET used_ms = 1")
         connection.close()
-        known(kept, "team").used_ms -= 2 * notifications.SLACK_MS
+        known(kept, "team").used_ms -= 2 * last_used.SLACK_MS
         await kept.client.get(f"{kept.origin}/_simulator/clock", headers={"X-Simulator-World": "team"})
 
     play(path, make)
@@ -88,7 +88,7 @@ def test_the_first_write_after_a_while_tells_of_the_use(tmp_path: Path) -> None:
         before = len([batch for batch in kept.store.batches if batch.uses])
         await kept.api("POST", "/quotes", QUOTE)
         assert len([batch for batch in kept.store.batches if batch.uses]) == before
-        known(kept, "default").used_ms -= int(2 * notifications.USES_SECONDS * 1000)
+        known(kept, "default").used_ms -= int(2 * last_used.USES_SECONDS * 1000)
         await kept.api("POST", "/quotes", QUOTE)
         (use,) = kept.store.batches[-1].uses.values()
         assert use.objects == 5
@@ -98,11 +98,11 @@ def test_the_first_write_after_a_while_tells_of_the_use(tmp_path: Path) -> None:
 
 
 def test_now_and_then_it_looks_for_worlds_that_were_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notifications, "USES_SECONDS", 0.01)
+    monkeypatch.setattr(last_used, "USES_SECONDS", 0.01)
 
     async def act(kept: Kept) -> None:
         await kept.control("GET", "/clock")
-        known(kept, "default").used_ms -= 2 * notifications.SLACK_MS
+        known(kept, "default").used_ms -= 2 * last_used.SLACK_MS
         while not any(batch.uses and not batch.changes for batch in kept.store.batches):
             await asyncio.sleep(0)
 
@@ -111,24 +111,24 @@ def test_now_and_then_it_looks_for_worlds_that_were_used(tmp_path: Path, monkeyp
 
 def test_the_lag_is_the_age_of_what_waits_longest(tmp_path: Path) -> None:
     async def act(kept: Kept) -> None:
-        keeper = kept.application.runtime.keeper
-        assert keeper is not None
+        persistence = kept.application.runtime.persistence
+        assert persistence is not None
         await kept.control("GET", "/clock")
-        assert keeper.lag_seconds() == 0
+        assert persistence.lag_seconds() == 0
         kept.store.hold()
         first = asyncio.create_task(kept.api("POST", "/quotes", QUOTE))
         await kept.store.begun.wait()
-        lag = keeper.lag_seconds()
+        lag = persistence.lag_seconds()
         assert lag > 0
         second = asyncio.create_task(kept.control("POST", "/advance", {"by": "1s"}))
         await turns()
-        assert keeper.lag_seconds() > lag
+        assert persistence.lag_seconds() > lag
         page = (await kept.control("GET", "/metrics")).text
         (line,) = [row for row in page.splitlines() if row.startswith("rampsim_journal_lag_seconds ")]
         assert float(line.split()[1]) > lag
         kept.store.let_go()
         await asyncio.gather(first, second)
-        assert keeper.lag_seconds() == 0
+        assert persistence.lag_seconds() == 0
 
     play(tmp_path / "worlds.db", act)
 

@@ -12,8 +12,8 @@ import pytest
 from simulator.engine.durable.backend import (
     Batch,
     Change,
-    SnapshotForgotten,
-    SnapshotKept,
+    SnapshotDeleted,
+    SnapshotSaved,
     StoreDamaged,
     StoreNewer,
     WorldBegan,
@@ -74,7 +74,7 @@ def test_what_was_committed_is_read_back(database: str) -> None:
         assert (await one.claim("w", creates=True)).outcome == "granted"
         await one.commit(batch(began("w", b"head", b"rows"), tokens_issued=b"7"))
         await one.commit(batch(changed("w", 2, b"second")))
-        sizes = await one.commit(batch(changed("w", 3, b"third!"), SnapshotKept("s", "w", lambda: iter([b"kept"]))))
+        sizes = await one.commit(batch(changed("w", 3, b"third!"), SnapshotSaved("s", "w", lambda: iter([b"kept"]))))
         assert (sizes.bases, sizes.entries) == ({}, {"w": 6})
         await one.release("w")
         claim = await two.claim("w", creates=False)
@@ -82,7 +82,7 @@ def test_what_was_committed_is_read_back(database: str) -> None:
         stored = await two.load("w")
         assert (stored.number, stored.parts, stored.entries) == (3, [b"head", b"rows"], [b"second", b"third!"])
         assert stored.snapshots == [[b"kept"]]
-        await two.commit(batch(SnapshotForgotten("s"), changed("w", 4, b"4"), tokens_issued=b"5"))
+        await two.commit(batch(SnapshotDeleted("s"), changed("w", 4, b"4"), tokens_issued=b"5"))
         assert (await two.load("w")).snapshots == []
         assert await two.server() == {"tokens_issued": b"7"}, "it never goes back"
         assert await one.all_worlds() == [("w", True)], "somebody has it"
@@ -271,7 +271,7 @@ def test_entries_are_folded_into_a_base(database: str) -> None:
 def test_a_database_of_something_else_or_of_a_newer_version_is_left_alone(database: str) -> None:
     async def play() -> None:
         await ask(database, "CREATE SCHEMA rampsim")
-        with pytest.raises(StoreDamaged, match="something else"):
+        with pytest.raises(StoreDamaged, match="is not rampsim"):
             await PostgresStore(database, "one").open()
         await ask(database, "DROP SCHEMA rampsim")
         store = PostgresStore(database, "one")
@@ -298,8 +298,8 @@ def test_replicas_that_begin_at_once_make_the_tables_once(database: str) -> None
     ("url", "told"),
     [
         ("postgresql://rampsim@127.0.0.1:1/postgres", "cannot be reached"),
-        ("postgresql://rampsim@{server}/nowhere", 'database "nowhere" does not exist.*look at user'),
-        ("postgresql://nobody@{server}/postgres", 'role "nobody" does not exist.*look at user'),
+        ("postgresql://rampsim@{server}/nowhere", 'database "nowhere" does not exist.*check user'),
+        ("postgresql://nobody@{server}/postgres", 'role "nobody" does not exist.*check user'),
     ],
 )
 def test_a_database_that_cannot_be_used_is_told_of(postgres_url: str, url: str, told: str) -> None:

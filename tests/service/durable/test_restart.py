@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.durable import keeper as keepers
-from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable import persistence as persistence
+from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.kernel.clock import parse_timestamp
 from tests.remote import Remote
 from tests.service.durable.crashing import as_killed, document, kept, loopback, seen
@@ -242,8 +242,8 @@ def test_a_running_clock_goes_on_and_fires_what_fell_due_at_its_moment(
     path: Path, clock: str, rate: int, minutes: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wall = Walls()
-    monkeypatch.setattr(keepers, "wall_clock_ms", wall)
-    monkeypatch.setitem(Keeper.__init__.__kwdefaults__, "wall_clock_ms", wall)  # type: ignore[arg-type]  # a method has them
+    monkeypatch.setattr(persistence, "wall_clock_ms", wall)
+    monkeypatch.setitem(PersistenceLayer.__init__.__kwdefaults__, "wall_clock_ms", wall)  # type: ignore[arg-type]  # a method has them
     with kept(path) as (world, _):
         world.control("PUT", "/clock", {"mode": clock, "rate": rate})
         quote = world.api("POST", "/quotes", QUOTE).body

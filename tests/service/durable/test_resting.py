@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from simulator.engine.durable import resting
-from simulator.engine.durable.resting import RestingKeeper
+from simulator.engine.durable.resting import FilePersistence
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
@@ -157,8 +157,8 @@ class Bench:
 
     def __init__(self, application: Application, origin: str, http: httpx.AsyncClient) -> None:
         self.application, self.origin, self.http = application, origin, http
-        assert isinstance(application.runtime.keeper, RestingKeeper)
-        self.keeper = application.runtime.keeper
+        assert isinstance(application.runtime.persistence, FilePersistence)
+        self.persistence = application.runtime.persistence
 
     async def control(self, method: str, path: str, json: Any = None, world: str = "other") -> httpx.Response:
         return await self.http.request(
@@ -166,9 +166,9 @@ class Bench:
         )
 
     async def rest(self) -> None:
-        self.keeper.idle_seconds = 0
-        await self.keeper.look()
-        self.keeper.idle_seconds = 60
+        self.persistence.idle_seconds = 0
+        await self.persistence.look()
+        self.persistence.idle_seconds = 60
 
 
 def play(path: Path, act: Callable[[Bench], Awaitable[None]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_idle_worlds_rest_and_default_stays(path: Path, monkeypatch: pytest.Monk
     async def act(bench: Bench) -> None:
         (await bench.control("POST", "/worlds", {"id": "other"}, "default")).raise_for_status()
         before = (await bench.control("GET", "/state")).content
-        await bench.keeper.look()
+        await bench.persistence.look()
         assert in_memory(bench.application) == ["default", "other"], "nobody has left it for long enough"
         await bench.rest()
         assert in_memory(bench.application) == ["default"]
@@ -229,15 +229,15 @@ def test_running_world_wakes_when_its_timer_is_due(path: Path, monkeypatch: pyte
         assert quote.status_code == 201
         await bench.rest()
         assert in_memory(bench.application) == ["default"]
-        card = bench.keeper.at_rest["other"]
+        card = bench.persistence.at_rest["other"]
         assert card.wakes_at_ms is not None
         wakes_at_ms = card.wakes_at_ms
-        monkeypatch.setattr(bench.keeper, "_wall_clock_ms", lambda: wakes_at_ms - 1)
-        await bench.keeper.look()
+        monkeypatch.setattr(bench.persistence, "_wall_clock_ms", lambda: wakes_at_ms - 1)
+        await bench.persistence.look()
         assert in_memory(bench.application) == ["default"]
-        for part in (bench.keeper, bench.keeper._loader):
+        for part in (bench.persistence, bench.persistence._loader):
             monkeypatch.setattr(part, "_wall_clock_ms", lambda: wakes_at_ms + 1000)
-        await bench.keeper.look()
+        await bench.persistence.look()
         assert in_memory(bench.application) == ["default", "other"]
         shown = (await bench.control("GET", f"/resources/{quote.json()['id']}")).json()
         assert shown["resource"]["status"] == "expired"
@@ -249,13 +249,13 @@ def test_calls_that_come_at_once_read_a_world_once(path: Path, monkeypatch: pyte
     async def act(bench: Bench) -> None:
         (await bench.control("POST", "/worlds", {"id": "other"}, "default")).raise_for_status()
         await bench.rest()
-        loads, load = [], bench.keeper._store.load
+        loads, load = [], bench.persistence._store.load
 
         async def counted(world: str) -> Any:
             loads.append(world)
             return await load(world)
 
-        monkeypatch.setattr(bench.keeper._store, "load", counted)
+        monkeypatch.setattr(bench.persistence._store, "load", counted)
         answers = await asyncio.gather(*(bench.control("GET", "/clock") for _ in range(10)))
         assert [answer.status_code for answer in answers] == [200] * 10
         assert loads == ["other"]

@@ -22,7 +22,7 @@ from simulator.engine.worlds.settings import DEFAULTS
 from tests.places import ROOT
 from tests.remote import TLS, new_client, running
 from tests.service.durable.crashing import document, kept, url_of
-from tests.service.durable.stores import keeper_of
+from tests.service.durable.stores import persistence_of
 from tests.support import KEYS, QUOTE
 from tests.tools.cli.test_serve import process, serve
 
@@ -137,16 +137,16 @@ def test_a_world_that_is_kept_wins_over_a_document_and_the_server_says_so(path: 
     state = path.with_name("world.json")
     with kept(path) as (world, application):
         state.write_text(json.dumps(document(world)), "utf-8")
-        assert application.runtime.keeper is not None
+        assert application.runtime.persistence is not None
     with kept(path, state=state) as (_, application):
-        assert keeper_of(application).note == f"--state '{state}' was not read"
+        assert persistence_of(application).note == f"--state '{state}' was not read"
     with kept(path.with_name("other.db"), state=state) as (_, application):
-        assert keeper_of(application).note == ""
+        assert persistence_of(application).note == ""
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     told = refusal_of("--store", url_of(tmp_path / "no" / "worlds.db"))
-    assert f"there is no directory '{tmp_path / 'no'}'" in told
+    assert f"the directory '{tmp_path / 'no'}' does not exist" in told
     assert "is a directory" in refusal_of("--store", url_of(tmp_path))
 
 
@@ -160,7 +160,7 @@ def same_after(path: Path, *words: str) -> str:
 
 def test_a_file_that_is_no_database(path: Path) -> None:
     path.write_bytes(b"name: rain\n" * 500)
-    assert "is damaged, or no store at all (file is not a database)" in same_after(path)
+    assert "is damaged or not a store (file is not a database)" in same_after(path)
 
 
 def test_a_database_of_something_else(path: Path) -> None:
@@ -256,7 +256,7 @@ def test_start_on_a_full_disk_says_so(path: Path) -> None:
         [sys.executable, "-c", FULL_START, url_of(path)], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2
-    assert f"there is no room left for '{path}'" in done.stderr
+    assert f"there is no space left for '{path}'" in done.stderr
 
 
 def test_a_file_with_a_torn_page(path: Path) -> None:

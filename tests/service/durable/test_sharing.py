@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.engine.durable.shared.sharing import SharedKeeper
+from simulator.engine.durable.shared.sharing import ReplicaPersistence
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import open_socket, origin_of, serving
@@ -25,9 +25,9 @@ class Here:
 
     def __init__(self, application: Application, http: httpx.AsyncClient) -> None:
         self.application, self.http = application, http
-        keeper = application.runtime.keeper
-        assert isinstance(keeper, SharedKeeper)
-        self.sharing = keeper.sharing
+        persistence = application.runtime.persistence
+        assert isinstance(persistence, ReplicaPersistence)
+        self.sharing = persistence.sharing
 
     async def sign_in(self) -> None:
         made = await self.http.post("/v1/auth/token", json=KEYS)
@@ -86,7 +86,7 @@ def test_a_world_that_nobody_uses_is_let_go_of_with_all_it_has(database: str) ->
         one.sharing.idle_seconds = 0
         await released.wait()
         assert one.sharing.machine.owned() == []
-        assert list(one.sharing.keeper._simulator.worlds) == []
+        assert list(one.sharing.persistence._simulator.worlds) == []
         one.sharing.idle_seconds = 60
         assert await one.get(f"/v1/quotes/{made['id']}") == made
         assert (await one.get("/_simulator/snapshots"))["data"] == [snapshot]
@@ -108,7 +108,7 @@ def test_a_server_that_hands_its_worlds_over_is_not_ready(database: str) -> None
         assert await two.get(f"/v1/quotes/{made['id']}") == made
         await two.sharing.drain()
         refused = await one.http.get("/_simulator/worlds/nobody")
-        assert (refused.status_code, "this replica stops" in refused.text) == (503, True)
+        assert (refused.status_code, "this replica is stopping" in refused.text) == (503, True)
 
     run(database, 2, play)
 
@@ -165,7 +165,7 @@ def test_what_was_under_way_at_an_owner_that_is_lost_is_told_of_or_made_again_un
         async with one.sharing.store._session.use() as connection:
             connection.terminate()
         told = await without
-        assert (told.status_code, "was carried out or it was not" in told.text) == (503, True)
+        assert (told.status_code, "was carried out, or it was not" in told.text) == (503, True)
         made = await under
         assert made.status_code == 201
         assert (await two.post("/v1/quotes", QUOTE, **{"Idempotency-Key": "once"})) == made.json()

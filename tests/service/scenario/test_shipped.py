@@ -10,9 +10,9 @@ import jsonschema_rs
 import pytest
 
 from contracts.generator.scenario_schema import json_schema
+from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.files.shipped import shipped_directory
-from simulator.engine.scenario.run.clients import AsgiClient, Reply
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.host import Simulator, create_app

@@ -10,8 +10,8 @@ import pytest
 from typing_extensions import is_typeddict
 
 from simulator.contract.serving import CONTRACT_ROWS
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.control.operation import ControlOperation
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.http.router import Router

@@ -11,7 +11,7 @@ import pytest
 
 from contracts.generator.openapi import operations
 from simulator.contract.files import contracts_directory
-from simulator.engine.scenario.run.clients import HttpClient
+from simulator.engine.clients.asynchronous import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.engine.text.json import JsonObject, loads
@@ -77,7 +77,8 @@ def received() -> list[JsonObject]:
     """What a real inbox got: the request of the registration, and an event."""
 
     async def go() -> list[JsonObject]:
-        async with serving(create_app(Config())) as origin, HttpClient(origin) as client:
+        async with serving(create_app(Config())) as origin:
+            client = HttpClient(origin)
             token = (await client.request("POST", "/v1/auth/token", KEYS)).body["access_token"]
             mine = {"Authorization": f"Bearer {token}"}
             hook = {"url": f"{origin}/_simulator/inbox/shop", "events": ["*"]}

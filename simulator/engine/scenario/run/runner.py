@@ -13,11 +13,11 @@ from urllib.parse import quote, urlsplit
 from pydantic import TypeAdapter
 
 from simulator.engine.clients.address import CONTROL_BASE, inbox_path
+from simulator.engine.clients.asynchronous import Client, Reply
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.language.parts import Tests
 from simulator.engine.scenario.play.filling import NoValue, fill, value_at
 from simulator.engine.scenario.play.matching import ABSENT, dig, passes
-from simulator.engine.scenario.run.clients import Client, Reply
 from simulator.engine.scenario.run.drive import (
     Advance,
     DriveAction,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.engine.server import keeping
+from simulator.engine.server import storage
 from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import Request
 from simulator.engine.server.runtime import Runtime
@@ -16,19 +16,19 @@ async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outg
 
     No world journals the refusal: it is not the service's. A world at rest is read first. Unavailable.
     """
-    keeper = runtime.keeper
-    if keeper is None:
+    persistence = runtime.persistence
+    if persistence is None:
         return None
     credential = request.credential if is_known else ""
     world_id = runtime.simulator.directory.get(credential, DEFAULT_WORLD)
     await runtime.wake(world_id)
-    if world_id not in keeper.unreadable and world_id not in runtime.simulator.worlds:
+    if world_id not in persistence.unreadable and world_id not in runtime.simulator.worlds:
         world_id = DEFAULT_WORLD  # a credential of a world that has ended
-    why = keeper.unreadable.get(world_id)
+    why = persistence.unreadable.get(world_id)
     if why is None:
         return None
-    error = keeping.unreadable_error(request.path, world_id, why)
-    return Outgoing(error.status, dumps(error.envelope()), keeping.headers_of(error))
+    error = storage.unreadable_error(request.path, world_id, why)
+    return Outgoing(error.status, dumps(error.envelope()), storage.headers_of(error))
 
 
 def world_of(simulator: Simulator, request: Request, *, is_known: bool) -> World:

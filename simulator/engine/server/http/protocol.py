@@ -21,7 +21,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 from simulator.engine.rows.error import ApiError
-from simulator.engine.server import keeping
+from simulator.engine.server import storage
 from simulator.engine.server.http.messages import CUT, OPENED_AT, WITHOUT_BODY, Outgoing, header_lines
 from simulator.engine.server.running.chunks import PIECE, Content
 from simulator.engine.text.json import dumps
@@ -154,8 +154,10 @@ class BoundedProtocol(HttpToolsProtocol):
         if outgoing is None or raw is None or self.flow.write_paused:
             self._by_asgi(cycle, at_once.rest_of(way))
             return
-        keeper = at_once.keeper
-        unsettled = None if keeper is None or keeping.is_of_the_server(cycle.scope["path"]) else keeper.unsettled()
+        persistence = at_once.persistence
+        unsettled = (
+            None if persistence is None or storage.is_of_the_server(cycle.scope["path"]) else persistence.unsettled()
+        )
         if unsettled is None:
             self._send(cycle, raw)
         else:
@@ -171,8 +173,8 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         error = kept.exception()
         if error is not None:
-            refusal = keeping.unavailable(cycle.scope["path"], str(error))
-            outgoing = Outgoing(refusal.status, dumps(refusal.envelope()), keeping.headers_of(refusal))
+            refusal = storage.unavailable(cycle.scope["path"], str(error))
+            outgoing = Outgoing(refusal.status, dumps(refusal.envelope()), storage.headers_of(refusal))
         if error is not None or not cycle.keep_alive:  # the server has begun to stop meanwhile, and says so
             raw = _written(cycle, outgoing) or raw
         self._send(cycle, raw)

@@ -1,30 +1,32 @@
-"""Finding endpoints and deliveries, also those of deleted endpoints (decisions W11 and W12)."""
+"""Finding endpoints, deliveries and planned retries, including those of deleted endpoints (decisions W5, W11, W12)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 from simulator.engine.records.conditions import field_getter, field_in, newest_of
 from simulator.engine.records.records import find
-from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Delivery, Webhook, delivery_id
+from simulator.engine.rows.service import signing_of
+from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, PLANNED, Delivery, Webhook, delivery_id
 from simulator.kernel.journal import newest
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 
 
 def endpoints(world: World, environment: str) -> Table[Webhook]:
-    """The registered endpoints of one environment, oldest first."""
+    """Return the endpoints of one environment, oldest first."""
     return world.store[ENDPOINTS.of(environment)]
 
 
 def endpoint_of(world: World, endpoint_id: str) -> Webhook | None:
-    """The endpoint with this id, a deleted one too; None when the world never had it."""
+    """Return the endpoint with this id, even a deleted one, or None if the world never had it."""
     found = find(world, endpoint_id)
     return found if isinstance(found, Webhook) else None
 
 
 def deliveries_of(world: World, endpoint_id: str) -> Table[Delivery]:
-    """The deliveries of one endpoint, in the order of their answers."""
+    """Return the deliveries of one endpoint, in the order in which they were answered."""
     return world.store[DELIVERIES.of(owner=endpoint_id)]
 
 
@@ -37,7 +39,7 @@ def all_deliveries(
     event_type: str | None = None,
     limit: int | None = None,
 ) -> list[Delivery]:
-    """The newest `limit` deliveries (None: all) of the world that fit, oldest first; deleted endpoints included."""
+    """Return the newest `limit` deliveries of a world that match (None: all), oldest first."""
     wanted = {"event_id": event_id, "status": status, "event_type": event_type}
     conditions = [field_in(name, value) for name, value in wanted.items() if value is not None]
     ids = [one for one in _every_endpoint_id(world, world.environments) if endpoint_id in (None, one)]
@@ -48,16 +50,14 @@ def all_deliveries(
 
 
 def delivery_of(world: World, identifier: str) -> Delivery | None:
-    """The delivery with this id, None when there is none."""
-    found = (
-        deliveries_of(world, endpoint_id).get(identifier)
-        for endpoint_id in _every_endpoint_id(world, world.environments)
-    )
-    return next((one for one in found if one is not None), None)
+    """Return the delivery with this id, or None if there is none."""
+    tables = (deliveries_of(world, endpoint_id) for endpoint_id in _every_endpoint_id(world, world.environments))
+    return next((made[identifier] for made in tables if identifier in made), None)
 
 
 def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
-    """The deliveries of these events of one environment, oldest first; they are looked up, not searched for."""
+    """Return the deliveries of some events of one environment, oldest first."""
+    # Ids of deliveries are derived, so each is one look-up. A search would read all deliveries of the world.
     ids, found = _every_endpoint_id(world, (environment,)), []
     for event_id in event_ids:
         for endpoint_id in ids:
@@ -66,6 +66,21 @@ def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -
                 found.append(delivery)
                 number += 1
     return sorted(found, key=field_getter("sequence"))
+
+
+def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]:
+    """Return the times in milliseconds at which an event is tried again at an endpoint if each attempt fails at once.
+
+    An attempt that a fault delays counts, with the retries after it.
+    """
+    delays_ms = signing_of(world).retry_delays_ms(world)
+    found: list[int] = []
+    for row in world.store[PLANNED.of(owner=endpoint_id)].values():
+        if row.pending.event_id == event_id:
+            (timer,) = world.agenda.in_firing_order((row.timer,))
+            ahead = () if row.pending.stage is None else delays_ms[row.pending.stage :]
+            found += accumulate(ahead, initial=timer.due_at_ms)
+    return sorted(found)
 
 
 def _every_endpoint_id(world: World, environments: Iterable[str]) -> list[str]:

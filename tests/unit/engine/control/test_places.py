@@ -8,10 +8,10 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from contracts.generator import control
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.control.app import ControlInterface
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, any_text
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.app import Application
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.fields import Body

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.scenario.play.filling import NoValue, fill
-from simulator.engine.scenario.run.clients import AsgiClient, Reply
 from simulator.engine.scenario.run.results import Check, RunResult
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.worlds.setting_model import Settings

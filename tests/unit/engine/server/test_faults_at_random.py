@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.engine import webhooks
-from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.simulator import Blueprint

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.scenario.files.folder import FolderProblem
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config, ConfigError
 from simulator.engine.server.running import folders

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from simulator.engine import webhooks
+from simulator.engine.clients.exchange import Headers
 from simulator.engine.rows.operation import Probe
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
-from simulator.engine.webhooks.courier.exchange import Headers
 from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
@@ -295,7 +295,7 @@ def test_nothing_of_a_world_that_lives_no_more_is_sent() -> None:
         world = open_world(2)
         courier, transport = courier_with()
         courier.pump(world)
-        courier.forget(world)
+        courier.stop(world)
         assert await courier.settle(world) == 0
         happen(world)
         courier.pump(world)

@@ -1,7 +1,8 @@
-"""The keeper: hears what worlds write and has it kept, all of a turn of the event loop at once, before anybody is told.
+"""The persistence layer: every write of a world is in the store before anybody outside learns of it.
 
-While one batch is being written the next one gathers. What cannot be written is taken back: the worlds in memory are
-thrown away, everybody who waits is refused, and nothing is answered until the store works again and they are read anew.
+The writes of one turn of the event loop become one batch. While a batch is being written, the next one gathers. If a
+batch cannot be written, the worlds in memory are thrown away and all waiters are refused. Nothing is served until the
+store works again and the worlds are read from it.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from simulator.engine.durable.backend import (
     StoreError,
 )
 from simulator.engine.durable.gathering import Batches
+from simulator.engine.durable.last_used import LastUsedWriter
 from simulator.engine.durable.loading import WorldLoader
-from simulator.engine.durable.notifications import KeptUses
-from simulator.engine.durable.stored_world import Folding, Kept, refuse
-from simulator.engine.server.keeping import RETRY_SECONDS, RawPiece, Use
+from simulator.engine.durable.stored_world import Folding, TrackedWorld, refuse
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.storage import RETRY_SECONDS, RawPiece, Use
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds.observer import Observer
@@ -34,12 +35,11 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 _log = logging.getLogger(__name__)
 
 
-class Keeper(Observer):
-    """Keeps the worlds of a server with a backend. `make_default` makes the world that a store has at first.
+class PersistenceLayer(Observer):
+    """Saves the worlds of a server in a backend.
 
-    `otherwise` tells how the one that is kept differs from what was asked for at the start; `note` is what it told.
-    `retry_seconds`: how long it waits before it tries a store again that has failed. `opened` is called whenever the
-    store has been opened and read, and `failed` when what was read of it has been thrown away.
+    `make_default` creates the world `default` of a new store. `otherwise` describes how a saved world differs from the
+    flags of the server. `retry_seconds` is the interval between attempts to open a store that has failed.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Keeper(Observer):
         runtime: Runtime,
         backend: Backend,
         make_default: Callable[[], None],
-        otherwise: Callable[[Blueprint], str] = lambda kept: "",
+        otherwise: Callable[[Blueprint], str] = lambda saved: "",
         *,
         wall_clock_ms: Callable[[], int] = wall_clock_ms,
         retry_seconds: float = RETRY_SECONDS,
@@ -55,91 +55,95 @@ class Keeper(Observer):
         self.refusal: str | None = "the store has not been opened yet."
         self.generation = 0
         self.opened: Callable[[], None] = lambda: None
+        """Called whenever the store was opened and read."""
         self.failed: Callable[[], None] = lambda: None
+        """Called when the worlds in memory were thrown away."""
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._backend = backend
         self._make_default = make_default
         self._otherwise = otherwise
         self.note = ""
+        """The result of `otherwise` for the world `default`."""
         self._wall_clock_ms = wall_clock_ms
         self._retry_seconds = retry_seconds
         self._contents: Contents = contents_of(self._simulator.tables, self._simulator.wiring.environments)
-        self._kept: dict[str, Kept] = {}
-        self._batches = Batches(self._simulator, runtime.driver, self._contents, self._kept, wall_clock_ms)
+        self._tracked: dict[str, TrackedWorld] = {}
+        self._batches = Batches(self._simulator, runtime.driver, self._contents, self._tracked, wall_clock_ms)
         self._next: asyncio.Future[None] | None = None
         self._committing: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_open = False
-        self._uses = KeptUses(self._kept, runtime.meter.uses, wall_clock_ms, self._gather_soon)
+        self._uses = LastUsedWriter(self._tracked, runtime.meter.uses, wall_clock_ms, self._gather_soon)
         self._loader = WorldLoader(
-            runtime, backend, self._contents, self._kept, self._batches, self._uses, self._note, wall_clock_ms
+            runtime, backend, self._contents, self._tracked, self._batches, self._uses, self._note, wall_clock_ms
         )
         self.unreadable = self._loader.unreadable
         self._simulator.away = self.unreadable
         self._gathers_since = self._commits_since = 0.0
         self._simulator.observe(self)
 
-    # What the server asks
+    # Called by the server
 
     def unsettled(self) -> asyncio.Future[None] | None:
-        """See `Keeping`."""
+        """See `WriteBarrier`."""
         if self.refusal is None:
-            if self._backend.is_shared:  # what only reads has to be confirmed, too
+            if self._backend.is_shared:  # a response that only reads must be confirmed, too: see `Backend.is_shared`
                 self._gather_soon()
+            # The gathering batch, if there is one, is written after the one being committed. So it covers both.
             return self._next or self._committing
         refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         refuse(refused, self.refusal)
         return refused
 
     def changed(self, world: World) -> None:
-        """Note where a clock was set or moved; what a world writes is heard of by itself."""
-        kept = self._kept.get(world.id)
-        if kept is not None and kept.world is world and world.id not in self._batches.dirty:
+        """Save a world whose clock was set or moved. The store of a world reports other writes by itself."""
+        tracked = self._tracked.get(world.id)
+        if tracked is not None and tracked.world is world and world.id not in self._batches.dirty:
             present_ms = self._runtime.driver.present_ms(world)
-            if kept.clock_was_set(present_ms, self._wall_clock_ms()):
+            if tracked.clock_was_set(present_ms, self._wall_clock_ms()):
                 self._note(world.id)
 
     def lag_seconds(self) -> float:
-        """See `Keeping`."""
+        """See `WriteBarrier`."""
         if self._committing is not None:
             return perf_counter() - self._commits_since
         return perf_counter() - self._gathers_since if self._next is not None else 0.0
 
     async def uses(self) -> Mapping[str, Use]:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         return await self._backend.uses()
 
     def world_ids(self) -> Sequence[str]:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         return list(self._simulator.worlds)
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
-        """All that is here is in memory."""
+        """Return None: all worlds are in memory."""
 
     async def wake(self, world_id: str) -> None:
-        """All that is here is in memory."""
+        """Do nothing: all worlds are in memory."""
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """All that is here is in memory."""
+        """Do nothing: all worlds are in memory."""
 
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         return await self._backend.raw(world_id)
 
     def delete_unreadable(self, world_id: str) -> None:
-        """See `Keeper` of `server.keeping`."""
-        self._loader.forget_unreadable(world_id)
+        """See `storage.Persistence`."""
+        self._loader.drop_unreadable(world_id)
         self._batches.wiped[world_id] = None
         self._note(world_id)
         if world_id == DEFAULT_WORLD:
             self._make_default()
 
     def reached_at(self, origin: str) -> None:
-        """Nobody else has to know."""
+        """Do nothing: no other server needs the address."""
 
     async def start(self) -> None:
-        """Open the store, and let live what it keeps; StoreError. A second call does nothing."""
+        """Open the store and read its worlds. Raise StoreError. A second call does nothing."""
         if self._is_open:
             return
         await self._backend.open()
@@ -152,14 +156,13 @@ class Keeper(Observer):
 
     @property
     def is_leaving(self) -> bool:
-        """Nobody else would answer."""
         return False
 
     async def drain(self) -> None:
-        """Nobody else has these worlds."""
+        """Do nothing: no other server can take these worlds."""
 
     async def close(self) -> None:
-        """Write what is left, and let go of the store."""
+        """Save all writes, and close the store."""
         if not self._is_open:
             return
         self._uses.tell()
@@ -180,56 +183,58 @@ class Keeper(Observer):
         while self.refusal is None and (left := self._next or self._committing) is not None:
             await asyncio.wait({left})
 
-    # What the simulator tells
+    # Called by the simulator
 
     def attach(self, world: World) -> None:
-        """A world begins: all of it is to be written. One that was just read is known already."""
+        """Save a new world. A world that was just read is tracked already."""
         if self.unreadable.pop(world.id, None) is not None:
             self._batches.wiped[world.id] = None
-        kept = self._kept.get(world.id)
-        if kept is None or kept.world is not world:
-            self._kept[world.id] = Kept(world, self._batches.ended.pop(world.id, 0) + 1, self._note)
+        tracked = self._tracked.get(world.id)
+        if tracked is None or tracked.world is not world:
+            self._tracked[world.id] = TrackedWorld(world, self._batches.ended.pop(world.id, 0) + 1, self._note)
             self._note(world.id)
 
     def detach(self, world: World) -> None:
-        """A world has ended."""
-        kept = self._kept.pop(world.id)
-        kept.let_go()
-        self._batches.ended[world.id] = kept.number
+        """Delete a world that has ended."""
+        tracked = self._tracked.pop(world.id)
+        tracked.let_go()
+        self._batches.ended[world.id] = tracked.number
         self._note(world.id)
 
     def release(self, world: World) -> None:
-        """A world lives here no more; what is kept of it stays."""
-        self._kept.pop(world.id).let_go()
+        """Stop tracking a world that leaves memory. It stays in the store."""
+        self._tracked.pop(world.id).let_go()
         self._batches.release(world.id)
 
-    def is_kept(self, world_id: str) -> bool:
-        """Whether nothing of a world waits to be written."""
+    def is_saved(self, world_id: str) -> bool:
+        """Return True if a world has nothing to write."""
         return world_id not in self._batches.dirty
 
     def snapshots_changed(self, world_id: str) -> None:
-        """Snapshots of a world are to be written, or to be forgotten."""
+        """Save or delete snapshots of a world."""
         self._batches.changed_snapshots[world_id] = None
         self._note(world_id)
 
     def _note(self, world_id: str) -> None:
-        """Something of this world is to be written."""
+        """Note that a world has something to write."""
         self._batches.dirty[world_id] = None
         self._gather_soon()
 
     def _gather_soon(self) -> None:
-        """Begin with a batch, unless one has begun; everything of this turn of the loop is to come into it."""
+        """Begin a batch, unless one gathers already."""
         if self._next is not None or self.refusal is not None:
             return
         loop = asyncio.get_running_loop()
         self._next, self._gathers_since = loop.create_future(), perf_counter()
         if self._committing is None:
+            # Not at once: all changes of this turn of the loop must be in one batch, because a crash between them would
+            # show a state that no caller was ever shown.
             loop.call_soon(self._begin)
 
     # Writing
 
     def _begin(self) -> None:
-        """Have the batch written that has come together, and let the next one gather."""
+        """Commit the batch that has gathered."""
         if self._next is None or self._committing is not None:
             return
         self._committing, self._next = self._next, None
@@ -249,7 +254,7 @@ class Keeper(Observer):
             if self.generation == generation:
                 self._throw_away(error)
             return
-        if self.generation != generation:
+        if self.generation != generation:  # the store failed meanwhile, and the waiters were refused
             return
         settled, self._committing = self._committing, None
         if settled is not None:
@@ -261,9 +266,9 @@ class Keeper(Observer):
             self._spawn(self._fold(one))
 
     async def _fold(self, folding: Folding) -> None:
-        """Fold the entries of a world into a new base; where that fails they stay, and it is tried again later."""
-        kept, world_id = folding.kept, folding.kept.world.id
-        if self._kept.get(world_id) is not kept:
+        """Fold the entries of a world into a new base. If that fails, they stay and are folded later."""
+        tracked, world_id = folding.tracked, folding.tracked.world.id
+        if self._tracked.get(world_id) is not tracked:
             return
         try:
             size = await self._backend.compact(world_id, folding.number, self._batches.parts_of(folding.base))
@@ -271,12 +276,12 @@ class Keeper(Observer):
             _log.error("the entries of the world %s could not be folded: %s", world_id, error)
             return
         if size:
-            kept.base_bytes = size
+            tracked.base_bytes = size
 
-    # Worlds that are read when they are asked for
+    # Worlds that are read on demand
 
     async def bring(self, world_id: str, *, unless: Callable[[], bool]) -> None:
-        """Read a world and let it live, unless something else holds by then; StoreError."""
+        """Read a world into memory, unless `unless` returns True by then. Raise StoreError."""
         stored = await self._backend.load(world_id)
         self._batches.of_server.take_in(await self._backend.server())
         base, snapshots = await asyncio.to_thread(self._loader.decode, stored)
@@ -284,14 +289,16 @@ class Keeper(Observer):
             self._loader.let_live(stored, base, snapshots)
 
     def throw_away(self, error: StoreError) -> None:
-        """The store is lost, outside of any batch."""
+        """Throw away all worlds in memory, because the store failed outside a batch."""
         if self._is_open:
             self._throw_away(error)
 
-    # Failing and beginning again
+    # Failure and recovery
 
     def _throw_away(self, error: Exception) -> None:
-        """What has happened could not be kept, so it has not happened: nothing of it may be seen by anybody."""
+        """Throw away all worlds in memory: their state was not saved, so nobody may see it."""
+        # There is no way to undo just the failed batch: later requests have built on it. So the worlds are read
+        # again as they were last saved, and `generation` invalidates the responses computed before.
         if self.refusal is not None:
             return
         if isinstance(error, StoreError):
@@ -313,7 +320,7 @@ class Keeper(Observer):
             self._simulator.release_world(world_id)
         self._batches.clear()
         for world_id in list(self.unreadable):
-            self._loader.forget_unreadable(world_id)
+            self._loader.drop_unreadable(world_id)
 
     async def _recover(self) -> None:
         while self.refusal is not None:
@@ -328,7 +335,7 @@ class Keeper(Observer):
                     _log.error("the store cannot be read", exc_info=error)
 
     async def _read(self) -> None:
-        """Read all that is kept, and only then let it live."""
+        """Read all worlds first, then start them: one that cannot be read must not stop half of the others."""
         self._batches.of_server.take_in(await self._backend.server())
         read = [one for world_id in await self._to_read() if (one := await self._loader.read(world_id)) is not None]
         self.refusal = None
@@ -338,7 +345,7 @@ class Keeper(Observer):
             except StoreDamaged as error:
                 await self._loader.set_aside(stored.world, error)
         if DEFAULT_WORLD in self.unreadable and self._simulator.stand_in is None:
-            # Whatever looks for the world of nobody in particular finds one; no call does.
+            # Code that needs any world, such as one for the vocabulary, finds this one. No request does.
             stand_in = Simulator(self._simulator.provider, self._simulator.library)
             self._simulator.stand_in = stand_in.create_world(Blueprint(DEFAULT_WORLD, 0))
         if DEFAULT_WORLD in self._simulator.worlds:
@@ -351,7 +358,7 @@ class Keeper(Observer):
             self._gather_soon()
 
     async def _to_read(self) -> Sequence[str]:
-        """The worlds to read at the start, oldest first."""
+        """Return the ids of the worlds to read at the start, oldest first."""
         return await self._backend.heads()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.engine.webhooks.courier.exchange import (
+from simulator.engine.clients.exchange import (
     MAX_BODY_BYTES,
     MAX_HEADER_BYTES,
     MAX_HEADERS,

@@ -1,7 +1,7 @@
-"""One HTTP request and its answer over a connection of its own.
+"""One HTTP request and its response over a connection of its own.
 
-The answer is parsed by llhttp (httptools), as leniently as its receivers need it: many are written by hand. What came
-counts even when the rest never does.
+llhttp (httptools) parses the response leniently, because many webhook receivers are written by hand. A part that came
+counts even if the rest never comes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from functools import lru_cache
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 MAX_BODY_BYTES = 64 * 1024
-"""Of a body only the beginning is kept."""
+"""The part of a body that is recorded of a webhook delivery."""
 MAX_HEADERS = 128
 MAX_HEADER_BYTES = 8190
-"""Of one header, its name and value."""
+"""Limit of one header, name and value together."""
 _SHORT_HEADER = 100
 
 Headers = tuple[tuple[str, str], ...]
@@ -36,56 +36,73 @@ X-Correlation-ID X-Frame-Options X-Powered-By X-RateLimit-Limit X-RateLimit-Rema
 X-Request-ID X-XSS-Protection baggage traceparent tracestate
 """
 _SPELLED = {name.lower().encode(): name for name in _WELL_KNOWN.split()}
-"""These headers are recorded in one spelling, however a receiver writes them: names in HTTP have no case."""
+"""These headers are recorded in one spelling, whatever a receiver's is: header names are case-insensitive."""
 
 
 class ConnectionClosed(ConnectionError):
-    """The connection ended before there was an answer."""
+    """The connection ended before the response did."""
 
 
 class NoHttp(ValueError):
-    """What came is no HTTP answer, or has more or longer headers than any honest one."""
+    """The bytes received are not an HTTP response, or it has more or longer headers than any honest one."""
 
 
 class Exchange(asyncio.Protocol):
-    """Sends `request` (its bytes, head and body) as soon as it is connected, and gathers the answer.
+    """Send a request as soon as the connection is made, and collect the response.
 
-    `ended` is done when the answer is complete, or as far as it will come; its result is a ConnectionClosed or a NoHttp
-    when that is not even a status. Whoever loses patience reads `status`, `headers` and `body` as they are by then.
+    `request` is head and body. Close an exchange in any case.
     """
 
     __slots__ = (
         "_bytes_of_head", "_chunks", "_complete", "_gathered", "_parser", "_request", "_room", "_transport", "ended",
-        "headers", "status",
+        "raw_headers", "status",
     )  # fmt: skip
 
-    def __init__(self, request: bytes, ended: asyncio.Future[Exception | None]) -> None:
+    def __init__(
+        self,
+        request: bytes,
+        ended: asyncio.Future[Exception | None],
+        *,
+        most_bytes: int | None = MAX_BODY_BYTES,
+    ) -> None:
+        """`most_bytes`: the exchange ends once it has so much of the body. None for all of it."""
         self.ended = ended
+        """Done when no more of the response will come. The result is a ConnectionClosed or NoHttp if not even a status
+        came. A caller that gives up earlier reads `status`, `headers` and `body` as they are by then.
+        """
         self.status: int | None = None
-        self.headers: Headers = ()
+        self.raw_headers: tuple[tuple[bytes, bytes], ...] = ()
         self._request = request
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(
             lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
         )
         self._transport: asyncio.Transport | None = None
-        self._gathered: list[tuple[str, str]] = []
+        self._gathered: list[tuple[bytes, bytes]] = []
         self._bytes_of_head = 0
         self._chunks: list[bytes] = []
-        self._room = MAX_BODY_BYTES
+        self._room = most_bytes
         self._complete = False
+
+    @property
+    def headers(self) -> Headers:
+        return tuple(
+            (_known_header if len(name) + len(value) <= _SHORT_HEADER else recorded_header)(name, value)
+            for name, value in self.raw_headers
+        )
 
     @property
     def body(self) -> bytes:
         return b"".join(self._chunks)
 
     def close(self) -> None:
-        """Let go of the connection, whatever is still to come over it."""
-        self._parser = None  # it holds on to this, and a circle would stay until the garbage is collected
+        """End the connection, whatever is still to come over it."""
+        # The parser refers to the exchange: a cycle that only the garbage collector would free.
+        self._parser = None
         if self._transport is not None:
             self._transport.close()
 
-    # What the event loop calls
+    # Called by the event loop
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
         self._transport = transport
@@ -102,9 +119,9 @@ class Exchange(asyncio.Protocol):
                 raise NoHttp
         except (HttpParserError, HttpParserUpgrade, NoHttp):
             if self.status == _SWITCHING_PROTOCOLS:
-                self._complete = True  # whatever follows is no HTTP any more
+                self._complete = True  # the bytes that follow are another protocol
             else:
-                # What comes along with something that is no HTTP is not trusted; what came before it is an answer.
+                # A status in the same piece of data as an error is not trusted. A status that came before it counts.
                 self.status = status
                 self._end(NoHttp())
         if self._complete:
@@ -117,25 +134,26 @@ class Exchange(asyncio.Protocol):
         if not self.ended.done():
             self.ended.set_result(None if self.status is not None else error)
 
-    # What the parser calls
+    # Called by the parser
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if len(name) + len(value) > MAX_HEADER_BYTES or len(self._gathered) >= MAX_HEADERS or b"\0" in value:
             raise NoHttp
-        is_short = len(name) + len(value) <= _SHORT_HEADER
-        self._gathered.append(_known_header(name, value) if is_short else recorded_header(name, value))
+        self._gathered.append((name, value))
 
     def on_headers_complete(self) -> None:
         assert self._parser is not None
         status = self._parser.get_status_code()
         announces = 100 <= status <= 199 and status != _SWITCHING_PROTOCOLS
         if self.status is None and not announces:
-            self.status, self.headers = status, tuple(self._gathered)
-        self._gathered = []  # of an answer that only announces the true one, else of the trailers
+            self.status, self.raw_headers = status, tuple(self._gathered)
+        self._gathered = []  # from here on these are trailers, or the headers after an informational response
 
     def on_body(self, chunk: bytes) -> None:
-        if not self._complete:
-            self._chunks.append(chunk[: self._room])
+        if self._complete:
+            return
+        self._chunks.append(chunk[: self._room])
+        if self._room is not None:
             self._room -= len(self._chunks[-1])
             self._complete = not self._room
 
@@ -144,16 +162,16 @@ class Exchange(asyncio.Protocol):
 
 
 def recorded_header(name: bytes, value: bytes) -> tuple[str, str]:
-    """A header as it is recorded."""
+    """Return a header as it is recorded."""
     return _SPELLED.get(name.lower()) or _text(name), _text(value.rstrip(b" \t"))
 
 
 _known_header = lru_cache(maxsize=4096)(recorded_header)
-"""Receivers send the same headers all the time, so deliveries share them; 2 MB at most, as only short ones are kept."""
+"""Receivers repeat their headers, so deliveries share the strings. Only short ones are cached: 2 MB at most."""
 
 
 def _text(raw: bytes) -> str:
-    """A header as text: UTF-8, else the Latin-1 of old servers."""
+    """Decode a header: UTF-8, else Latin-1, which old servers use."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
