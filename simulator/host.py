@@ -27,10 +27,13 @@ from simulator.engine.rows.vocabulary import Vocabulary, collected, identity_of
 from simulator.engine.scenario.files import folder as scenario_folder
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library
-from simulator.engine.server.app import Application, ConnectionLimits, Steering, Way
+from simulator.engine.server.app import Application, ConnectionLimits
 from simulator.engine.server.config import Config, ConfigError
+from simulator.engine.server.http.fast_path import Handler, InlineCall, serve
 from simulator.engine.server.http.hosts import Hosts, is_loopback
+from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.running import folders
+from simulator.engine.server.running.chunks import Content
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text import strict
 from simulator.engine.text.citations import DOCS_BASE
@@ -160,10 +163,10 @@ def _steering(runtime: Runtime, hosts: Hosts | None, tokens: access.Tokens | Non
 
 
 def _application(
-    runtime: Runtime, steering: Steering, hosts: Hosts | None, limits: ConnectionLimits | None
+    runtime: Runtime, steering: Handler, hosts: Hosts | None, limits: ConnectionLimits | None
 ) -> Application:
     at_the_root = [Route("/", _Home()), *(Route(path, _Below(steering)) for path in ("/llms.txt", "/llms-full.txt"))]
-    return Application(runtime, at_the_root, steering=steering, hosts=hosts, limits=limits)
+    return Application(runtime, at_the_root, control=steering, hosts=hosts, limits=limits)
 
 
 class _MadeLate:
@@ -172,11 +175,11 @@ class _MadeLate:
     def __init__(self, make: Callable[[], control.ControlInterface]) -> None:
         self._make = cache(make)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._make()(scope, receive, send)
+    def admit(self, scope: Scope) -> InlineCall:
+        return self._make().admit(scope)
 
-    def way_of(self, scope: Scope) -> Way | None:
-        return self._make().way_of(scope)
+    async def refuse(self, error: ApiError) -> Outgoing[Content]:
+        return await self._make().refuse(error)
 
     def admission(self, scope: Scope) -> control.Admission | None:
         return self._make().admission(scope)
@@ -185,13 +188,13 @@ class _MadeLate:
 class _Below:
     """A path at the root of the server that is one of the control interface too: where others look for it by habit."""
 
-    def __init__(self, steering: Steering) -> None:
+    def __init__(self, steering: Handler) -> None:
         self._steering = steering
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         prefix: str = scope.get("root_path", "")
         path = f"{prefix}{CONTROL_BASE}{scope['path'].removeprefix(prefix)}"
-        await self._steering({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+        await serve(self._steering, {**scope, "path": path, "raw_path": path.encode()}, receive, send)
 
 
 class _Home:
