@@ -22,7 +22,7 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ApiError
 from simulator.engine.server import keeping
 from simulator.engine.server.http.boundary import CallsUnderWay, ErrorBoundary
-from simulator.engine.server.http.messages import Outgoing, enter_world, read_body, route_path, write
+from simulator.engine.server.http.messages import Outgoing, enter_world, headers_of, read_body, route_path, write
 from simulator.engine.server.running.chunks import Content
 
 T = TypeVar("T")
@@ -177,7 +177,7 @@ class FastPath:
         if self._calls.are_ending or (keeper is not None and keeper.refusal is not None):
             return None
         handler = self._handlers.find(scope)
-        if handler is None or any(name == b"x-forwarded-proto" for name, _ in scope["headers"]):
+        if handler is None or "x-forwarded-proto" in headers_of(scope):
             return None
         try:
             return handler.admit(scope)

@@ -11,11 +11,12 @@ import re
 
 from starlette.types import Scope
 
+from simulator.engine.server.http.messages import headers_of
+
 _HOST = re.compile(
     r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?)(?::(?P<port>[0-9]{1,5}))?"
 )
 _HIGHEST_PORT = 65535
-_OF_PAGES = frozenset({b"origin", b"sec-fetch-site"})
 _OTHER_SITES = frozenset({b"cross-site", b"same-site"})
 """What `Sec-Fetch-Site` says of a request by a page of another origin; `same-site` is another port of this machine."""
 _REMEMBERED = 64
@@ -55,7 +56,8 @@ def own_origin(scope: Scope) -> str:
 
 def is_of_a_page(scope: Scope) -> bool:
     """Return True if a browser says where a request comes from: it may be made by a web page."""
-    return any(name in _OF_PAGES for name, _ in scope["headers"])
+    headers = headers_of(scope)
+    return "origin" in headers or "sec-fetch-site" in headers
 
 
 def is_embedded_elsewhere(scope: Scope) -> bool:
@@ -83,7 +85,7 @@ class Hosts:
 
     def refusal(self, scope: Scope) -> str | None:
         """Why the request of a scope is not answered because of its `Host` headers, None when it is."""
-        named: list[bytes] = [value for name, value in scope["headers"] if name.lower() == b"host"]
+        named = headers_of(scope).hosts
         if len(named) == 1 and named[0] in self._answered:
             return None
         given = [value.decode("latin-1") for value in named]

@@ -59,14 +59,37 @@ class Outgoing(Generic[ContentT]):
     media_type: str = "application/json"
 
 
+class Headers(dict[str, str]):
+    """Header values by lower-case name. Of several headers with one name it has the last."""
+
+    __slots__ = ("hosts",)
+
+    hosts: list[bytes]
+    """Every `Host` header, in its own spelling."""
+
+
+_PARSED = "simulator.headers"
+"""In a scope: its parsed headers. Every call needs them three times."""
+
+
+def headers_of(scope: Scope) -> Headers:
+    """Return the headers of a request. They are shared between requests, so nobody may change them."""
+    found: Headers | None = scope.get(_PARSED)
+    if found is None:
+        found = scope[_PARSED] = _parsed(tuple(scope["headers"]))
+    return found
+
+
+@lru_cache(maxsize=256)  # a client sends the same headers with every call
+def _parsed(raw: tuple[tuple[bytes, bytes], ...]) -> Headers:
+    headers = Headers((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw)
+    headers.hosts = [value for name, value in raw if name.lower() == b"host"]
+    return headers
+
+
 def head_of(scope: Scope) -> Incoming:
-    """The request without its body."""
-    return Incoming(scope["method"], route_path(scope), scope["query_string"], _headers_of(tuple(scope["headers"])))
-
-
-@lru_cache(maxsize=256)  # clients send the same ones with every call; nobody changes what is shared
-def _headers_of(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
+    """Return a request without its body."""
+    return Incoming(scope["method"], route_path(scope), scope["query_string"], headers_of(scope))
 
 
 def token_of(incoming: Incoming) -> str | None:
@@ -144,6 +167,7 @@ def enter_world(scope: Scope, bases: tuple[str, ...]) -> None:
     scope[BELOW] = f"{WORLD_BASE}{world}"
     if not any(name == WORLD_HEADER for name, _ in scope["headers"]):
         scope["headers"] = [*scope["headers"], (WORLD_HEADER, world.encode("latin-1", "replace"))]
+        scope.pop(_PARSED, None)
 
 
 def route_path(scope: Scope) -> str:
