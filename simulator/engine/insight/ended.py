@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from simulator.engine.insight import advice, coverage, shapes
+from simulator.engine.insight import advice, counting, shapes
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.operation import Operation
 from simulator.kernel.world import World
@@ -26,7 +26,7 @@ class EndedWorlds:
     def __init__(self, operations: Iterable[Operation]) -> None:
         self._operations = tuple(operations)
         self._waiting: deque[World] = deque()
-        self.counts: coverage.Counts = {}
+        self.counts: counting.Counts = {}
         self.findings: deque[shapes.Finding] = deque(maxlen=FINDINGS_KEPT)
 
     @property
@@ -41,7 +41,7 @@ class EndedWorlds:
     def take_in(self) -> None:
         """Keep what is known of the world that waits longest; it waits no more even when that fails."""
         try:
-            counts = coverage.merged((self.counts, coverage.count_world(self._waiting[0])))
+            counts = counting.merged((self.counts, counting.count_world(self._waiting[0])))
             self.findings += advice.findings_with_world(self._waiting[0], self._operations)
             self.counts = counts
         finally:

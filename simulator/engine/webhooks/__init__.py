@@ -13,7 +13,14 @@ from simulator.engine.rows.subjects import example_of
 from simulator.engine.webhooks import bodies, operations, shapes
 from simulator.engine.webhooks.delivery import queue
 from simulator.engine.webhooks.delivery.attempts import in_flight, may_take, put_back, take
-from simulator.engine.webhooks.delivery.deliveries import all_deliveries, deliveries_about, delivery_of, endpoint_of
+from simulator.engine.webhooks.delivery.deliveries import (
+    all_deliveries,
+    deliveries_about,
+    deliveries_of,
+    delivery_of,
+    endpoint_of,
+    every_endpoint_id,
+)
 from simulator.engine.webhooks.delivery.faults import awaited
 from simulator.engine.webhooks.delivery.queue import end_fault, recipients, report, resend
 from simulator.engine.webhooks.delivery.schedule import retries_ahead
@@ -45,6 +52,7 @@ from simulator.engine.webhooks.records import (
     Attempt,
     Delivery,
     Outcome,
+    delivery_id,
 )
 from simulator.engine.webhooks.states import WEBHOOK
 from simulator.engine.webhooks.urls import check_address, check_url, is_on_this_machine
@@ -122,10 +130,13 @@ __all__ = [
     "check_address",
     "check_url",
     "deliveries_about",
+    "deliveries_of",
+    "delivery_id",
     "delivery_of",
     "emails",
     "end_fault",
     "endpoint_of",
+    "every_endpoint_id",
     "in_flight",
     "is_on_this_machine",
     "may_take",

@@ -45,9 +45,14 @@ async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit:
     return found
 
 
-async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **more: object) -> Content:
-    """`{"data": [...]}` of the items written as JSON, and further members. Others have their turn, as above."""
-    parts, rows, size, opening = [], list[bytes](), 0, b'{"data":['
+async def json_list(
+    items: Iterable[Item], written: Callable[[Item], bytes], opening: bytes = b'{"data":[', /, **more: object
+) -> Content:
+    """Return a JSON object with a list of the items, and with more fields behind it. Yields to others, as above.
+
+    `opening` is the JSON up to the first item.
+    """
+    parts, rows, size = [], list[bytes](), 0
     for number, item in enumerate(items, 1):
         row = written(item)
         rows.append(row)

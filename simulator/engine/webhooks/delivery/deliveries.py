@@ -40,23 +40,20 @@ def all_deliveries(
     """The newest `limit` deliveries (None: all) of the world that fit, oldest first; deleted endpoints included."""
     wanted = {"event_id": event_id, "status": status, "event_type": event_type}
     conditions = [having(name, value) for name, value in wanted.items() if value is not None]
-    ids = [one for one in _every_endpoint_id(world, world.environments) if endpoint_id in (None, one)]
+    ids = [one for one in every_endpoint_id(world) if endpoint_id in (None, one)]
     found = [row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, the("sequence"))]
     return newest(sorted(found, key=the("sequence")), limit)
 
 
 def delivery_of(world: World, identifier: str) -> Delivery | None:
     """The delivery with this id, None when there is none."""
-    found = (
-        deliveries_of(world, endpoint_id).get(identifier)
-        for endpoint_id in _every_endpoint_id(world, world.environments)
-    )
+    found = (deliveries_of(world, endpoint_id).get(identifier) for endpoint_id in every_endpoint_id(world))
     return next((one for one in found if one is not None), None)
 
 
 def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
     """The deliveries of these events of one environment, oldest first; they are looked up, not searched for."""
-    ids, found = _every_endpoint_id(world, (environment,)), []
+    ids, found = every_endpoint_id(world, (environment,)), []
     for event_id in event_ids:
         for endpoint_id in ids:
             made, number = deliveries_of(world, endpoint_id), 1
@@ -66,7 +63,8 @@ def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -
     return sorted(found, key=the("sequence"))
 
 
-def _every_endpoint_id(world: World, environments: Iterable[str]) -> list[str]:
-    living = [ENDPOINTS.of(environment) for environment in environments]
+def every_endpoint_id(world: World, environments: Iterable[str] | None = None) -> list[str]:
+    """Return the ids of all endpoints of some environments (None: all), deleted ones too."""
+    living = [ENDPOINTS.of(environment) for environment in environments or world.environments]
     tables = [world.store[at] for address in living for at in (address, address.of_deleted)]
     return [endpoint.id for table in tables for endpoint in table.values()]
