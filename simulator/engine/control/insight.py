@@ -10,7 +10,7 @@ from simulator.engine.control.operation import LIMIT, Query, Raw, any_text, call
 from simulator.engine.control.pages import HTML, apart, page_rows
 from simulator.engine.control.refusals import wrong
 from simulator.engine.insight import page
-from simulator.engine.insight.advice import findings, findings_with_world
+from simulator.engine.insight.advice import findings_in_slices, of_world
 from simulator.engine.insight.counting import Counts, count_some, count_world, merged
 from simulator.engine.insight.coverage import EVERY_WORLD, coverage_of
 from simulator.engine.insight.shapes import AdviceList, CoverageReport
@@ -42,10 +42,11 @@ async def advice(call: ControlCall) -> AdviceList:
     worlds = await _worlds(call)
     if call.query.get("world") == EVERY_WORLD:
         await call.runtime.remembered()
-        living = (row for world in worlds for row in findings_with_world(world, operations))
-        found = [*call.runtime.ended_worlds.findings, *living]
+        found = list(call.runtime.ended_worlds.findings)
+        for world in worlds:
+            found += of_world(world, await findings_in_slices(world, operations))
     else:
-        found = findings(worlds[0], operations)
+        found = await findings_in_slices(worlds[0], operations)
     shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]
     dropped = sum(requests_of(world).dropped for world in worlds)
     told: AdviceList = {"data": newest(shown, limit)}

@@ -6,14 +6,14 @@ noted themselves while they worked (`wire/advice`) is merged in.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from urllib.parse import quote
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.insight import conduct, lessons, receipts
 from simulator.engine.insight.shapes import Finding
-from simulator.engine.insight.signals import Signal
+from simulator.engine.insight.signals import PAUSE, Signal
 from simulator.engine.insight.traffic import traffic_of
 from simulator.engine.records.advice import ADVICE, Advice, AdviceKind
 from simulator.engine.rows.operation import Operation
@@ -31,28 +31,44 @@ MOST_LINKS = 5
 
 
 def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
-    """All findings of a world, the one shown last at the end. None is about calls of the simulator's own tools.
+    """Return all findings of a world, oldest first. None is about calls of the simulator's own tools."""
+    found: list[Finding] = []
+    for _ in _search(world, operations, found):
+        pass
+    return found
 
-    Each: {id, kind, severity, subject, message, what_to_do, clause, count, requests, evidence, first_at, last_at}.
-    `requests` are ids of calls, `evidence` ids of anything else; the times are null where none is known.
-    """
+
+async def findings_in_slices(world: World, operations: Iterable[Operation]) -> list[Finding]:
+    """Return the same. Other calls get their turn meanwhile."""
+    found: list[Finding] = []
+    for _ in _search(world, operations, found):
+        await asyncio.sleep(0)
+    return found
+
+
+def _search(world: World, operations: Iterable[Operation], found: list[Finding]) -> Iterator[None]:
+    """Add all findings to `found`, and yield after each slice of the work."""
     calls = traffic_of(world, operations)
-    # Detectors see the calls of tools, which may be what an integrator's call follows: a sign-in after a 401, say.
+    yield
+    # Detectors see the calls of tools, too. An integrator's call may follow one, such as a token request after a 401.
     own = {call.row.id for call in calls if call.is_of_a_tool}
-    signals = chain.from_iterable(detect(world, calls) for detect in (*conduct.DETECTORS, *receipts.DETECTORS))
     known = lessons.kinds(vocabulary_of(world))
     groups: dict[tuple[str, str], list[Signal]] = {}
-    for signal in signals:
-        if signal.kind in known and own.isdisjoint(signal.requests):
-            groups.setdefault((signal.kind, signal.subject), []).append(signal)
-    found = [_finding(world, known[kind], subject, group) for (kind, subject), group in groups.items()]
+    for detect in (*conduct.DETECTORS, *receipts.DETECTORS):
+        yield
+        for signal in detect(world, calls):
+            if signal is PAUSE:
+                yield
+            elif signal.kind in known and own.isdisjoint(signal.requests):
+                groups.setdefault((signal.kind, signal.subject), []).append(signal)
+    found += (_finding(world, known[kind], subject, group) for (kind, subject), group in groups.items())
     found += (one for one in _noted(world) if own.isdisjoint(one["requests"]))
-    return sorted(found, key=lambda finding: (finding["last_at"] or "", finding["id"]))
+    found.sort(key=lambda finding: (finding["last_at"] or "", finding["id"]))
 
 
-def findings_with_world(world: World, operations: Iterable[Operation]) -> list[Finding]:
-    """The same, each also with `world`: for lists of several worlds."""
-    return [{"id": row["id"], "world": world.id, **row} for row in findings(world, operations)]
+def of_world(world: World, found: Iterable[Finding]) -> list[Finding]:
+    """Return findings with the id of their world as `world`, for lists of several worlds."""
+    return [{"id": row["id"], "world": world.id, **row} for row in found]
 
 
 def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) -> Finding:

@@ -42,7 +42,8 @@ class EndedWorlds:
         """Keep what is known of the world that waits longest; it waits no more even when that fails."""
         try:
             counts = counting.merged((self.counts, counting.count_world(self._waiting[0])))
-            self.findings += advice.findings_with_world(self._waiting[0], self._operations)
+            world = self._waiting[0]
+            self.findings += advice.of_world(world, advice.findings(world, self._operations))
             self.counts = counts
         finally:
             self._let_go()
