@@ -44,7 +44,7 @@ async def advice(call: ControlCall) -> AdviceList:
         await call.runtime.remembered()
         found = list(call.runtime.ended_worlds.findings)
         for world in worlds:
-            found += of_world(world, await findings_in_slices(world, operations))
+            found += of_world(world.id, await findings_in_slices(world, operations))
     else:
         found = await findings_in_slices(worlds[0], operations)
     shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]

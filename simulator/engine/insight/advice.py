@@ -1,7 +1,7 @@
-"""Advice: findings about the integrator's conduct, computed from what a world remembers.
+"""Advice: findings about the integrator's conduct, computed from the journals of a world.
 
-One finding per kind and subject, with everything that shows it (bounded) and the clause it rests on. What the rooms
-noted themselves while they worked (`wire/advice`) is merged in.
+There is one finding per kind and subject, with up to `MOST_EVIDENCE` ids that show it and the clause it rests on.
+Findings that rooms noted while they worked (`records/advice`) are included.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 MOST_EVIDENCE = 100
-"""How many ids a finding shows; `count` counts on."""
+"""The most ids that a finding shows. Its `count` is not limited."""
 
 MOST_LINKS = 5
-"""How many calls it links."""
+"""The most calls that a finding links to."""
 
 
 def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
@@ -66,13 +66,13 @@ def _search(world: World, operations: Iterable[Operation], found: list[Finding])
     found.sort(key=lambda finding: (finding["last_at"] or "", finding["id"]))
 
 
-def of_world(world: World, found: Iterable[Finding]) -> list[Finding]:
-    """Return findings with the id of their world as `world`, for lists of several worlds."""
-    return [{"id": row["id"], "world": world.id, **row} for row in found]
+def of_world(world_id: str, found: Iterable[Finding]) -> list[Finding]:
+    """Return findings with `world`, for lists of several worlds."""
+    return [{"id": row["id"], "world": world_id, **row} for row in found]
 
 
 def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) -> Finding:
-    """What signals of one kind add up to, with why it hurts, the code to change, and where to read on."""
+    """Return the finding that signals of one kind and subject add up to."""
     last, lesson = signals[-1], lessons.lesson_of(signals[-1].kind)
     times = [signal.at_ms for signal in signals if signal.at_ms is not None]
     requests = _bounded(name for signal in signals for name in signal.requests)
@@ -99,12 +99,12 @@ def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) 
 
 
 def _bounded(names: Iterable[str]) -> list[str]:
-    """The newest ids, each once, oldest first."""
+    """Return the newest ids, each once, oldest first."""
     return list(dict.fromkeys(names))[-MOST_EVIDENCE:]
 
 
 def _noted(world: World) -> Iterator[Finding]:
-    """What the rooms noted, one finding per kind and message."""
+    """The findings that rooms noted, one per kind and message."""
     clauses = vocabulary_of(world).provider.clauses
     groups: dict[tuple[str, str], list[Advice]] = {}
     for row in world.store[ADVICE].values():
@@ -116,5 +116,5 @@ def _noted(world: World) -> Iterator[Finding]:
             Signal(kind, subject, parse_timestamp(row["at"]), names, names, message)
             for row, names in zip(rows, shown, strict=True)
         ]
-        told = AdviceKind(rows[-1]["severity"], "{detail}", rows[-1]["what_to_do"], clauses.get(kind, ""))
-        yield _finding(world, told, message, signals)
+        kind_of_room = AdviceKind(rows[-1]["severity"], "{detail}", rows[-1]["what_to_do"], clauses.get(kind, ""))
+        yield _finding(world, kind_of_room, message, signals)

@@ -25,7 +25,7 @@ PRACTICES = {
     "forged_webhook_refused": "a webhook with a wrong signature was refused",
     "stale_webhook_refused": "a webhook with an old X-Timestamp was refused",
 }
-"""What a robust integration does beyond calling operations, as far as it can be seen from here."""
+"""What a robust integration does besides calling operations, as far as a server can see it."""
 
 TITLES = {
     "operations": "Operations that succeeded",
@@ -40,11 +40,13 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that can be covered, what to show of it, and its numbers, of which the last makes it covered."""
+    """One item that can be covered."""
 
     key: Key
     shown: Mapping[str, str]
+    """Fields that describe it."""
     numbers: tuple[str, ...] = ("hits",)
+    """The counts that it has. The last one decides whether it is covered."""
 
     @property
     def name(self) -> str:
@@ -58,7 +60,7 @@ class Item:
 def catalogue(
     operations: Iterable[Operation], table_cells: Iterable[Cell], vocabulary: Vocabulary
 ) -> dict[str, list[Item]]:
-    """Everything that can be covered, by dimension, in the order of the tables."""
+    """Return everything that can be covered, by dimension, in the order of the tables."""
     operations, table_cells = tuple(operations), tuple(table_cells)
     codes = [
         Item((row.name, code), {"operation": row.name, "code": code})
@@ -92,11 +94,10 @@ def catalogue(
 
 
 def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, name: str) -> JsonObject:
-    """The report: {world, covered, total, percent, dimensions, undeclared}, where dimensions is {name: {title, covered,
-    total, percent, items}}.
+    """Return the report, a `CoverageReport`.
 
-    An item is {item, …what it is, covered, …numbers, first: {world, id} or null}. `undeclared` lists error codes that
-    were answered (by a fault or a scenario) though the operation does not declare them; they count nowhere.
+    `undeclared` lists error codes that a fault or a scenario returned although the operation does not declare them.
+    They are not part of any total.
     """
     dimensions: JsonObject = {}
     known: set[tuple[str, Key]] = set()
@@ -125,16 +126,16 @@ def _show(item: Item, count: Count) -> JsonObject:
 
 
 def _totals(covered: int, total: int) -> JsonObject:
-    """`percent` has one decimal and is rounded down, so that 100 means everything."""
+    """Return totals. `percent` has one decimal and is rounded down, so 100 means everything."""
     return {"covered": covered, "total": total, "percent": covered * 1000 // total / 10 if total else 100.0}
 
 
 OF_THE_START = ("start", "publish", "open")
-"""Initial moves of what every world has from its start; nobody causes them, so nobody can cover them."""
+"""Initial transitions of resources that every world has from its start. No traffic causes them."""
 
 
 def cells(world: World) -> Iterator[Cell]:
-    """Every cell that can be gone through, in the order of the tables."""
+    """The cells that traffic can go through, in the order of the state tables."""
     for name, kind in world.wiring.kinds.items():
         machine = kind.machine
         for move in machine.initial:

@@ -56,7 +56,7 @@ def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal
     journal = requests_of(world).entries
     known_since_ms = journal[0].at_ms if journal and len(journal) == journal.maxlen else 0
     last_types = {name for name, row in vocabulary_of(world).events.items() if row.is_last}
-    told: dict[str, list[Delivery]] = {}
+    acknowledged: dict[str, list[Delivery]] = {}
     for delivery in _all_deliveries(world):
         if delivery is PAUSE:
             yield PAUSE
@@ -67,8 +67,8 @@ def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal
             and (event := world.journal.event(delivery.event_id)) is not None
             and find(world, event.object_id) is not None
         ):
-            told.setdefault(event.object_id, []).append(delivery)
-    if not told:
+            acknowledged.setdefault(event.object_id, []).append(delivery)
+    if not acknowledged:
         return
     prefixes = "|".join({re.escape(kind.prefix) for kind in vocabulary_of(world).kinds.values() if kind.prefix})
     ids = re.compile(f'"((?:{prefixes})[0-9a-z]+)"'.encode())
@@ -79,7 +79,7 @@ def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal
                 read_at_ms[name.decode()] = call.row.at_ms
     yield PAUSE
     unread: list[tuple[tuple[int, ...], str, Delivery]] = []
-    for object_id, deliveries in told.items():
+    for object_id, deliveries in acknowledged.items():
         last = max(deliveries, key=lambda one: one.sequence)
         if read_at_ms.get(object_id, -1) < last.updated_at_ms:
             unread.append((min(one.sequence for one in deliveries), object_id, last))
@@ -98,7 +98,7 @@ _OF_SCENARIOS = {"skipped": "step_skipped", "failed": "step_failed", "stopped": 
 
 
 def scenario_log(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """What scenarios could not do."""
+    """Steps that scenarios skipped or failed, and scenarios that were stopped."""
     for row in world.store[LOG].values():
         kind = _OF_SCENARIOS.get(row["what"])
         if kind is not None:
