@@ -10,8 +10,9 @@ from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.engine.durable.resting import FilePersistence
 from simulator.engine.durable.shared import fallback, postgres, sharing
 from simulator.engine.durable.sqlite import SqliteStore
-from simulator.engine.server.app import Application, ErrorBoundary
+from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config, ConfigError
+from simulator.engine.server.http.boundary import ErrorBoundary
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.worlds.settings import DEFAULTS
 from simulator.engine.worlds.simulator import Blueprint, Simulator

@@ -1,6 +1,6 @@
-"""What a call does once it is let in: its gates and body, its idempotency key, and the work of its operation.
+"""The second half of a call: gates, body, idempotency key, and the action of its operation.
 
-The order is decision H2's; `endpoint` has the steps before.
+The order is that of decision H2. `endpoint` has the steps before.
 """
 
 from __future__ import annotations
@@ -36,20 +36,21 @@ from simulator.kernel.world import World
 SCENARIO_HEADER = "x-simulator-scenario"
 
 Answering: TypeAlias = "Outgoing | Coroutine[Any, Any, Outgoing]"
-"""An answer, or the rest of a call that has to wait for something, which is awaited outside of any change."""
+"""A response, or the rest of a call that has to wait. The rest is awaited outside of any change."""
 
 
 class Performer:
-    """Performs calls for all worlds of a simulator."""
+    """Carries out calls for all worlds of a simulator."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._check_gates = runtime.simulator.provider.identity.check_gates
         self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
+        """Calls that wait, by world, environment and idempotency key. Retries wait for these futures."""
 
     def perform(self, request: Request, operation: Operation, call: Call) -> Answering:
-        """Do what a call asks for; ApiError for one that is refused before its operation."""
+        """Carry out a call. Raise `ApiError` if it is refused before its operation."""
         world, incoming = request.world, request.incoming
         gates_last = assumes(world, "H2", "body_before_permission")
         pipeline.admit(operation, call, pipeline.no_gates if gates_last else self._check_gates)
@@ -60,7 +61,7 @@ class Performer:
             unknown = pipeline.validate(operation, call, raw, query, strict=strict)
         except ApiError as error:
             if operation.takes_body and not incoming.body and error.code in ("missing_parameter", "invalid_request"):
-                raise ApiError("invalid_request", "The body is empty; send a JSON object.", error.param) from None
+                raise ApiError("invalid_request", "The body is empty. Send a JSON object.", error.param) from None
             raise
         if gates_last:
             self._check_gates(operation, call)
@@ -77,14 +78,14 @@ class Performer:
         name = request.incoming.headers.get(SCENARIO_HEADER, "")
         if name and not self._simulator.engine.knows(call.world, name):
             raise ApiError(
-                "invalid_parameter", f"X-Simulator-Scenario names no scenario: {name!r}.", "X-Simulator-Scenario"
+                "invalid_parameter", f"X-Simulator-Scenario: {name!r} is not a scenario.", "X-Simulator-Scenario"
             )
         return name
 
     def _act_once(
         self, request: Request, call: Call, operation: Operation, origin: RequestOrigin, key: str
     ) -> Answering:
-        """Under an idempotency key: a retry waits for the first call and gets its answer (decision H14)."""
+        """Carry out a call under an idempotency key. A retry waits for the first call (decision H14)."""
         idempotency.check_key(key)
         world, environment = request.world, request.environment
         body = (request.incoming.body or b"") if operation.takes_body else b""
@@ -95,7 +96,7 @@ class Performer:
             return self._retried(world, pending, lambda: self._act_once(request, call, operation, origin, key))
         stored = idempotency.recall(world, environment, key, wanted)
         if stored is not None:
-            request.request_id, request.may_wait = stored.request_id, False  # its events went with the first call
+            request.request_id, request.may_wait = stored.request_id, False  # the first call has delivered its events
             return answers.outgoing(request, stored.status, stored.body.read(), idempotency.replay_mark(world))
 
         def bind(outgoing: Outgoing) -> None:
@@ -109,12 +110,13 @@ class Performer:
         return answer if isinstance(answer, Outgoing) else self._awaited(place, answer)
 
     async def _retried(self, world: World, pending: asyncio.Future[None], act: Callable[[], Answering]) -> Outgoing:
+        # Shielded, because several retries may wait: cancelling one would cancel the future that all of them share.
         await asyncio.shield(pending)
         self.require_living(world)
         return await self.changed(world, act)
 
     def _awaited(self, place: tuple[World, str, str], answering: Coroutine[Any, Any, Outgoing]) -> Answering:
-        """The rest of a call under a key, for which retries wait from now on."""
+        """Return the rest of a call under a key. Retries wait for it from now on."""
         done = self._pending[place] = asyncio.get_running_loop().create_future()
 
         async def answered() -> Outgoing:
@@ -134,7 +136,7 @@ class Performer:
         origin: RequestOrigin,
         bind: Callable[[Outgoing], None] = lambda outgoing: None,
     ) -> Answering:
-        """What a call does, inside its change: a scenario's answer or the room's action, and the binding of its key.
+        """Carry out a call inside its change: a scenario's response or a room's action. `bind` stores its response.
 
         A call that sends a test request, or whose list needs an index that takes long to build, ends in a second
         change, because a change never waits.
@@ -206,7 +208,7 @@ class Performer:
             return missing
 
     def require_living(self, world: World) -> None:
-        """503 when the world of a call that had to wait has ended: what it would do now would be lost."""
+        """Raise `ApiError` 503 if the world ended while the call waited. Its changes would be lost."""
         if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",
@@ -216,7 +218,7 @@ class Performer:
 
     @staticmethod
     async def changed(world: World, act: Callable[[], Answering]) -> Outgoing:
-        """What a call does after it had to wait: in one change again, as far as it goes."""
+        """Continue a call after a wait, in one change up to its next wait."""
         with world.change(BOOKKEEPING):
             answer = act()
         return answer if isinstance(answer, Outgoing) else await answer

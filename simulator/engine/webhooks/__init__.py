@@ -16,8 +16,10 @@ from simulator.engine.webhooks.delivery.attempts import in_flight, may_take, put
 from simulator.engine.webhooks.delivery.deliveries import (
     all_deliveries,
     deliveries_about,
+    deliveries_of,
     delivery_of,
     endpoint_of,
+    every_endpoint_id,
     retries_ahead,
 )
 from simulator.engine.webhooks.delivery.faults import awaited
@@ -50,6 +52,7 @@ from simulator.engine.webhooks.records import (
     Attempt,
     Delivery,
     Outcome,
+    delivery_id,
 )
 from simulator.engine.webhooks.states import WEBHOOK
 from simulator.engine.webhooks.urls import check_address, check_url, is_on_this_machine
@@ -127,10 +130,13 @@ __all__ = [
     "check_address",
     "check_url",
     "deliveries_about",
+    "deliveries_of",
+    "delivery_id",
     "delivery_of",
     "emails",
     "end_fault",
     "endpoint_of",
+    "every_endpoint_id",
     "in_flight",
     "is_on_this_machine",
     "may_take",

@@ -153,10 +153,11 @@ def assumes_anything(world: World) -> bool:
 
 def settings_of(world: World) -> SettingSet:
     """Return all settings in force."""
-    stored = world.store[SETTINGS].get("settings")
+    stored: Any = world.store[SETTINGS].get("settings")
     if stored is None or len(stored) < len(DEFAULTS):  # saved by a version that had fewer settings
         stored = {**DEFAULTS, **(stored or {})}
-    return cast(SettingSet, stored)
+    complete: SettingSet = stored  # not `cast`: every call reads the settings four times
+    return complete
 
 
 def bound_journal(world: World) -> None:

@@ -1,4 +1,4 @@
-"""The world of an API call, and the refusal of a call to a world that the store has and nobody can read."""
+"""The world of an API call, and the refusal of a call to a saved world that cannot be read."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 
 
 async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outgoing | None:
-    """Return 503 for a call to a world that is set aside, else None. `is_known`: the API has the path of the call.
+    """Return 503 for a call to a world that is set aside, else None. `is_known` is True if the API has the path.
 
-    No world journals the refusal: it is not the service's. A world at rest is read first. Unavailable.
+    No world journals the refusal, because the service would not send it. Reads a world at rest first. Raises
+    `Unavailable`.
     """
     persistence = runtime.persistence
     if persistence is None:
@@ -32,7 +33,7 @@ async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outg
 
 
 def world_of(simulator: Simulator, request: Request, *, is_known: bool) -> World:
-    """Return the world of a call: that of its credential, else `default`."""
+    """Return the world of a call's credential, else the world `default`."""
     if is_known and (credential := request.credential) and (world := simulator.world_of(credential)) is not None:
         return world
     return simulator.default

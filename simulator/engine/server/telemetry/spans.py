@@ -1,4 +1,4 @@
-"""What is told of a server to who makes spans of it."""
+"""The protocol of a span exporter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.engine.webhooks.courier import port
 
 
 class Tracing(port.Tracing, Protocol):
-    """Who is told of every call and every attempt to deliver; never raises."""
+    """Receives every call and every delivery attempt. Never raises."""
 
     def called(self, request: Request, outgoing: Outgoing) -> None:
-        """A call of the interface is about to be answered."""
+        """An API call is about to be answered."""

@@ -42,7 +42,7 @@ def all_deliveries(
     """Return the newest `limit` deliveries of a world that match (None: all), oldest first."""
     wanted = {"event_id": event_id, "status": status, "event_type": event_type}
     conditions = [field_in(name, value) for name, value in wanted.items() if value is not None]
-    ids = [one for one in _every_endpoint_id(world, world.environments) if endpoint_id in (None, one)]
+    ids = [one for one in every_endpoint_id(world) if endpoint_id in (None, one)]
     found = [
         row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, field_getter("sequence"))
     ]
@@ -51,14 +51,14 @@ def all_deliveries(
 
 def delivery_of(world: World, identifier: str) -> Delivery | None:
     """Return the delivery with this id, or None if there is none."""
-    tables = (deliveries_of(world, endpoint_id) for endpoint_id in _every_endpoint_id(world, world.environments))
+    tables = (deliveries_of(world, endpoint_id) for endpoint_id in every_endpoint_id(world))
     return next((made[identifier] for made in tables if identifier in made), None)
 
 
 def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
     """Return the deliveries of some events of one environment, oldest first."""
     # Ids of deliveries are derived, so each is one look-up. A search would read all deliveries of the world.
-    ids, found = _every_endpoint_id(world, (environment,)), []
+    ids, found = every_endpoint_id(world, (environment,)), []
     for event_id in event_ids:
         for endpoint_id in ids:
             made, number = deliveries_of(world, endpoint_id), 1
@@ -83,7 +83,8 @@ def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]
     return sorted(found)
 
 
-def _every_endpoint_id(world: World, environments: Iterable[str]) -> list[str]:
-    living = [ENDPOINTS.of(environment) for environment in environments]
+def every_endpoint_id(world: World, environments: Iterable[str] | None = None) -> list[str]:
+    """Return the ids of all endpoints of some environments (None: all), deleted ones too."""
+    living = [ENDPOINTS.of(environment) for environment in environments or world.environments]
     tables = [world.store[at] for address in living for at in (address, address.of_deleted)]
     return [endpoint.id for table in tables for endpoint in table.values()]

@@ -65,7 +65,7 @@ def test_a_row_alone_brings_a_call_into_the_server_and_into_its_journal() -> Non
         simulator = Simulator()
         simulator.create_world(Blueprint("default", 1))
         runtime = Runtime(simulator)
-        application = Application(runtime, steering=ControlInterface(runtime, control_rows((GREET,))))
+        application = Application(runtime, control=ControlInterface(runtime, control_rows((GREET,))))
         client = AsgiClient(application)
         answers = [
             await client.request("POST", "/_simulator/greetings/x?tone=soft", {"greeting": "hello"}),

@@ -162,7 +162,7 @@ def test_a_world_that_cannot_be_summed_up_is_logged_and_holds_up_no_other(
                 raise ZeroDivisionError("sk_test_simulator cannot be counted")
             return {}
 
-        monkeypatch.setattr("simulator.engine.insight.coverage.count_world", count)
+        monkeypatch.setattr("simulator.engine.insight.counting.count_world", count)
         second = bench.simulator.reset_world("w")
         bench.simulator.delete_world("w")
         await bench.runtime.remembered()

@@ -7,14 +7,14 @@ from typing import NoReturn
 
 import pytest
 
-from simulator.engine.server.http.inline import Begun
+from simulator.engine.server.http.fast_path import EagerCoroutine
 
 
 def test_what_waits_for_nothing_is_done_at_once() -> None:
     async def work() -> int:
         return 7
 
-    begun = Begun(work())
+    begun = EagerCoroutine(work())
     assert (begun.is_done, begun.result) == (True, 7)
 
 
@@ -23,7 +23,7 @@ def test_what_raises_at_once_raises_when_it_is_awaited() -> None:
         async def work() -> NoReturn:
             raise ValueError("broken")
 
-        begun = Begun(work())
+        begun = EagerCoroutine(work())
         assert not begun.is_done
         with pytest.raises(ValueError, match="broken"):
             await begun
@@ -38,7 +38,7 @@ def test_the_result_of_every_wait_comes_to_the_coroutine() -> None:
         async def work() -> list[int]:
             return [await first, await second]
 
-        begun = Begun(work())
+        begun = EagerCoroutine(work())
         first.set_result(1)
         asyncio.get_running_loop().call_soon(second.set_result, 2)
         assert await begun == [1, 2]
@@ -57,7 +57,7 @@ def test_what_a_first_wait_fails_with_is_raised_where_it_waits() -> None:
                 return f"seen: {error}"
             return "nothing"
 
-        begun = Begun(work())
+        begun = EagerCoroutine(work())
         waited.set_exception(ValueError("broken"))
         assert await begun == "seen: broken"
 
@@ -74,7 +74,7 @@ def test_a_cancelled_task_ends_the_coroutine_that_it_awaits() -> None:
             finally:
                 steps.append("ended")
 
-        begun = Begun(work())
+        begun = EagerCoroutine(work())
 
         async def rest() -> None:
             await begun
