@@ -16,9 +16,9 @@ from pydantic_core import ErrorDetails
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files.library import FileProblem, Library, ScenarioFile, files_in, source_of
 from simulator.engine.scenario.language import parts, schema
+from simulator.engine.scenario.language.action_checks import names_of
+from simulator.engine.scenario.language.checker import ScenarioChecker
 from simulator.engine.scenario.language.document import FILE, UPLOAD, Bounds, Document, Path, dotted, read
-from simulator.engine.scenario.language.judge import ScenarioJudge, report_unknown
-from simulator.engine.scenario.language.parameters import names_of
 from simulator.engine.scenario.language.schema import Scenario
 from simulator.engine.scenario.run import drive
 from simulator.engine.text.fields import in_words
@@ -132,7 +132,7 @@ class Loader:
         if isinstance(document.value, dict):
             name = document.value.get("name")
             scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
-            ScenarioJudge(document, self._vocabulary, scenarios).judge()
+            ScenarioChecker(document, self._vocabulary, scenarios).check()
 
 
 def _decoded(raw: bytes, source: str) -> str:
@@ -168,9 +168,9 @@ def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> 
     if kind == "extra_forbidden" and inside:
         document.report_unknown(path, f"`{path[-1]}` belongs inside `{inside}`", "")
     elif kind == "extra_forbidden":
-        report_unknown(document, path, _fields_at(detail["loc"], whole), "field")
+        document.report_unknown_name(path, _fields_at(detail["loc"], whole), "field")
     elif kind == "missing":
-        document.report_missing(path[:-1], path, (str(path[-1]),), f"`{path[-1]}` is missing")
+        document.report_missing(path[:-1], (str(path[-1]),), f"`{path[-1]}` is missing", path)
     elif kind == "string_pattern_mismatch":
         document.report(path, "a name has letters, digits and `.-_`, and begins with a letter or digit")
     elif kind == "string_type" and isinstance(detail["input"], int | float) and not isinstance(detail["input"], bool):

@@ -15,7 +15,7 @@ from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError, sentence
 from simulator.engine.rows.outages import Outages
 from simulator.engine.scenario.files.library import Library, ScenarioFile
-from simulator.engine.scenario.play.matching import ABSENT, Condition, conditions, texts_of
+from simulator.engine.scenario.play.matching import ABSENT, Condition, conditions, strings_of
 from simulator.engine.scenario.play.script import REQUEST, Rule
 from simulator.engine.text import strict
 from simulator.engine.text.json import JsonObject, Shown, dumps
@@ -105,7 +105,7 @@ class EventRules:
     @classmethod
     def of(cls, rules: Iterable[PreparedRule]) -> EventRules:
         rules = tuple(rules)
-        types = [(rule, texts_of(rule.rule.where.get("type"))) for rule in rules]
+        types = [(rule, strings_of(rule.rule.where.get("type"))) for rule in rules]
         named = frozenset[str]().union(*(wanted for _, wanted in types if wanted is not None))
         return cls(
             {name: tuple(rule for rule, wanted in types if wanted is None or name in wanted) for name in named},
@@ -129,7 +129,7 @@ class RequestRule(PreparedRule):
     def of(cls, given: PreparedRule) -> RequestRule:
         rule = given.rule
         method, path = rule.where.get("method"), rule.where.get("path")
-        globs = texts_of(path)
+        globs = strings_of(path)
         pattern = None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
         named = method if isinstance(method, str) else None
         return cls(given.index, given.part, given.place, rule, _PATH, named, pattern)

@@ -73,7 +73,7 @@ def dig(value: object, path: str) -> object:
     return value
 
 
-def texts_of(wanted: object) -> frozenset[str] | None:
+def strings_of(wanted: object) -> frozenset[str] | None:
     """The texts of which a value must be one, None where other values pass or more is asked for."""
     options = wanted if isinstance(wanted, list) else [wanted]
     texts = frozenset(option for option in options if isinstance(option, str))
@@ -83,7 +83,7 @@ def texts_of(wanted: object) -> frozenset[str] | None:
 def _ready(wanted: object, glob: bool) -> Passes:
     if isinstance(wanted, Mapping):
         return _tested({name: given for name, given in wanted.items() if given is not None})
-    texts = None if glob else texts_of(wanted)
+    texts = None if glob else strings_of(wanted)
     if texts is not None:
         return lambda value, groups, is_scenario: isinstance(value, str) and value in texts
     options = wanted if isinstance(wanted, list) else [wanted]

@@ -39,4 +39,4 @@ def test_a_scenario_that_names_the_ramp_is_refused(rule: str, problem: str) -> N
 
 def test_a_path_of_the_ramp_is_warned_of() -> None:
     loaded = LOADER.load("name: theirs\nrules:\n- {on: request, where: {path: /quotes}, answer: {code: not_found}}\n")
-    assert [one["message"].partition("`")[0] for one in loaded.warnings] == ["no call has the path "]
+    assert [one["message"].partition("`")[0] for one in loaded.warnings] == ["no operation has the path "]
