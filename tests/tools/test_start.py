@@ -66,7 +66,7 @@ LATER = {
         "simulator.engine.scenario.language.checker",
         "simulator.engine.scenario.run.drive",
         "simulator.engine.scenario.run.runner",
-        "simulator.engine.scenario.run.ways",
+        "simulator.engine.scenario.run.triggers",
     ),
     *(
         "simulator.engine.scenario.run.paths",

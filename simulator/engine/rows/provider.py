@@ -29,7 +29,7 @@ def _no_alternatives() -> Switches:
     return {}
 
 
-def _no_ways() -> object:
+def _no_triggers() -> object:
     return None
 
 
@@ -91,8 +91,8 @@ class Provider:
     advice: Mapping[str, AdviceKind] = field(default_factory=dict)
     """The kinds of advice that only this service can give, or words otherwise."""
 
-    ways: Callable[[], object] = _no_ways
-    """The ways to its events, a `Ways` of the scenario package: `ways_of(world)` has it with its type."""
+    triggers: Callable[[], object] = _no_triggers
+    """Returns the `Triggers` of the scenario package; `triggers_of(world)` returns them with their type."""
 
     wording: Wording = Wording()
     """How it words refusals, answers and events under other assumptions than usual."""

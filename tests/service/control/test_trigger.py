@@ -297,9 +297,9 @@ def test_what_has_no_legal_way_is_refused_and_changes_nothing(world: Remote) -> 
     expired, created = quote(world), onramp(world)
     world.advance(by="1h")
     cases: list[tuple[str, str, str, list[str]]] = [
-        ("transaction.completed", created["id"], "no legal way", []),
-        ("transaction.created", created["id"], "comes into being", []),
-        ("quote.expired", expired["id"], "no legal way", []),
+        ("transaction.completed", created["id"], "no legal path", []),
+        ("transaction.created", created["id"], "is created, but", []),
+        ("quote.expired", expired["id"], "no legal path", []),
         ("deposit.confirmed", saved["id"], "tells of a deposit", []),
         ("beneficiary.created", saved["id"], "there already", []),
     ]

@@ -244,7 +244,7 @@ def _unquoted(text: str, error: yaml.MarkedYAMLError) -> str:
     lines = text.splitlines()
     for mark in (error.problem_mark, error.context_mark):
         if mark is not None and mark.line < len(lines) and (found := _PLAIN_REFERENCE.search(lines[mark.line])):
-            return f'; quote a string with ${{…}} inside {{ }} and [ ], as in "{found[1]}"'
+            return f'; write a string with ${{…}} in quotes inside {{ }} and [ ], as in "{found[1]}"'
     return ""
 
 
@@ -381,7 +381,7 @@ class _Reader:
         else:
             return text
         if not in_range:
-            why = "the number has more than 64 bits; quote it to use it as a string"
+            why = "the number has more than 64 bits; write it in quotes to use it as a string"
             self._document.report(path, why)
         return number if in_range else 0
 

@@ -300,17 +300,17 @@ def test_a_number_beyond_64_bits_is_refused_where_it_stands(number: str) -> None
             3,
             26,
             "drive[0].body.n",
-            "the number has more than 64 bits; quote it to use it as a string",
+            "the number has more than 64 bits; write it in quotes to use it as a string",
         )
     ]
 
 
 def test_a_reference_that_needs_quotes_says_so() -> None:
     assert problems("name: x\ndrive:\n  - {get: /quotes/${quote.id}}")[0][3].endswith(
-        'quote a string with ${…} inside { } and [ ], as in "/quotes/${quote.id}"'
+        'write a string with ${…} in quotes inside { } and [ ], as in "/quotes/${quote.id}"'
     )
     assert problems("name: x\nexpect:\n  - {resource: ${quote.id}, where: {status: x}}")[0][3].endswith(
-        'quote a string with ${…} inside { } and [ ], as in "${quote.id}"'
+        'write a string with ${…} in quotes inside { } and [ ], as in "${quote.id}"'
     )
 
 

@@ -13,14 +13,14 @@ import pytest
 from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.run.drive import DriveCall, Until, action
-from simulator.engine.scenario.run.paths import Path, fresh_for, paths_to
-from simulator.engine.scenario.run.ways import Start
+from simulator.engine.scenario.run.paths import Path, factory_for, paths_to
+from simulator.engine.scenario.run.triggers import Setup
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator, vocabulary
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.providers.ramp.transactions import Side
-from simulator.providers.ramp.ways.runs import schedule_from
+from simulator.providers.ramp.triggers.recurring_runs import schedule_from
 
 SIMULATOR = Simulator()
 SIDE = Side("USDC", "celo", Decimal(1))
@@ -141,11 +141,11 @@ def test_another_users_object_is_not_moved(world: World) -> None:
 
 @pytest.mark.parametrize("event", vocabulary().events)
 def test_every_event_has_an_object_that_can_be_made_for_it(world: World, event: str) -> None:
-    assert fresh_for(world, event).kind
+    assert factory_for(world, event).kind
 
 
-def fresh(world: World, event: str) -> Start:
-    return fresh_for(world, event).make(world, "sandbox", event)
+def fresh(world: World, event: str) -> Setup:
+    return factory_for(world, event).set_up(world, "sandbox", event)
 
 
 def test_without_any_balance_there_is_no_payment(world: World) -> None:

@@ -133,7 +133,7 @@ def test_without_retry_the_first_refusal_ends_the_drive(text: str) -> None:
     simulator = FakeSimulator(POST_v1__quotes=[Reply(503, {"error": {"code": "service_unavailable"}})])
     result = go(text, simulator)
     assert not result.passed
-    assert "should answer 2xx; it answered 503" in result.checks[0].problem
+    assert "should return 2xx; it returned 503" in result.checks[0].problem
     assert simulator.made("/_simulator/clock/advance") == []
 
 
@@ -155,7 +155,7 @@ def test_a_refusal_has_to_carry_the_expected_code() -> None:
     simulator = FakeSimulator(POST_v1__quotes=[Reply(422, {"error": {"code": "amount_too_low"}})])
     assert go("drive: [{post: /quotes, status: 422, code: amount_too_low}]", simulator).passed
     wrong = go("drive: [{post: /quotes, status: 422, code: amount_too_high}]", simulator)
-    assert "should answer 422 amount_too_high; it answered 422" in wrong.checks[0].problem
+    assert "should return 422 amount_too_high; it returned 422" in wrong.checks[0].problem
 
 
 def test_a_named_action_gives_its_resource_to_later_steps() -> None:
@@ -181,7 +181,7 @@ def test_the_receiver_answers_what_the_drive_says() -> None:
     result = go(text, simulator)
     assert result.passed
     assert ("PUT", "/_simulator/inbox/scenario-w", {"respond": [500, 200]}) in simulator.calls
-    assert "the receiver answers 500, 200" in result.readable()
+    assert "the receiver returns 500, 200" in result.readable()
     simulator = FakeSimulator()
     simulator.origin = ""
     assert "no address" in go(text, simulator).checks[0].problem
@@ -207,7 +207,7 @@ def test_a_simulator_that_goes_away_fails_the_run() -> None:
 
 def test_what_cannot_be_prepared_fails_the_run() -> None:
     simulator = FakeSimulator(PUT_SIM__scenarios__active=[Reply(404, {"error": {"code": "not_found"}})])
-    assert "PUT /_simulator/scenarios/active answered 404" in go("with: []", simulator).checks[0].problem
+    assert "PUT /_simulator/scenarios/active returned 404" in go("with: []", simulator).checks[0].problem
     nothing = FakeSimulator(POST_SIM__worlds=[None])
     result = go("expect: [{event: transaction.failed}]", nothing)
     assert [check.problem for check in result.checks] == ["cut"]
@@ -230,9 +230,9 @@ expect:
         "",
         "",
         'transaction.failed was emitted, but with failure_code "a" (wanted {"starts_with":"b"}), '
-        "order_id absent (wanted 1); it told of t",
+        "order_id absent (wanted 1); it was about t",
         "transaction.completed was never emitted; emitted: transaction.failed",
-        "transaction.failed was emitted once, not 2; it told of t",
+        "transaction.failed was emitted once, not 2; it was about t",
         "",
     ]
     assert [line.text for line in result.timeline] == ["transaction.failed t failed a"]
@@ -350,11 +350,11 @@ def test_a_resource_that_stands_elsewhere_says_why() -> None:
     first, second = (check.problem.splitlines() for check in go(text, simulator).checks[1:])
     assert first == [
         'status "processing" (wanted "completed")',
-        f"it came to processing at {NOW}: a rule of autopilot",
+        f"it became processing at {NOW}: a rule of autopilot",
         f"still planned: complete at {NOW} (x, rules[0].do[0], line 3)",
         "still planned: a law, waits for celo",
     ]
-    assert second[2:] == ["nothing is planned for it any more"]
+    assert second[2:] == ["nothing more is planned for it"]
 
 
 def test_expected_deliveries_are_counted() -> None:
