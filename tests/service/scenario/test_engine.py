@@ -534,7 +534,7 @@ def test_everything_pending_survives_a_snapshot() -> None:
 
 
 def test_the_logbook_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.engine.scenario.play.logbook.KEPT", 3)
+    monkeypatch.setattr("simulator.engine.scenario.play.logbook.MAX_ENTRIES", 3)
     engine, world = running("name: busy\nrules: [{on: created, do: []}]")
     for _ in range(3):
         begin(world, "buy")

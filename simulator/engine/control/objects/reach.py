@@ -21,7 +21,7 @@ from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call
 from simulator.engine.rows.pipeline import perform
 from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
-from simulator.engine.scenario.play import holding
+from simulator.engine.scenario.play import held_steps
 from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
 from simulator.engine.scenario.play.rules import bind
@@ -302,7 +302,7 @@ class _Way:
         """Bind an object to no scenario while the clock moves, so that only timers act on it."""
         world = self._world
         scenarios = [PlannedStep.of(timer).scenario for timer in steps_on(world, target)]
-        scenarios += [held.scenario for held in holding.held_steps(world, about=target)]
+        scenarios += [held.scenario for held in held_steps.held_steps(world, about=target)]
         if scenarios:
             with world.change(self._cause):
                 bind(world, target, NO_SCENARIO)

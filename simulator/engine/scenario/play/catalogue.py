@@ -1,4 +1,4 @@
-"""Which scenarios a world has: those that ship, and those uploaded to it, made ready for the engine."""
+"""The scenarios of a world, shipped or uploaded, prepared for the engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from simulator.kernel.world import World
 
 @with_config(STRICT)
 class Uploaded(TypedDict):
-    """A scenario that belongs to its world: the document, where it came from, the line of each of its parts."""
+    """An uploaded scenario: its document, its source, and the line of each part."""
 
     document: JsonObject
     source: str
@@ -36,14 +36,14 @@ class Uploaded(TypedDict):
 
 
 _PATH = frozenset({"path"})
-"""What rules on requests compare as a glob."""
+"""The fields of requests that are compared as globs."""
 
 UPLOADED = TableKey(UPLOADED_SCENARIOS, Uploaded)
-"""The scenarios of a world by name."""
+"""The uploaded scenarios of a world by name."""
 
 
 class UnknownScenario(ControlError, KeyError):
-    """No scenario of that name ships or was uploaded to the world: 404."""
+    """404: no scenario of this name ships or was uploaded to the world."""
 
     def __init__(self, name: str, known: Iterable[str], param: str | None = None) -> None:
         hint = strict.did_you_mean(name, known)
@@ -51,15 +51,12 @@ class UnknownScenario(ControlError, KeyError):
 
 
 class CannotActivate(ControlError):
-    """The state that a scenario sets up cannot be, so it cannot become active: 400.
-
-    `scenario` is its name, `path` the entry (`world.balances[0]`, with the parameter that is wrong), `problem` what is
-    wrong with it.
-    """
+    """400: an entry of the scenario's `world` was refused, so the scenario cannot become active."""
 
     def __init__(self, file: ScenarioFile, entry: str, refusal: ControlError) -> None:
         self.scenario = file.name
         self.path = f"{entry}.{refusal.param}" if refusal.param else entry
+        """The entry with the wrong parameter, such as `world.balances[0].amount`."""
         self.problem = f"{file.place(entry)}: {self.path}: {refusal.message}"
         message = f"The scenario {file.name} cannot become active: {self.problem}"
         super().__init__(400, "invalid_scenario", message, "names")
@@ -67,24 +64,24 @@ class CannotActivate(ControlError):
 
 @dataclass(frozen=True)
 class PreparedRule:
-    """A rule with its number, its path in the document, its file and line; its `where` is made ready when it is asked.
-
-    `globs`: the paths whose values are compared as globs.
-    """
+    """A rule with its position. Its `where` is compiled at the first use."""
 
     index: int
     part: str
+    """The path in the document, such as `rules[0]`."""
     place: str
+    """File and line."""
     rule: Rule
     globs: frozenset[str]
+    """The paths whose values are compared as globs."""
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         return conditions(self.rule.where, self.globs)
 
     @cached_property
-    def carried(self) -> bytes:
-        """The name, as JSON, of a member that the request of an object must have carried; empty where none must."""
+    def request_field(self) -> bytes:
+        """The name, as JSON, of a field without which no creating request matches; empty if there is none."""
         for condition in self.conditions:
             head, _, rest = condition.path.partition(".")
             if head == "request" and rest and not condition.passes(ABSENT, {}, lambda name: False):
@@ -94,13 +91,13 @@ class PreparedRule:
 
 @dataclass(frozen=True)
 class EventRules:
-    """The rules of a scenario on one event, in their order: those that may be about an object of a type, by its name.
+    """The rules of a scenario on one event, in order, grouped by the `type` that they test."""
 
-    Nearly every rule asks for a type, so most events of most objects are passed over at once.
-    """
+    # Nearly every rule tests the type, so one lookup rejects most events.
 
     of_type: Mapping[str, tuple[PreparedRule, ...]]
     of_others: tuple[PreparedRule, ...]
+    """The rules for objects of all other types."""
 
     @classmethod
     def of(cls, rules: Iterable[PreparedRule]) -> EventRules:
@@ -113,14 +110,14 @@ class EventRules:
         )
 
     def about(self, subject: Shown) -> tuple[PreparedRule, ...]:
-        """Those that may be about this object."""
+        """Return the rules that may match this object."""
         name = subject.get("type")
         return self.of_type.get(name, self.of_others) if isinstance(name, str) else self.of_others
 
 
 @dataclass(frozen=True)
 class RequestRule(PreparedRule):
-    """A rule on requests, with the method and the paths that it names; None for what it leaves open."""
+    """A rule on requests, with the method and the path that it tests; None matches any."""
 
     method: str | None
     path: re.Pattern[str] | None
@@ -137,33 +134,35 @@ class RequestRule(PreparedRule):
 
 @dataclass(frozen=True)
 class PreparedScenario:
-    """A scenario file with its rules sorted by what they listen to.
+    """A scenario with its rules grouped by event, and those on requests by method."""
 
-    `asked` are those on requests, by the methods that they name, with those of any method. Every call is held against
-    them and hardly any is meant, so they are sorted out by method and path alone: that makes a read a fifth cheaper.
-    """
+    # Every call is compared with the rules on requests, and few match. Grouping by method and comparing the path first
+    # makes a read a fifth faster.
 
     row: ScenarioFile | Uploaded
+    """What it was prepared from."""
     file: ScenarioFile
     rules: Mapping[str, EventRules]
-    asked: Mapping[str, tuple[RequestRule, ...]]
-    asked_of_others: tuple[RequestRule, ...]
+    request_rules: Mapping[str, tuple[RequestRule, ...]]
+    """By method, including the rules that test none."""
+    request_rules_of_others: tuple[RequestRule, ...]
+    """The rules for all other methods."""
 
-    def asked_by(self, method: str, path: str) -> list[RequestRule]:
-        """The rules that may be about a request, in their order."""
-        rules = self.asked.get(method, self.asked_of_others)
-        if not rules:  # as for every read
+    def rules_on_request(self, method: str, path: str) -> list[RequestRule]:
+        """Return the rules that may match a request, in order."""
+        rules = self.request_rules.get(method, self.request_rules_of_others)
+        if not rules:  # as for nearly every read
             return []
         return [rule for rule in rules if rule.path is None or rule.path.match(path) is not None]
 
     def rules_about(self, event: str, subject: Shown) -> tuple[PreparedRule, ...]:
-        """The rules that may take an event of an object, in their order."""
+        """Return the rules that may take an event of an object, in order."""
         listening = self.rules.get(event)
         return () if listening is None else listening.about(subject)
 
 
 class Catalogue:
-    """The scenarios of a process; uploaded ones lie in their world's store as plain data."""
+    """The scenarios of a process. Uploaded ones are rows of their world."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -178,21 +177,21 @@ class Catalogue:
         return name in world.store[UPLOADED]
 
     def names(self, world: World) -> list[str]:
-        """Every scenario of a world, those that ship first."""
+        """Return the names of a world's scenarios, shipped ones first."""
         return list(dict.fromkeys([*self._library, *(name for name, _ in world.store[UPLOADED].items())]))
 
     def file(self, world: World, name: str) -> ScenarioFile:
-        """A scenario by name; an uploaded one hides the one that ships. UnknownScenario."""
+        """Return a scenario by name. An uploaded one replaces the shipped one. UnknownScenario."""
         return self.get(world, name).file
 
     def get(self, world: World, name: str) -> PreparedScenario:
-        """A scenario made ready; kept as long as its row is the same, and no longer than its world."""
+        """Return a prepared scenario. It is cached until its row changes or its world ends. UnknownScenario."""
         try:
             row = world.store[UPLOADED].get(name) or self._library[name]
         except KeyError:
             raise UnknownScenario(name, self.names(world)) from None
-        kept = self._shipped if isinstance(row, ScenarioFile) else self._uploaded[world]
-        ready = kept.get(name)
+        cache = self._shipped if isinstance(row, ScenarioFile) else self._uploaded[world]
+        ready = cache.get(name)
         if ready is None or ready.row is not row:
             file = row if isinstance(row, ScenarioFile) else file_of(row)
             rules: dict[str, list[PreparedRule]] = {}
@@ -201,23 +200,25 @@ class Catalogue:
                 prepared = PreparedRule(index, part, file.place(part), rule, frozenset())
                 for event in rule.events:
                     rules.setdefault(event, []).append(prepared)
-            asked = tuple(RequestRule.of(one) for one in rules.pop(REQUEST, ()))
+            on_requests = tuple(RequestRule.of(one) for one in rules.pop(REQUEST, ()))
             by_event = {event: EventRules.of(listening) for event, listening in rules.items()}
-            methods = {rule.method for rule in asked if rule.method is not None}
-            by_method = {one: tuple(rule for rule in asked if rule.method in (None, one)) for one in sorted(methods)}
-            of_others = tuple(rule for rule in asked if rule.method is None)
-            ready = kept[name] = PreparedScenario(row, file, by_event, by_method, of_others)
+            methods = {rule.method for rule in on_requests if rule.method is not None}
+            by_method = {
+                one: tuple(rule for rule in on_requests if rule.method in (None, one)) for one in sorted(methods)
+            }
+            of_others = tuple(rule for rule in on_requests if rule.method is None)
+            ready = cache[name] = PreparedScenario(row, file, by_event, by_method, of_others)
         return ready
 
     @staticmethod
-    def keep(world: World, file: ScenarioFile) -> None:
-        """Keep an uploaded scenario in its world; inside a change."""
+    def save(world: World, file: ScenarioFile) -> None:
+        """Save an uploaded scenario in its world; inside a change."""
         world.store[UPLOADED].put(file.name, row_of(file))
 
 
 @dataclass(frozen=True)
 class Context:
-    """What scenarios work with: the actions that their steps do, the files they are, and how networks stand."""
+    """The dependencies of the engine: actions, scenarios, and the status of networks."""
 
     actions: ActionTable
     catalogue: Catalogue
@@ -225,10 +226,10 @@ class Context:
 
 
 def row_of(file: ScenarioFile) -> Uploaded:
-    """A scenario as the plain data that a world keeps of it."""
+    """Return the row of an uploaded scenario."""
     return {"document": file.document, "source": file.source, "lines": dict(file.lines)}
 
 
 def file_of(row: Uploaded) -> ScenarioFile:
-    """The scenario that a world keeps as this data."""
+    """Return the scenario of a row."""
     return ScenarioFile(row["document"], row["source"], row["lines"])

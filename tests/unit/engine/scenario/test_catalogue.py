@@ -20,4 +20,4 @@ from simulator.engine.scenario.play.script import Rule
 )
 def test_a_rule_knows_what_a_request_must_have_carried(where: dict[str, object], carried: bytes) -> None:
     rule = Rule(("created",), where, None, None, (), None)
-    assert PreparedRule(0, "rules[0]", "a.yaml:1", rule, frozenset()).carried == carried
+    assert PreparedRule(0, "rules[0]", "a.yaml:1", rule, frozenset()).request_field == carried

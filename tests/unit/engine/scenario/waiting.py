@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.engine.rows.outages import Outages
-from simulator.engine.scenario.play import holding, slowing
+from simulator.engine.scenario.play import held_steps, slowing
 from simulator.engine.scenario.play.pending import KINDS, PlannedStep, plan
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -49,8 +49,8 @@ class Networks:
         """Give networks a status, and let steps be held, go on and be stretched by it."""
         self.statuses |= statuses
         with self.world.change(CAUSE):
-            holding.hold(self.world, self, Outages(("celo", "stellar"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
-            holding.release(self.world, self.status)
+            held_steps.hold(self.world, self, Outages(("celo", "stellar"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
+            held_steps.release(self.world, self.status)
             slowing.restretch(self.world, self.status, lambda name: {"degraded": 4.0})
 
     def planned(self) -> list[tuple[float, str]]:
@@ -59,4 +59,4 @@ class Networks:
         return [((timer.due_at_ms - self.world.now_ms) / 1000, timer.arguments["action"]) for timer in timers]
 
     def held(self) -> list[tuple[float, str, tuple[str, ...]]]:
-        return [(row.remaining_ms / 1000, str(row.action), row.networks) for row in holding.held_steps(self.world)]
+        return [(row.remaining_ms / 1000, str(row.action), row.networks) for row in held_steps.held_steps(self.world)]

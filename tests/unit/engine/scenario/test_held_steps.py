@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.engine.scenario.play import holding
+from simulator.engine.scenario.play import held_steps
 from tests.unit.engine.scenario.waiting import CAUSE, Networks
 
 
@@ -55,8 +55,8 @@ def test_held_steps_are_forgotten_by_scenario_or_by_object(networks: Networks) -
     networks.plan(2, "deposit_arrives", scenario="other")
     networks.set(celo="down")
     with networks.world.change(CAUSE):
-        holding.forget(networks.world, scenario="other")
+        held_steps.drop(networks.world, scenario="other")
         assert [row[0] for row in networks.held()] == [1]
-        assert list(holding.held_steps(networks.world, about="somebody else")) == []
-        holding.forget(networks.world, target=networks.target)
+        assert list(held_steps.held_steps(networks.world, about="somebody else")) == []
+        held_steps.drop(networks.world, target=networks.target)
     assert networks.held() == []
