@@ -234,7 +234,7 @@ def _folder(simulator: AnySimulator, directories: tuple[Path, ...]) -> scenario_
     if not directories:
         return None
     folder = scenario_folder.Folder(directories, simulator.vocabulary, simulator.library)
-    folder.reload()
+    folder.take(folder.read())
     if folder.problems:
         raise ConfigError([f"--scenarios: {scenario_folder.describe_problem(problem)}" for problem in folder.problems])
     return folder

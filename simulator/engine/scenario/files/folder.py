@@ -78,10 +78,6 @@ class Folder:
         known = {path: problems for path, problems in self._last.problems.items() if path in self._directories}
         return seen == self._seen and (stamps, troubles) != (self._last.stamps, known)
 
-    def reload(self) -> list[Renewal]:
-        """Read changed files and apply them to the library. Return the changes."""
-        return self.take(self.read())
-
     def read(self) -> Reading:
         """Read changed files, and files with problems again: those may be valid now that other files exist."""
         stamps, troubles = self._present()

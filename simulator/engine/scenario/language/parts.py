@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 
 from simulator.engine.scenario.language.pattern import compiled
+from simulator.engine.scenario.play.matching import number_of
 from simulator.engine.scenario.play.script import Span, span_of
 from simulator.engine.text.enums import ENVIRONMENT
 from simulator.engine.text.json import JsonObject
@@ -62,14 +63,10 @@ def _regex(text: str) -> str:
 
 
 def _bound(value: object) -> Decimal:
-    if isinstance(value, int | float | str) and not isinstance(value, bool):
-        try:
-            number = Decimal(str(value))
-        except InvalidOperation:
-            number = Decimal("NaN")
-        if number.is_finite():
-            return number
-    raise ValueError("it must be a number, or a number in quotes")
+    number = number_of(value)
+    if number is None:
+        raise ValueError("it must be a number, or a number in quotes")
+    return number
 
 
 def is_name(text: str) -> bool:

@@ -38,10 +38,6 @@ class RuleStep(BaseModel):
     environment: Environment | None = None
     """The environment of an action without target. Default: that of the event."""
 
-    @property
-    def parameters(self) -> JsonObject:
-        return dict(self.model_extra or {})
-
 
 class TimelineStep(BaseModel):
     """An action at a fixed time after the activation of the scenario."""
@@ -56,10 +52,6 @@ class TimelineStep(BaseModel):
     """The id of the resource to act on. Actions on the whole world have none."""
     environment: Environment | None = None
     """The environment of an action without target. Default: the sandbox."""
-
-    @property
-    def parameters(self) -> JsonObject:
-        return dict(self.model_extra or {})
 
 
 class AnswerInstead(Part):
@@ -97,10 +89,6 @@ class Rule(Part):
     """The steps, in sequence. `[]` takes the event, so that no other rule sees it."""
     answer: AnswerInstead | None = None
     """Only `on: request`: the error response. The call then has no effect."""
-
-    @property
-    def events(self) -> tuple[str, ...]:
-        return (self.on,) if isinstance(self.on, str) else tuple(self.on)
 
 
 # Faults have the fields of the control interface. Only durations are parsed as everywhere in a file.

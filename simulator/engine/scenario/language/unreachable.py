@@ -64,8 +64,9 @@ def warn_of_unreachable_steps(
 ) -> None:
     """Warn of steps whose action is illegal in every state that the rule's object can then have."""
     actions = vocabulary.actions
+    machines = {kind: vocabulary.kinds[kind].machine for kind in kinds}
     named = [event for event in events if isinstance(event, str)]
-    states = {kind: _after(vocabulary, kind, named) for kind in kinds}
+    states = {kind: frozenset[str]().union(*(_after(vocabulary, kind, one) for one in named)) for kind in kinds}
     if not all(states.values()):
         return  # the event can be about an object of any kind
     for path, step in steps:
@@ -75,58 +76,31 @@ def warn_of_unreachable_steps(
         if "target" in step or not isinstance(action, str) or action not in actions.rows:
             continue
         acts_on = {kind for row in actions.rows[action] for kind in row.kinds}
-        if not acts_on:
-            continue
-        # An action that no transition rule names changes no status, so it is legal in any state.
-        if not all(_has_cell(vocabulary, kind, action) for kind in states if kind in acts_on):
-            return
         able = [kind for kind in states if kind in acts_on]
-        possible = [kind for kind in able if any(_permits(vocabulary, kind, state, action) for state in states[kind])]
-        if able and not possible:
-            document.warn((*path, "action"), _explain(vocabulary, action, able[0], states[able[0]]))
-        elif possible:
-            states = {kind: _then(vocabulary, kind, states[kind], action) for kind in possible}
-
-
-def _explain(vocabulary: Vocabulary, action: str, kind: str, states: frozenset[str]) -> str:
-    rows = _machine(vocabulary, kind).rows
-    allowed = dict.fromkeys(move.on for state in sorted(states) for move in rows[state] if move.on != "expire")
-    then = f"possible then: {', '.join(allowed)}" if allowed else "nothing is possible then"
-    return f"`{action}` will be skipped: the {kind} is {' or '.join(sorted(states))} by then, and {then}"
-
-
-def _machine(vocabulary: Vocabulary, kind: str) -> Machine:
-    return vocabulary.kinds[kind].machine
-
-
-def _has_cell(vocabulary: Vocabulary, kind: str, action: str) -> bool:
-    return any(_permits(vocabulary, kind, state, action) for state in _machine(vocabulary, kind).rows)
-
-
-def _permits(vocabulary: Vocabulary, kind: str, state: str, action: str) -> bool:
-    return _machine(vocabulary, kind).permits(state, action)
+        # An action that no transition rule names changes no status, so it is legal in any state.
+        if any(not any(machines[kind].permits(state, action) for state in machines[kind].rows) for kind in able):
+            return
+        possible = [kind for kind in able if any(machines[kind].permits(state, action) for state in states[kind])]
+        if possible:
+            states = {kind: _then(machines[kind], states[kind], action) for kind in possible}
+        elif able:
+            kind = able[0]
+            moves = (move.on for state in sorted(states[kind]) for move in machines[kind].rows[state])
+            allowed = ", ".join(dict.fromkeys(on for on in moves if on != "expire"))
+            then = f"possible then: {allowed}" if allowed else "nothing is possible then"
+            reached = " or ".join(sorted(states[kind]))
+            document.warn((*path, "action"), f"`{action}` will be skipped: the {kind} is {reached} by then, and {then}")
 
 
 @lru_cache(maxsize=1024)
-def _after_event(vocabulary: Vocabulary, kind: str, event: str) -> frozenset[str]:
+def _after(vocabulary: Vocabulary, kind: str, event: str) -> frozenset[str]:
     """Return every state that an object of a kind can have from this event on."""
-    found = vocabulary.kinds[kind]
-    if event == CREATED:
-        initial = (
-            [move.target for move in found.machine.initial if not move.events]
-            if kind in field_sets.kinds_created_silently(vocabulary)
-            else []
-        )
-    else:
-        initial = list(statuses_after(found, vocabulary.events[event])) if event in vocabulary.events else []
-    return _reachable(found.machine, initial)
-
-
-def _after(vocabulary: Vocabulary, kind: str, events: Sequence[str]) -> frozenset[str]:
-    found = frozenset[str]()
-    for event in events:
-        found |= _after_event(vocabulary, kind, event)
-    return found
+    found, first = vocabulary.kinds[kind], list[str]()
+    if event == CREATED and kind in field_sets.kinds_created_silently(vocabulary):
+        first = [move.target for move in found.machine.initial if not move.events]
+    elif event in vocabulary.events:
+        first = list(statuses_after(found, vocabulary.events[event]))
+    return _reachable(found.machine, first)
 
 
 def _reachable(machine: Machine, states: Iterable[str]) -> frozenset[str]:
@@ -141,8 +115,7 @@ def _reachable(machine: Machine, states: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _then(vocabulary: Vocabulary, kind: str, states: frozenset[str], action: str) -> frozenset[str]:
+def _then(machine: Machine, states: frozenset[str], action: str) -> frozenset[str]:
     """Return the possible states after a step: those it leads to, and those in which it is skipped."""
-    machine = _machine(vocabulary, kind)
     moved = [move.target for state in states for move in machine.rows[state] if move.on == action]
     return _reachable(machine, moved) | {state for state in states if not machine.permits(state, action)}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from decimal import Decimal
 
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import field_sets
@@ -15,7 +14,7 @@ from simulator.engine.scenario.language.document import Document, Path, shortene
 from simulator.engine.scenario.language.field_sets import FieldSet
 from simulator.engine.scenario.language.parts import Tests
 from simulator.engine.scenario.language.pattern import compiled
-from simulator.engine.scenario.play.matching import CARRIED, strings_of
+from simulator.engine.scenario.play.matching import CARRIED, number_of, passes, strings_of
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.globs import can_match
 
@@ -223,19 +222,15 @@ class WhereChecker:
         return hint or (f" (it is {' or '.join(sorted(words))})" if len(words) <= _FEW else "")
 
     def _passing(self, place: Path, name: str, tests: Mapping[str, object], words: frozenset[str] | None) -> None:
-        begins, ends, pattern = tests.get("starts_with"), tests.get("ends_with"), tests.get("matches")
-        if not words or not all(one is None or isinstance(one, str) for one in (begins, ends, pattern)):
-            return
-        passing = [word for word in words if word.startswith(str(begins or "")) and word.endswith(str(ends or ""))]
-        if pattern is not None:
-            try:
-                search = compiled(str(pattern)).search
-            except ValueError:
+        """Warn if no possible value passes the string tests."""
+        given = {test: tests[test] for test in ("starts_with", "ends_with", "matches") if test in tests}
+        try:
+            if not words or any(passes(given, word) for word in words):
                 return
-            passing = [word for word in passing if search(word) is not None]
-        if not passing:
-            known = ", ".join(sorted(words)) if len(words) <= _FEW else f"{len(words)} values"
-            self._document.warn(place, f"`{name}` never passes these tests; it is one of {known}")
+        except (TypeError, ValueError):
+            return  # the models report an invalid test
+        known = ", ".join(sorted(words)) if len(words) <= _FEW else f"{len(words)} values"
+        self._document.warn(place, f"`{name}` never passes these tests; it is one of {known}")
 
     def _contradictions(self, path: Path, where: Mapping[str, object]) -> None:
         """Warn of tests that no value passes, whatever the field is."""
@@ -244,20 +239,13 @@ class WhereChecker:
                 self._document.warn((*path, name), f"no value passes: the list of `{name}` is empty")
             if not isinstance(wanted, Mapping):
                 continue
-            low = max((n for n in map(_number, (wanted.get("gt"), wanted.get("gte"))) if n is not None), default=None)
-            high = min((n for n in map(_number, (wanted.get("lt"), wanted.get("lte"))) if n is not None), default=None)
+            low = max((n for n in map(number_of, (wanted.get("gt"), wanted.get("gte"))) if n is not None), default=None)
+            high = min(
+                (n for n in map(number_of, (wanted.get("lt"), wanted.get("lte"))) if n is not None), default=None
+            )
             if low is not None and high is not None:
                 open_ended = "gt" in wanted or "lt" in wanted
                 if low > high or (low == high and open_ended):
                     self._document.warn((*path, name), f"no number is above {low} and below {high}")
             if wanted.get("exists") is False and set(wanted) - {"exists"}:
                 self._document.warn((*path, name), "a missing field cannot pass another test")
-
-
-def _number(value: object) -> Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        return Decimal(str(value))
-    except ArithmeticError:
-        return None

@@ -98,11 +98,12 @@ def _equals(wanted: object, value: object, glob: bool) -> bool:
         return isinstance(value, str) and (fnmatchcase(value, wanted) if glob else value == wanted)
     # Amounts are decimal strings in the API and may be numbers in a file, so 5, "5" and "5.00" are equal. Numbers are
     # converted through str, because Decimal(0.1) != Decimal("0.1").
-    number = _number(value)
+    number = number_of(value)
     return number is not None and number == Decimal(str(wanted))
 
 
-def _number(value: object) -> Decimal | None:
+def number_of(value: object) -> Decimal | None:
+    """Return a finite number, or a string with one, as a Decimal. None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     try:
@@ -130,7 +131,7 @@ def _compile_tests(given: JsonObject) -> Passes:
         if exists is not None and exists != (value is not ABSENT and value is not None):
             return False
         if bounds:
-            number = _number(value)
+            number = number_of(value)
             if number is None or not all(compare(number, bound) for compare, bound in bounds):
                 return False
         return string_test is None or (isinstance(value, str) and string_test(value, groups, is_scenario))

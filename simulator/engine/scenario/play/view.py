@@ -66,7 +66,7 @@ class View:
             elif rest:
                 seen[path] = dig(self.look(head), rest)
             else:
-                seen[path] = self._root(head)
+                seen[path] = self._request() if head in CARRIED else self._shown(self._named(head))
         return seen[path]
 
     def may_carry(self, name: bytes) -> bool:
@@ -77,9 +77,6 @@ class View:
         if self._origin is None:
             self._origin = origin_with_ancestors(self._world, self._object_id)
         return self._origin
-
-    def _root(self, head: str) -> object:
-        return self._request() if head in CARRIED else self._shown(self._named(head))
 
     def _request(self) -> Mapping[str, object]:
         if self._body is not None:
@@ -97,22 +94,18 @@ class View:
     def _named(self, root: str) -> str | None:
         """Return the id of a related resource: used up by the call, or named by object, request or another resource."""
         kinds = self._vocabulary.roots[root]
-        return self._used_up(root) or self._named_here(kinds[0].named_by) or self._named_beyond(root)
-
-    def _used_up(self, root: str) -> str | None:
         using = self._vocabulary.using.get(root) if self._body is not None else None
-        found = using.fullmatch(str(self._subject.get("path", ""))) if using else None
-        return found[1] if found else None
-
-    def _named_here(self, paths: tuple[str, ...]) -> str | None:
-        found = (dig(source, path) for source in (self._subject, self._request()) for path in paths)
-        return next((one for one in found if isinstance(one, str) and one), None)
-
-    def _named_beyond(self, root: str) -> str | None:
-        """Return the id that another related resource has, such as the parent of the object."""
-        field = self._vocabulary.roots[root][0].named_by[0]
-        for other, kinds in self._vocabulary.roots.items():
-            if any(field in kind.refers for kind in kinds):
+        used_up = using.fullmatch(str(self._subject.get("path", ""))) if using else None
+        if used_up:
+            return used_up[1]
+        for source in (self._subject, self._request()):
+            for path in kinds[0].named_by:
+                found = dig(source, path)
+                if isinstance(found, str) and found:
+                    return found
+        field = kinds[0].named_by[0]
+        for other, others in self._vocabulary.roots.items():
+            if any(field in kind.refers for kind in others):
                 named = self._named(other)
                 found = getattr(find(self._world, named), field, None) if named else None
                 if isinstance(found, str) and found:

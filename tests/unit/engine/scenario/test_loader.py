@@ -82,7 +82,7 @@ retry: false
     assert file.place("rules[1]") == "all.yaml:16"
     assert file.scenario.rules[0].do is not None
     assert (file.scenario.rules[0].do[0].after.low_ms, file.scenario.rules[0].do[0].after.high_ms) == (20_000, 60_000)
-    assert file.scenario.rules[0].do[1].parameters == {"failure_code": "payout_failed"}
+    assert file.scenario.rules[0].do[1].model_extra == {"failure_code": "payout_failed"}
     assert file.scenario.drive[1].path == "/quotes/${quote.id}"  # type: ignore[union-attr]  # this step is a call
     assert file.document["retry"] is False
 
