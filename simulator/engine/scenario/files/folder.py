@@ -79,7 +79,7 @@ class Folder:
         return seen == self._seen and (stamps, troubles) != (self._last.stamps, known)
 
     def read(self) -> Reading:
-        """Read changed files, and files with problems again: those may be valid now that other files exist."""
+        """Read changed files, and invalid files again: they may refer to files that exist now."""
         stamps, troubles = self._present()
         files = {path: file for path, file in self._last.files.items() if path in stamps}
         problems: dict[Path, Sequence[FolderProblem]] = dict(troubles)
@@ -115,7 +115,7 @@ class Folder:
         return renewals
 
     def _present(self) -> tuple[dict[Path, _Stamp], dict[Path, Sequence[FolderProblem]]]:
-        """Return the files and the directories that cannot be read. The files of those count as unchanged."""
+        """Return the files and the directories that cannot be read. Files in such a directory count as unchanged."""
         found: dict[Path, _Stamp] = {}
         troubles: dict[Path, Sequence[FolderProblem]] = {}
         for directory in self._directories:

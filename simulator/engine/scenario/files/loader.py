@@ -81,7 +81,7 @@ class Loader:
         return self.load(path.read_bytes(), str(path), known, FILE)
 
     def load_shipped(self, path: FilePath, known: Iterable[str]) -> ScenarioFile:
-        """Read a shipped file. ScenarioError, also if the scenario's name differs from that of the file."""
+        """Read a shipped file. ScenarioError, also if the scenario's name differs from the file's."""
         file = self.load(path.read_bytes(), source_of(path), known, FILE)
         if file.name != path.stem:
             problem: FileProblem = {"path": "name", "line": 1, "column": 1, "message": f"it must be `{path.stem}`"}

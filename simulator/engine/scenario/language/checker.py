@@ -188,7 +188,7 @@ class ScenarioChecker:
             self._document.report_missing(path, ("match", "webhook"), message)
             return
         if matches_webhooks and "deliver" not in fault:
-            # An effect beside `deliver` is reported by the models, as one that belongs inside it.
+            # An effect beside `deliver` is reported by the models, as a field that belongs inside.
             if not any(name in Deliver.model_fields for name in fault):
                 message = "`deliver` is missing: the effect on the deliveries"
                 self._document.report_missing(path, ("deliver",), message)

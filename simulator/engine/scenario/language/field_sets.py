@@ -100,7 +100,7 @@ def _variants_of(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
     if "$ref" in schema:
         several = (defs[schema["$ref"].rpartition("/")[2]],)
     if several:
-        said = {name: schema[name] for name in ("description",) if name in schema}  # that of the field, not of its type
+        said = {name: schema[name] for name in ("description",) if name in schema}  # the field's own
         for one in several:
             yield from ({**variant, **said} for variant in _variants_of(one, defs) if variant)
     elif isinstance(schema.get("type"), list):

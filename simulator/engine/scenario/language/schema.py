@@ -36,7 +36,7 @@ class RuleStep(BaseModel):
     target: str | None = None
     """The id of the resource to act on. Default: the object of the event."""
     environment: Environment | None = None
-    """The environment of an action without target. Default: that of the event."""
+    """The environment of an action without target. Default: the environment of the event."""
 
 
 class TimelineStep(BaseModel):
@@ -60,7 +60,7 @@ class AnswerInstead(Part):
     code: str
     """An error code of the API."""
     status: Annotated[int | None, Field(ge=400, le=599)] = None
-    """The status. Default: that of the code."""
+    """The status. Default: the usual status of the code."""
     message: str | None = None
     """The message in the error envelope. Default: a message that names this rule."""
     param: str | None = None

@@ -116,6 +116,6 @@ def _reachable(machine: Machine, states: Iterable[str]) -> frozenset[str]:
 
 
 def _then(machine: Machine, states: frozenset[str], action: str) -> frozenset[str]:
-    """Return the possible states after a step: those it leads to, and those in which it is skipped."""
+    """Return the possible states after a step, whether it is carried out or skipped."""
     moved = [move.target for state in states for move in machine.rows[state] if move.on == action]
     return _reachable(machine, moved) | {state for state in states if not machine.permits(state, action)}

@@ -134,7 +134,7 @@ class RequestRule(PreparedRule):
 
 @dataclass(frozen=True)
 class PreparedScenario:
-    """A scenario with its rules grouped by event, and those on requests by method."""
+    """A scenario with its rules grouped by event, and its rules on requests grouped by method."""
 
     # Every call is compared with the rules on requests, and few match. Grouping by method and comparing the path first
     # makes a read a fifth faster.

@@ -39,7 +39,7 @@ TABLES: tuple[TableKey[Any], ...] = (ACTIVE, BINDINGS, COUNTS, FAILURES, HELD, I
 
 
 class Engine:
-    """The scenarios of a process: shipped ones, and those uploaded to each world."""
+    """The scenarios of a process, shipped or uploaded to a world."""
 
     def __init__(self, actions: ActionTable, library: Library, outages: Outages) -> None:
         self._catalogue = Catalogue(library)

@@ -70,9 +70,9 @@ def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[s
     status, networks = outages.status, outages.networks
     if not any(status(world, environment, name) == "down" for environment in world.environments for name in networks):
         return
-    # The steps of a rule are in sequence, so those after a held step wait, too, even if they need no network: otherwise
-    # a refund could come before the deposit that it returns. Firing order is rule order, so one pass is enough. The
-    # steps of a timeline are independent.
+    # The steps of a rule are in sequence, so the steps after a held one wait, too, even if they need no network:
+    # otherwise a refund could come before the deposit that it returns. Firing order is rule order, so one pass is
+    # enough. The steps of a timeline are independent.
     waiting: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for timer in world.agenda.in_firing_order(fresh):
         if timer.kind not in KINDS:
@@ -115,14 +115,14 @@ def release(world: World, status: NetworkStatus) -> None:
 
 
 def held_steps(world: World, *, scenario: str = "", about: str = "") -> Iterator[Held]:
-    """Yield the held steps in the order of holding: all, those of a scenario, or those about an object."""
+    """Yield the held steps in their order: all, or only for one scenario or object."""
     for row in world.store[HELD].values():
         if (not scenario or row.scenario == scenario) and (not about or about in (row.target, row.acts_on)):
             yield row
 
 
 def drop(world: World, *, scenario: str = "", target: str = "") -> None:
-    """Delete the held steps of a scenario, or those on an object."""
+    """Delete the held steps of a scenario or of an object."""
     for key, row in list(world.store[HELD].items()):
         if (scenario and row.scenario == scenario) or (target and row.target == target):
             world.store[HELD].delete(key)

@@ -52,7 +52,7 @@ class StepArguments(TypedDict):
 
 
 def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) -> None:
-    """Raise StateError for invalid arguments of a step's timer. `names` are those of the vocabulary."""
+    """Raise StateError for invalid arguments of a step's timer. `names` come from the vocabulary."""
     hold_against(StepArguments, arguments, path, names)
     if (arguments["action"] is None) == (arguments["hand_to"] is None):
         raise StateError(path, "a step has either an action or a scenario to hand over to")

@@ -72,7 +72,7 @@ class ExpectationChecker:
         return problem + self._trace.describe_attempts(of_type) if problem else ""
 
     def _lost(self, attempts: Sequence[JsonObject]) -> str:
-        """Return the events that an endpoint did not acknowledge, and those that were not sent."""
+        """List the events that an endpoint did not acknowledge, and the events that were not sent."""
         wanted = {(row["event_id"], row["endpoint_id"]): row for row in attempts}
         done = {(row["event_id"], row["endpoint_id"]) for row in attempts if row["status"] == "succeeded"}
         lost = [row for key, row in wanted.items() if key not in done]

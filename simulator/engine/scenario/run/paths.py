@@ -31,12 +31,12 @@ class Path:
 
     @property
     def waits(self) -> int:
-        """How often the clock must advance."""
+        """The number of clock advances."""
         return sum(isinstance(step, Until) for step in self.steps)
 
     @property
     def cost(self) -> tuple[int, int, int]:
-        """The sort key: paths without waits first, then short ones, then those without a short payment."""
+        """The sort key: few waits, then few moves, then few short payments."""
         return self.waits, len(self.moves), sum(move.when == "short" for move in self.moves)
 
 
@@ -57,7 +57,7 @@ def emits(world: World, kind: str, event: str) -> bool:
 
 
 def factory_for(world: World, event: str) -> Factory:
-    """Return the factory for an event: one with usual steps to it, else that of the first kind that emits it."""
+    """Return the factory for an event: one with usual steps to it, or else the first whose kind emits it."""
     rows = triggers_of(world).factories
     usual = [row for row in rows if event in row.usual]
     return (usual or [row for row in rows if row.kind in world.wiring.kinds and emits(world, row.kind, event)])[0]

@@ -49,7 +49,7 @@ class Trace:
 
     @property
     def _may_have_faults(self) -> bool:
-        """Whether the scenario, those below it, or a control call of its drive may set faults."""
+        """Whether the scenario, one below it, or a control call of its drive may set faults."""
         document = self._file.document
         calls_control = b"_simulator/" in dumps(document.get("drive", []))
         return bool(document.get("faults") or document.get("with") or calls_control)

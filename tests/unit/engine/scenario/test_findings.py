@@ -1,7 +1,4 @@
-"""What `scenario validate` finds before anything runs: tests that nothing passes, rules and steps that come to nothing.
-
-Each file has one mistake that the newcomer makes, and one finding says what it is.
-"""
+"""Findings of `scenario validate`: each file has one typical mistake and gets one message."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ QUOTE = "type: offramp, network: celo, asset: USDC, fiat_currency: KES, amount_c
 
 
 def found(text: str) -> list[str]:
-    """Errors and warnings as `line: message`."""
+    """Return errors and warnings as `line: message`."""
     try:
         file = LOADER.load(text)
     except ScenarioError as error:
@@ -78,7 +75,7 @@ def rule(text: str) -> list[str]:
         ("deposit.confirmed, where: {fee: true}", "unknown field `fee` of deposit.confirmed"),
     ],
 )
-def test_a_test_that_nothing_passes_is_found(where: str, message: str) -> None:
+def test_impossible_where_is_found(where: str, message: str) -> None:
     (one,) = rule(f"on: {where}, do: []")
     assert one.startswith(f"3: {message}")
 
@@ -93,7 +90,7 @@ def test_a_test_that_nothing_passes_is_found(where: str, message: str) -> None:
         ("path: /quotes, body.amuont_currency: x", "there is no field `amuont_currency` in the body of such a request"),
     ],
 )
-def test_a_request_that_nobody_makes_is_found(where: str, message: str) -> None:
+def test_impossible_request_is_found(where: str, message: str) -> None:
     (one,) = rule(f"on: request, where: {{{where}}}, answer: {{code: payment_failed}}")
     assert one.startswith(f"3: {message}")
 
@@ -115,7 +112,7 @@ def test_a_request_that_nobody_makes_is_found(where: str, message: str) -> None:
         ("on: transaction.failed, probability: 0, do: []", ["3: with a probability of 0 this rule never fires"]),
     ],
 )
-def test_a_step_that_no_state_permits_is_found(text: str, messages: list[str]) -> None:
+def test_illegal_step_is_found(text: str, messages: list[str]) -> None:
     assert rule(text) == messages
 
 
@@ -135,7 +132,7 @@ def test_a_step_that_no_state_permits_is_found(text: str, messages: list[str]) -
         ("on: transaction.created, where: {rate: 1}", "on: transaction.created, where: {rate: {gt: 1}}", False),
     ],
 )
-def test_a_rule_behind_one_that_takes_everything_is_found(first: str, second: str, dead: bool) -> None:
+def test_unreachable_rule_is_found(first: str, second: str, dead: bool) -> None:
     messages = found(f"name: x\nrules:\n  - {{{first}, do: []}}\n  - {{{second}, do: []}}\n")
     assert [one.partition(":")[2][:60] for one in messages] == [
         " this rule never fires: rules[0] in line 3 matches first in all cases"[:60]
@@ -152,7 +149,7 @@ def test_a_rule_behind_one_that_takes_everything_is_found(first: str, second: st
         (f"{{{QUOTE}, amount: '${{world.seed}}'}}", None),
     ],
 )
-def test_a_call_that_will_be_refused_is_found(body: str, message: str | None) -> None:
+def test_invalid_body_of_a_call_is_found(body: str, message: str | None) -> None:
     messages = found(f"name: x\ndrive:\n  - quote: {{post: /quotes, body: {body}}}\n")
     assert messages == [] if message is None else messages[0].startswith(f"3: {message}")
 
@@ -186,12 +183,12 @@ expect:
         ('answer: quote, where: {fee.total: "1", expires_at: {exists: true}}', None),
     ],
 )
-def test_what_cannot_be_expected_is_found(expectation: str, message: str | None) -> None:
+def test_impossible_expectation_is_found(expectation: str, message: str | None) -> None:
     messages = found(f"{DRIVEN}  - {{{expectation}}}\n")
     assert messages == [] if message is None else messages[0].startswith(f"5: {message}")
 
 
-def test_what_a_fault_adds_can_be_expected() -> None:
+def test_values_added_by_a_fault_can_be_expected() -> None:
     fault = "faults: [{match: {path: /quotes}, unknown_enum: status}]\n"
     assert found(f"{DRIVEN}  - {{answer: quote, where: {{status: something_new}}}}\n{fault}") == []
 
@@ -202,8 +199,7 @@ def test_copies_beside_deliver_is_one_finding() -> None:
 
 
 @pytest.mark.parametrize("name", ["onramp", "offramp", "beneficiary", "deposit", "recurring_payment", "wallet"])
-def test_every_example_shows_only_what_can_be_named(name: str) -> None:
-    """What kinds show, read from their shapes, is what their examples have."""
+def test_field_sets_contain_all_fields_of_examples(name: str) -> None:
     kind = vocabulary().kinds[name]
 
     def names(value: Any, fields: field_sets.FieldSet, at: str) -> None:

@@ -15,7 +15,7 @@ CAUSE = Cause("action", "test")
 
 
 class Networks:
-    """Networks with a status each, and actions of which `deposit_arrives` needs celo, `complete` celo and stellar."""
+    """Networks with a status. `deposit_arrives` needs celo; `complete` needs celo and stellar."""
 
     def __init__(self) -> None:
         self.world = world_of(engine_of())
@@ -46,7 +46,7 @@ class Networks:
             plan(self.world, self.world.now_ms + seconds * 1000, PlannedStep(**{**step, **more}))
 
     def set(self, **statuses: str) -> None:
-        """Give networks a status, and let steps be held, go on and be stretched by it."""
+        """Set the status of networks, and hold, release and stretch steps accordingly."""
         self.statuses |= statuses
         with self.world.change(CAUSE):
             held_steps.hold(self.world, self, Outages(("celo", "stellar"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
@@ -54,7 +54,7 @@ class Networks:
             slowing.restretch(self.world, self.status, lambda name: {"degraded": 4.0})
 
     def planned(self) -> list[tuple[float, str]]:
-        """What is on the agenda: in how many seconds, and the action."""
+        """Return the agenda: seconds until due, and the action."""
         timers = [timer for timer in self.world.agenda.in_firing_order() if timer.kind in KINDS]
         return [((timer.due_at_ms - self.world.now_ms) / 1000, timer.arguments["action"]) for timer in timers]
 
