@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fnmatch import translate
 from functools import cached_property
 
@@ -18,7 +19,7 @@ from simulator.engine.scenario.files.library import Library, ScenarioFile
 from simulator.engine.scenario.play.matching import ABSENT, Condition, conditions, strings_of
 from simulator.engine.scenario.play.script import REQUEST, Rule
 from simulator.engine.text import strict
-from simulator.engine.text.json import JsonObject, Shown, dumps
+from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.worlds.quotas import UPLOADED_SCENARIOS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.per_world import PerWorld
@@ -88,77 +89,56 @@ class PreparedRule:
                 return dumps(rest.partition(".")[0])
         return b""
 
+    @cached_property
+    def path(self) -> re.Pattern[str] | None:
+        """The paths of requests that can match, or None if any can."""
+        globs = strings_of(self.rule.where.get("path"))
+        return None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
+
 
 @dataclass(frozen=True)
-class EventRules:
-    """The rules of a scenario on one event, in order, grouped by the `type` that they test."""
+class RuleIndex:
+    """The rules on one event, in order, grouped by the values of a field that they test."""
 
-    # Nearly every rule tests the type, so one lookup rejects most events.
-
-    of_type: Mapping[str, tuple[PreparedRule, ...]]
+    by_value: Mapping[str, tuple[PreparedRule, ...]]
+    """Includes the rules that do not test the field."""
     of_others: tuple[PreparedRule, ...]
-    """The rules for objects of all other types."""
+    """The rules for all other values."""
 
     @classmethod
-    def of(cls, rules: Iterable[PreparedRule]) -> EventRules:
-        rules = tuple(rules)
-        types = [(rule, strings_of(rule.rule.where.get("type"))) for rule in rules]
-        named = frozenset[str]().union(*(wanted for _, wanted in types if wanted is not None))
+    def of(cls, rules: Iterable[PreparedRule], field: str) -> RuleIndex:
+        tested = [(rule, strings_of(rule.rule.where.get(field))) for rule in rules]
+        values = frozenset[str]().union(*(strings for _, strings in tested if strings is not None))
         return cls(
-            {name: tuple(rule for rule, wanted in types if wanted is None or name in wanted) for name in named},
-            tuple(rule for rule, wanted in types if wanted is None),
+            {value: tuple(rule for rule, strings in tested if strings is None or value in strings) for value in values},
+            tuple(rule for rule, strings in tested if strings is None),
         )
-
-    def about(self, subject: Shown) -> tuple[PreparedRule, ...]:
-        """Return the rules that may match this object."""
-        name = subject.get("type")
-        return self.of_type.get(name, self.of_others) if isinstance(name, str) else self.of_others
-
-
-@dataclass(frozen=True)
-class RequestRule(PreparedRule):
-    """A rule on requests, with the method and the path that it tests; None matches any."""
-
-    method: str | None
-    path: re.Pattern[str] | None
-
-    @classmethod
-    def of(cls, given: PreparedRule) -> RequestRule:
-        rule = given.rule
-        method, path = rule.where.get("method"), rule.where.get("path")
-        globs = strings_of(path)
-        pattern = None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
-        named = method if isinstance(method, str) else None
-        return cls(given.index, given.part, given.place, rule, _PATH, named, pattern)
 
 
 @dataclass(frozen=True)
 class PreparedScenario:
-    """A scenario with its rules grouped by event, and its rules on requests grouped by method."""
+    """A scenario with its rules indexed by event."""
 
-    # Every call is compared with the rules on requests, and few match. Grouping by method and comparing the path first
-    # makes a read a fifth faster.
+    # Every event and every call is compared with the rules, and few match. Nearly every rule tests the object's type or
+    # the request's method, so one lookup rejects most of them. For calls this makes a read a fifth faster.
 
     row: ScenarioFile | Uploaded
     """What it was prepared from."""
     file: ScenarioFile
-    rules: Mapping[str, EventRules]
-    request_rules: Mapping[str, tuple[RequestRule, ...]]
-    """By method, including the rules that test none."""
-    request_rules_of_others: tuple[RequestRule, ...]
-    """The rules for all other methods."""
+    rules: Mapping[str, RuleIndex]
+    """Indexed by `type`; rules on requests by `method`."""
 
-    def rules_on_request(self, method: str, path: str) -> list[RequestRule]:
-        """Return the rules that may match a request, in order."""
-        rules = self.request_rules.get(method, self.request_rules_of_others)
-        if not rules:  # as for nearly every read
-            return []
+    def rules_about(self, event: str, value: object) -> tuple[PreparedRule, ...]:
+        """Return the rules that may match an event about an object of this type, or a request with this method."""
+        index = self.rules.get(event)
+        if index is None:
+            return ()
+        return index.by_value.get(value, index.of_others) if isinstance(value, str) else index.of_others
+
+    def rules_on_request(self, method: str, path: str) -> list[PreparedRule]:
+        """Return the rules that may match a request."""
+        rules = self.rules_about(REQUEST, method)
         return [rule for rule in rules if rule.path is None or rule.path.match(path) is not None]
-
-    def rules_about(self, event: str, subject: Shown) -> tuple[PreparedRule, ...]:
-        """Return the rules that may take an event of an object, in order."""
-        listening = self.rules.get(event)
-        return () if listening is None else listening.about(subject)
 
 
 class Catalogue:
@@ -199,15 +179,13 @@ class Catalogue:
                 part = f"rules[{index}]"
                 prepared = PreparedRule(index, part, file.place(part), rule, frozenset())
                 for event in rule.events:
-                    rules.setdefault(event, []).append(prepared)
-            on_requests = tuple(RequestRule.of(one) for one in rules.pop(REQUEST, ()))
-            by_event = {event: EventRules.of(listening) for event, listening in rules.items()}
-            methods = {rule.method for rule in on_requests if rule.method is not None}
-            by_method = {
-                one: tuple(rule for rule in on_requests if rule.method in (None, one)) for one in sorted(methods)
+                    on_request = event == REQUEST
+                    rules.setdefault(event, []).append(replace(prepared, globs=_PATH) if on_request else prepared)
+            indexes = {
+                event: RuleIndex.of(listening, "method" if event == REQUEST else "type")
+                for event, listening in rules.items()
             }
-            of_others = tuple(rule for rule in on_requests if rule.method is None)
-            ready = cache[name] = PreparedScenario(row, file, by_event, by_method, of_others)
+            ready = cache[name] = PreparedScenario(row, file, indexes)
         return ready
 
     @staticmethod

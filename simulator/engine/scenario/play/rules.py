@@ -68,7 +68,7 @@ def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
     view: View | None = None
     for name in reversed(active(world)):
         scenario = context.catalogue.get(world, name)
-        rules = scenario.rules_about(occurrence.event, occurrence.subject)
+        rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
         if rules:
             # Created here and shared by all scenarios: most events have no rule, and a view costs more than all above.
             view = view or _view_of(world, occurrence)
@@ -112,7 +112,7 @@ def bind(world: World, object_id: str, name: str) -> None:
 def offer(context: Context, world: World, name: str, occurrence: Occurrence, bound_id: str) -> bool:
     """Let the first matching rule of a scenario take an occurrence. Return whether one did."""
     scenario = context.catalogue.get(world, name)
-    rules = scenario.rules_about(occurrence.event, occurrence.subject)
+    rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
     return _offer(context, world, scenario, rules, occurrence, bound_id, _view_of(world, occurrence))
 
 
