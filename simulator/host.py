@@ -237,9 +237,9 @@ def _folder(simulator: AnySimulator, directories: tuple[Path, ...]) -> scenario_
     if not directories:
         return None
     folder = scenario_folder.Folder(directories, simulator.vocabulary, simulator.library)
-    folder.look()
+    folder.take(folder.read())
     if folder.problems:
-        raise ConfigError([f"--scenarios: {scenario_folder.told(problem)}" for problem in folder.problems])
+        raise ConfigError([f"--scenarios: {scenario_folder.describe_problem(problem)}" for problem in folder.problems])
     return folder
 
 

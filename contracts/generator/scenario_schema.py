@@ -9,7 +9,7 @@ from pydantic.json_schema import JsonSchemaValue
 from contracts.generator.schemas import unmarked
 from contracts.generator.texts import explained
 from simulator.engine.rows.action import Action, ActionTable
-from simulator.engine.scenario.language.parameters import names_of
+from simulator.engine.scenario.language.action_checks import names_of
 from simulator.engine.scenario.language.schema import model
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.enums import with_names

@@ -65,10 +65,10 @@ LATER = {
         "simulator.engine.scenario.language.document",
     ),
     *(
-        "simulator.engine.scenario.language.judge",
+        "simulator.engine.scenario.language.checker",
         "simulator.engine.scenario.run.drive",
         "simulator.engine.scenario.run.runner",
-        "simulator.engine.scenario.run.ways",
+        "simulator.engine.scenario.run.triggers",
     ),
     *(
         "simulator.engine.scenario.run.paths",

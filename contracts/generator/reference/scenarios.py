@@ -9,7 +9,7 @@ from contracts.generator import scenario_schema
 from contracts.generator.texts import explained
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.language import field_sets
-from simulator.engine.scenario.language.field_sets import Sight
+from simulator.engine.scenario.language.field_sets import FieldSet
 from simulator.engine.webhooks import shapes
 from simulator.host import Simulator, vocabulary
 
@@ -248,7 +248,11 @@ def examples() -> list[str]:
 
 
 def _silent() -> list[str]:
-    return [name for name in field_sets.made_silently(vocabulary()) if field_sets.of_kind(vocabulary(), name).forms]
+    return [
+        name
+        for name in field_sets.kinds_created_silently(vocabulary())
+        if field_sets.of_kind(vocabulary(), name).variants
+    ]
 
 
 def _yaml(text: str) -> str:
@@ -286,7 +290,7 @@ def _kinds() -> Iterator[str]:
         events = ", ".join(f"`{name}` ({' or '.join(statuses)})" for name, statuses in events_of_kind)
         made = (
             " Rules `on: created` match when it is created."
-            if kind.name in field_sets.made_silently(vocabulary())
+            if kind.name in field_sets.kinds_created_silently(vocabulary())
             else ""
         )
         yield f"Events: {events or 'none'}.{made}\n"
@@ -297,33 +301,35 @@ def _kinds() -> Iterator[str]:
             yield f"`{row.method} {row.path}`\n"
             yield _names(_together(models))
     yield "### delivery\n\nFields for `expect: {delivery: …}`:\n"
-    yield _names(field_sets.sight_of(vocabulary(), shapes.RecordedDelivery, explained({})))
+    yield _names(field_sets.of_shape(vocabulary(), shapes.RecordedDelivery, explained({})))
 
 
-def _together(shown: Iterable[object]) -> Sight:
-    return Sight(tuple(form for one in shown for form in field_sets.sight_of(vocabulary(), one, explained({})).forms))
+def _together(shown: Iterable[object]) -> FieldSet:
+    return FieldSet(
+        tuple(form for one in shown for form in field_sets.of_shape(vocabulary(), one, explained({})).variants)
+    )
 
 
-def _names(sight: Sight) -> str:
+def _names(fields: FieldSet) -> str:
     lines = ["| name | type | meaning |", "| - | - | - |"]
-    lines += [f"| `{name}` | {_type(one)} | {_cell(_meaning(one))} |" for name, one in _flat(sight, "")]
+    lines += [f"| `{name}` | {_type(one)} | {_cell(_meaning(one))} |" for name, one in _flat(fields, "")]
     return "\n".join(lines) + "\n"
 
 
-def _flat(sight: Sight, before: str) -> Iterable[tuple[str, Sight]]:
-    for name, one in sight.names.items():
+def _flat(fields: FieldSet, before: str) -> Iterable[tuple[str, FieldSet]]:
+    for name, one in fields.names.items():
         yield f"{before}{name}{'[]' if 'array' in one.types else ''}", one
         yield from _flat(one, f"{before}{name}.")
         yield from _flat(one.items, f"{before}{name}.0.")
 
 
-def _type(sight: Sight) -> str:
-    if sight.words is not None and len(sight.words) <= _FEW:
-        return " or ".join(f"`{word}`" for word in sorted(sight.words))
+def _type(fields: FieldSet) -> str:
+    if fields.enum is not None and len(fields.enum) <= _FEW:
+        return " or ".join(f"`{word}`" for word in sorted(fields.enum))
     names = {"string": "string", "integer": "integer", "array": "list"}
-    empty = ["null"] if any(form.get("type") == "null" for form in sight.forms) else []
-    return " or ".join([*(names.get(one, one) for one in sorted(sight.types)), *empty]) or "anything"
+    empty = ["null"] if any(form.get("type") == "null" for form in fields.variants) else []
+    return " or ".join([*(names.get(one, one) for one in sorted(fields.types)), *empty]) or "anything"
 
 
-def _meaning(sight: Sight) -> str:
-    return " / ".join(dict.fromkeys(str(form["description"]) for form in sight.forms if form.get("description")))
+def _meaning(fields: FieldSet) -> str:
+    return " / ".join(dict.fromkeys(str(form["description"]) for form in fields.variants if form.get("description")))

@@ -29,7 +29,7 @@ def _no_alternatives() -> Switches:
     return {}
 
 
-def _no_ways() -> object:
+def _no_triggers() -> object:
     return None
 
 
@@ -91,8 +91,8 @@ class Provider:
     advice: Mapping[str, AdviceKind] = field(default_factory=dict)
     """The kinds of advice that only this service can give, or words otherwise."""
 
-    ways: Callable[[], object] = _no_ways
-    """The paths to its events, a `Ways` of the scenario package; `ways_of(world)` returns it typed."""
+    triggers: Callable[[], object] = _no_triggers
+    """Returns the `Triggers` of the scenario package; `triggers_of(world)` returns them with their type."""
 
     wording: Wording = Wording()
     """Its wording of refusals, responses and events under switched assumptions."""

@@ -242,7 +242,7 @@ def test_a_world_that_began_before_a_run_does_says_so(origin: str, http: Any) ->
     onramp(world)
     world.advance(by="5m")
     text = recorded(world)
-    assert "# Not recorded: the moment at which it began" in text
+    assert "# Not recorded: the start time" in text
     replayed(world, text)
 
 

@@ -22,7 +22,7 @@ from simulator.engine.rows.pipeline import perform
 from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.language import schema
 from simulator.engine.scenario.play.catalogue import UPLOADED
-from simulator.engine.scenario.play.holding import Held
+from simulator.engine.scenario.play.held_steps import Held
 from simulator.engine.scenario.play.pending import KINDS, check_step
 from simulator.engine.text.json import dumps
 from simulator.engine.webhooks import all_deliveries, webhook_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from simulator.engine.scenario.files.folder import Folder, Renewal, told
+from simulator.engine.scenario.files.folder import Folder, Renewal, describe_problem
 from simulator.engine.server.runtime import Runtime
 from simulator.kernel.journal import Cause
 
@@ -33,7 +33,7 @@ async def look_again(runtime: Runtime, folder: Folder) -> None:
     renewals = folder.take(await asyncio.to_thread(folder.read))
     for problem in folder.problems:
         if problem not in before:
-            _log.warning("%s (the version read before stays active)", told(problem))
+            _log.warning("%s (the version read before stays active)", describe_problem(problem))
     for renewal in renewals:
         _take_over(runtime, renewal)
     if renewals or folder.problems != before:

@@ -88,8 +88,10 @@ def test_what_is_wrong_at_the_start_is_refused_with_its_place(tmp_path: Path) ->
         Server(tmp_path)
     first, second = caught.value.problems
     assert first.startswith(f"--scenarios: {tmp_path}/a.yaml:3:10: rules[0].on: unknown event `transaction.nothing`")
-    assert second == f"--scenarios: {tmp_path}/c.yaml:1:1: name: the scenario mine is in {tmp_path}/b.yaml already"
-    with pytest.raises(ConfigError, match="it cannot be read: No such file"):
+    assert (
+        second == f"--scenarios: {tmp_path}/c.yaml:1:1: name: the scenario mine is already defined in {tmp_path}/b.yaml"
+    )
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
         Server(tmp_path / "nowhere")
 
 
@@ -172,7 +174,7 @@ def test_what_was_wrong_only_beside_another_file_is_read_once_that_has_changed(t
         second = written(tmp_path, "1m", name="second.yaml")
         await server.look()
         (problem,) = (await server.control("GET", "/scenarios"))["problems"]
-        assert problem["message"] == f"the scenario mine is in {first} already"
+        assert problem["message"] == f"the scenario mine is already defined in {first}"
         first.unlink()
         await server.look()
         listed = await server.control("GET", "/scenarios")
@@ -193,7 +195,7 @@ def test_a_directory_that_cannot_be_read_for_a_while_leaves_its_scenarios_in_for
         directory.rename(aside)
         await server.look()
         (problem,) = (await server.control("GET", "/scenarios"))["problems"]
-        assert (problem["file"], problem["message"]) == (str(directory), "it cannot be read: No such file or directory")
+        assert (problem["file"], problem["message"]) == (str(directory), "cannot be read: No such file or directory")
         assert await server.planned(await server.order()) == ["2026-01-05T08:00:10.000Z"]
         aside.rename(directory)
         await server.look()

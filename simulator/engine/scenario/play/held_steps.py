@@ -1,10 +1,11 @@
-"""Steps that wait for a network: what is under way on one that is down is held until it is up again (decision S22).
+"""Steps that wait for a network: a step that needs a network which is down is held until it is up (decision S22).
 
-A step is held for as long as the network is down, and goes on with what was left of its delay (stretched anew, see
-`slowing`). Held steps are rows of the world's store; they have no due time, so they are on no agenda. Left there and
-tried again every so often, they would fire for ever in a world whose network stays down, and an advance to the last
-timer would never end. Actions by hand are never held: who does them by hand wants to see what comes of it.
+A held step keeps what was left of its delay, stretched for the network's new status (see `slowing`). Manual actions are
+never held, because their caller wants to see the result.
 """
+
+# Held steps are rows of the store, not timers. A timer that tried again every so often would fire for ever in a world
+# whose network stays down, and an advance to the last timer would never end.
 
 from __future__ import annotations
 
@@ -20,7 +21,6 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import TableKey
-from simulator.kernel.table import Table
 from simulator.kernel.world import World
 
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
@@ -29,7 +29,9 @@ _STRETCH = ("slowed_by", "factor")
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A step that waits: what is left of its delay, the networks it waits for, and what its timer was."""
+    """A held step: the fields of its timer, the rest of its delay, and the networks it waits for."""
+
+    # Saved worlds name this class and its fields.
 
     remaining_ms: Milliseconds
     environment: str
@@ -49,11 +51,11 @@ class Held:
 
     @property
     def kind(self) -> str:
-        """The kind of its timer."""
+        """The kind of the step's timer."""
         return TIMELINE if self.of_timeline else STEP
 
     def arguments(self) -> JsonObject:
-        """What the timer of the step carries."""
+        """Return the arguments of the step's timer."""
         return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
 
 
@@ -61,34 +63,34 @@ HELD = TableKey("scenario.held", Held)
 
 
 def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
-    """Take planned steps that need a network that is down off the agenda, and what follows each in its rule.
+    """Take steps off the agenda that need a network which is down, and the steps after each in its rule.
 
-    `fresh`: the keys of what has just been planned, where the networks are as they were; else all steps are looked at.
+    `fresh` are the keys of new timers if no network has changed; without it, all steps are examined.
     """
     status, networks = outages.status, outages.networks
     if not any(status(world, environment, name) == "down" for environment in world.environments for name in networks):
         return
-    # Steps of a rule count from the step before, so what follows a held one in its rule waits with it, needing the
-    # network or not: else a refund could come before the deposit that it gives back. Firing order is the rule's order,
-    # which is why one pass suffices. Steps of a timeline count from its beginning and wait each for itself.
+    # The steps of a rule are in sequence, so the steps after a held one wait, too, even if they need no network:
+    # otherwise a refund could come before the deposit that it returns. Firing order is rule order, so one pass is
+    # enough. The steps of a timeline are independent.
     waiting: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for timer in world.agenda.in_firing_order(fresh):
         if timer.kind not in KINDS:
             continue
         step = PlannedStep.of(timer)
         record = find(world, step.acts_on or step.target)
-        # The object's own environment: a step of a timeline may be written for another than that of what it acts on.
+        # The object's environment decides: a timeline step may name another one than its target is in.
         environment = step.environment if record is None else record.environment
         needed = sorted(actions.networks_needed(step.action or "", record)) if record is not None else ()
         down = tuple(name for name in needed if status(world, environment, name) == "down")
-        rule = (step.scenario, step.part.partition(".")[0], step.target)  # of `rules[0].do[1]` the first part
+        rule = (step.scenario, step.part.partition(".")[0], step.target)  # `rules[0]` of `rules[0].do[1]`
         awaited = down or (() if step.of_timeline else waiting.get(rule, ()))
         if awaited:
-            _keep(world, timer, environment, awaited)
+            _hold_step(world, timer, environment, awaited)
             waiting.setdefault(rule, awaited)
 
 
-def _keep(world: World, timer: Timer, environment: str, networks: tuple[str, ...]) -> None:
+def _hold_step(world: World, timer: Timer, environment: str, networks: tuple[str, ...]) -> None:
     world.agenda.cancel_key(timer.key)
     held = Held(
         remaining_ms=timer.due_at_ms - world.now_ms,
@@ -99,32 +101,28 @@ def _keep(world: World, timer: Timer, environment: str, networks: tuple[str, ...
         **{name: timer.arguments[name] for name in _CARRIED},
         **{name: timer.arguments[name] for name in _STRETCH if name in timer.arguments},
     )
-    _table(world).put(str(world.next_sequence(HELD.name)), held)
+    world.store[HELD].put(str(world.next_sequence(HELD.name)), held)
 
 
 def release(world: World, status: NetworkStatus) -> None:
-    """Plan every held step again whose networks are all up."""
-    for key, held in list(_table(world).items()):
+    """Plan the held steps whose networks are all up."""
+    for key, held in list(world.store[HELD].items()):
         if any(status(world, held.environment, name) == "down" for name in held.networks):
             continue
-        _table(world).delete(key)
-        # What is left may now end beyond the end of time; whoever releases looks for that once all are planned again.
+        world.store[HELD].delete(key)
+        # A released step may end after the end of time. The caller drops such steps once all delays are final.
         world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments())
 
 
 def held_steps(world: World, *, scenario: str = "", about: str = "") -> Iterator[Held]:
-    """The held steps, those of one scenario, or those about an object, in the order in which they were held."""
-    for row in _table(world).values():
+    """Yield the held steps in their order: all, or only for one scenario or object."""
+    for row in world.store[HELD].values():
         if (not scenario or row.scenario == scenario) and (not about or about in (row.target, row.acts_on)):
             yield row
 
 
-def forget(world: World, *, scenario: str = "", target: str = "") -> None:
-    """Drop the held steps of a scenario, or those on an object."""
-    for key, row in list(_table(world).items()):
+def drop(world: World, *, scenario: str = "", target: str = "") -> None:
+    """Delete the held steps of a scenario or of an object."""
+    for key, row in list(world.store[HELD].items()):
         if (scenario and row.scenario == scenario) or (target and row.target == target):
-            _table(world).delete(key)
-
-
-def _table(world: World) -> Table[Held]:
-    return world.store[HELD]
+            world.store[HELD].delete(key)

@@ -1,10 +1,10 @@
-"""Steps that wait for a network: which do, what waits with them, and how they go on (decision S22)."""
+"""Steps that wait for a network: which are held, and how they resume (decision S22)."""
 
 from __future__ import annotations
 
 import pytest
 
-from simulator.engine.scenario.play import holding
+from simulator.engine.scenario.play import held_steps
 from tests.unit.engine.scenario.waiting import CAUSE, Networks
 
 
@@ -13,7 +13,7 @@ def networks() -> Networks:
     return Networks()
 
 
-def test_a_step_waits_for_the_network_it_needs_and_goes_on_with_what_was_left(networks: Networks) -> None:
+def test_held_step_resumes_with_its_remaining_delay(networks: Networks) -> None:
     networks.plan(10, "deposit_arrives")
     networks.plan(20, "fail", part="rules[1].do[0]")
     networks.set(celo="down")
@@ -23,8 +23,8 @@ def test_a_step_waits_for_the_network_it_needs_and_goes_on_with_what_was_left(ne
     assert (networks.planned(), networks.held()) == ([(10, "deposit_arrives"), (15, "fail")], [])
 
 
-def test_what_follows_a_held_step_in_its_rule_waits_with_it(networks: Networks) -> None:
-    """Else a refund could come before the deposit that it gives back."""
+def test_later_steps_of_the_rule_are_held_too(networks: Networks) -> None:
+    """Otherwise a refund could come before the deposit that it returns."""
     networks.plan(5, "payment_arrives")
     networks.plan(10, "deposit_arrives", part="rules[0].do[1]")
     networks.plan(15, "refund", part="rules[0].do[2]")
@@ -34,14 +34,14 @@ def test_what_follows_a_held_step_in_its_rule_waits_with_it(networks: Networks) 
     assert [row[:2] for row in networks.held()] == [(10, "deposit_arrives"), (15, "refund")]
 
 
-def test_steps_of_a_timeline_wait_each_for_itself(networks: Networks) -> None:
+def test_timeline_steps_are_held_independently(networks: Networks) -> None:
     networks.plan(10, "deposit_arrives", part="timeline[0]", of_timeline=True)
     networks.plan(15, "refund", part="timeline[0]", of_timeline=True)
     networks.set(celo="down")
     assert networks.planned() == [(15, "refund")]
 
 
-def test_a_step_goes_on_when_the_last_network_it_waits_for_is_up(networks: Networks) -> None:
+def test_step_resumes_when_all_its_networks_are_up(networks: Networks) -> None:
     networks.plan(10, "complete")
     networks.set(celo="down", stellar="down")
     networks.set(stellar="degraded")
@@ -50,13 +50,13 @@ def test_a_step_goes_on_when_the_last_network_it_waits_for_is_up(networks: Netwo
     assert networks.planned() == [(10, "complete")]
 
 
-def test_held_steps_are_forgotten_by_scenario_or_by_object(networks: Networks) -> None:
+def test_held_steps_are_dropped_by_scenario_or_object(networks: Networks) -> None:
     networks.plan(1, "deposit_arrives")
     networks.plan(2, "deposit_arrives", scenario="other")
     networks.set(celo="down")
     with networks.world.change(CAUSE):
-        holding.forget(networks.world, scenario="other")
+        held_steps.drop(networks.world, scenario="other")
         assert [row[0] for row in networks.held()] == [1]
-        assert list(holding.held_steps(networks.world, about="somebody else")) == []
-        holding.forget(networks.world, target=networks.target)
+        assert list(held_steps.held_steps(networks.world, about="somebody else")) == []
+        held_steps.drop(networks.world, target=networks.target)
     assert networks.held() == []

@@ -1,4 +1,4 @@
-"""The runs of a recurring payment on the way to an event: what brings one about, and what lets it fail."""
+"""The steps to the events of a recurring payment: activation, runs that succeed or fail, and the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAST_RUN = 1_000_000
 
 
 def steps(world: World, record: RecurringPayment, on: str) -> Drive:
-    """What the clock does with a recurring payment, and what brings a draft to life."""
+    """Return the steps of a move that needs several calls or timers."""
     if on == "activate":
         path = f"/recurring-payments/{record.id}"
         plan = () if record.schedule else (DriveCall(put=f"{path}/schedule", body=schedule_from(world.now_ms)),)
@@ -35,7 +35,7 @@ def steps(world: World, record: RecurringPayment, on: str) -> Drive:
 
 
 def schedule_from(at_ms: int, occurrences: int | None = None) -> JsonObject:
-    """A daily schedule whose first run is at the first whole minute from `at_ms` on."""
+    """Return a daily schedule whose first run is at `at_ms`, rounded up to a whole minute."""
     first = to_datetime(-(-at_ms // MINUTE_MS) * MINUTE_MS)
     end = {"type": "never"} if occurrences is None else {"type": "after_occurrences", "occurrences": occurrences}
     day, time = first.strftime("%Y-%m-%d"), first.strftime("%H:%M")
@@ -43,14 +43,14 @@ def schedule_from(at_ms: int, occurrences: int | None = None) -> JsonObject:
 
 
 @contextmanager
-def emptied(world: World, actions: ActionTable, payment_id: str, cause: Cause) -> Iterator[None]:
-    """Leave nothing of the asset that a recurring payment is made from while the block works; inside a change."""
+def without_funds(world: World, actions: ActionTable, payment_id: str, cause: Cause) -> Iterator[None]:
+    """Empty the balance that pays for a recurring payment while the block runs; inside a change."""
     payment = find(world, payment_id)
     if not isinstance(payment, RecurringPayment):
-        raise TypeError(f"{payment_id} is no recurring payment")
+        raise TypeError(f"{payment_id} is not a recurring payment")
     source, environment = payment.source, payment.environment
     balance = world.ledger.balance(available(holder(environment)), source.key)
-    place = {"symbol": source.code, "network": upper(source.network or "")}
-    actions.perform(world, "set_balance", None, {**place, "amount": "0"}, environment, cause)
+    asset = {"symbol": source.code, "network": upper(source.network or "")}
+    actions.perform(world, "set_balance", None, {**asset, "amount": "0"}, environment, cause)
     yield
-    actions.perform(world, "set_balance", None, {**place, "amount": f"{balance:f}"}, environment, cause)
+    actions.perform(world, "set_balance", None, {**asset, "amount": f"{balance:f}"}, environment, cause)
