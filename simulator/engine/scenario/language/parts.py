@@ -99,10 +99,16 @@ Scalar = Annotated[
 ]
 
 
-class Part(BaseModel):
-    """Base of all parts: strict types, no unknown fields."""
+class OpenPart(BaseModel):
+    """Base of action steps. Their unknown fields are the parameters of the action."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=(), populate_by_name=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
+
+
+class Part(OpenPart):
+    """Base of all other parts. Unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
 class Tests(Part):

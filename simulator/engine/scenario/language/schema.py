@@ -11,21 +11,27 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
+from pydantic import Discriminator, Field, Tag, create_model
 
 from simulator.engine.faults import models as faults
 from simulator.engine.rows.action import Initial
 from simulator.engine.rows.vocabulary import Vocabulary
-from simulator.engine.scenario.language.parts import DurationMs, Environment, Part, ScenarioName, SpanOf, Where
+from simulator.engine.scenario.language.parts import (
+    DurationMs,
+    Environment,
+    OpenPart,
+    Part,
+    ScenarioName,
+    SpanOf,
+    Where,
+)
 from simulator.engine.scenario.play.script import Span
 from simulator.engine.scenario.run.drive import DriveStep, Expectation
 from simulator.engine.text.json import JsonObject
 
 
-class RuleStep(BaseModel):
+class RuleStep(OpenPart):
     """An action with its parameters, or a hand-over to another scenario."""
-
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
 
     after: SpanOf = Span()
     """The delay after the previous step, or after the event: `20s`, `2h30m`, seconds, or `{between: [20s, 60s]}`."""
@@ -39,10 +45,8 @@ class RuleStep(BaseModel):
     """The environment of an action without target. Default: the environment of the event."""
 
 
-class TimelineStep(BaseModel):
+class TimelineStep(OpenPart):
     """An action at a fixed time after the activation of the scenario."""
-
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
 
     at: SpanOf
     """The time since the activation of the scenario."""

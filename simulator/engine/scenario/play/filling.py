@@ -19,7 +19,7 @@ class NoValue(Exception):
         super().__init__(f"`${{{path}}}` has no value: no response so far has it")
 
 
-def filled(value: Any, groups: Mapping[str, str]) -> Any:
+def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:
     """Replace every `${name}` in a value by the group of that name. Other names stay unchanged."""
 
     def put_in(text: str) -> str:

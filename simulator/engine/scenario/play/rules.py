@@ -18,7 +18,7 @@ from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.play import held_steps, slowing, stops
 from simulator.engine.scenario.play.activation import BINDINGS, COUNTS, active, draw, stop
 from simulator.engine.scenario.play.catalogue import Context, PreparedRule, PreparedScenario
-from simulator.engine.scenario.play.filling import filled
+from simulator.engine.scenario.play.filling import fill_groups
 from simulator.engine.scenario.play.logbook import note
 from simulator.engine.scenario.play.matching import all_hold
 from simulator.engine.scenario.play.pending import PlannedStep, plan, steps_on
@@ -221,7 +221,7 @@ def _plan(
     first = list(takewhile(lambda one: one[1].scenario is not None and one[0] == 0, timed))
     for number, (_, step) in enumerate(first):
         part = f"{prepared.part}.do[{number}]"
-        hand_over(context, world, file.name, filled(step.scenario, groups), occurrence, part, place)
+        hand_over(context, world, file.name, fill_groups(step.scenario, groups), occurrence, part, place)
     planned = []
     for number, (delay_ms, step) in enumerate(timed[len(first) :], len(first)):
         pending = PlannedStep(
@@ -235,9 +235,9 @@ def _plan(
             slowed_by=slowed_by,
             factor=factor,
             action=step.action,
-            acts_on=filled(step.target, groups),
-            parameters=filled(step.parameters, groups),
-            hand_to=filled(step.scenario, groups),
+            acts_on=fill_groups(step.target, groups),
+            parameters=fill_groups(step.parameters, groups),
+            hand_to=fill_groups(step.scenario, groups),
         )
         planned.append(plan(world, world.now_ms + delay_ms, pending))
     keys = [key for key in planned if key is not None]

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag
 
-from simulator.engine.scenario.language.parts import DurationMs, Environment, Part, Where
+from simulator.engine.scenario.language.parts import DurationMs, Environment, OpenPart, Part, Where
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
@@ -71,10 +71,8 @@ class Until:
     """Whether the balance is empty while the timer fires, so that it fails. It is restored afterwards."""
 
 
-class DriveAction(BaseModel):
+class DriveAction(OpenPart):
     """An action of the control interface."""
-
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
 
     action: str
     """The action of a third party. Its parameters are fields of the step."""

@@ -5,7 +5,7 @@ They are read from the control interface after each step.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -54,7 +54,7 @@ class Trace:
         calls_control = b"_simulator/" in dumps(document.get("drive", []))
         return bool(document.get("faults") or document.get("with") or calls_control)
 
-    async def _hits(self) -> Any:
+    async def _hits(self) -> AsyncIterator[TimelineEntry]:
         """Yield the new calls that were hit by a fault."""
         rows = (await self._get("/faults"))["data"]
         own = [row for row in rows if row.get("scenario") == self._file.name]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.scenario.play.filling import NoValue, fill, filled
+from simulator.engine.scenario.play.filling import NoValue, fill, fill_groups
 
 ANSWERS = {"quote": {"id": "qt_1", "fee": {"total": "5.00"}, "steps": [{"n": 1}], "none": None}}
 
@@ -22,8 +22,8 @@ ANSWERS = {"quote": {"id": "qt_1", "fee": {"total": "5.00"}, "steps": [{"n": 1}]
         (None, None),
     ],
 )
-def test_filled_replaces_only_named_groups(value: Any, shown: Any) -> None:
-    assert filled(value, {"amount": "12"}) == shown
+def test_fill_groups_replaces_only_named_groups(value: Any, shown: Any) -> None:
+    assert fill_groups(value, {"amount": "12"}) == shown
 
 
 @pytest.mark.parametrize(
