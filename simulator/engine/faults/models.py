@@ -232,10 +232,10 @@ def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
 
 
 def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
-    """Yield the problems of a fault beyond the shapes of its fields; with `vocabulary`, including that no call can
-    match.
+    """Yield the problems of a fault beyond the shapes of its fields.
 
-    A fault without an effect is wrong at `respond` or `deliver`.
+    With `vocabulary`, a fault that no call can match is a problem. A fault without an effect is wrong at `respond` or
+    `deliver`.
     """
     if isinstance(fault, WebhookFault):
         event = fault.webhook.event
