@@ -77,7 +77,5 @@ class Streams:
 
 
 def derive(*parts: object) -> bytes:
-    """Return 32 bytes that depend on the given parts only: for keys and tokens of a world, and ids derived from other
-    ids.
-    """
+    """Return 32 bytes that depend on the given parts only, for keys, tokens and derived ids."""
     return hashlib.sha256("\x00".join(map(str, parts)).encode()).digest()

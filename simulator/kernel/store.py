@@ -187,9 +187,7 @@ class Store(dict[Any, Any]):
         return self._log.writes is not None
 
     def change(self) -> AbstractContextManager[None]:
-        """Return a context for one change: its writes are undone if the block raises. Nested changes join the outer
-        one.
-        """
+        """Return a context for one change, undone if the block raises. Nested changes join the outer one."""
         return _Change(self) if self._log.writes is None else _JOINED
 
     def begin(self) -> None:
@@ -218,9 +216,7 @@ class Store(dict[Any, Any]):
         self.listeners = tuple(one for one in self.listeners if one != listener)
 
     def attempt(self) -> AbstractContextManager[None]:
-        """Return a context for a part of a change: if the block raises, its writes are undone and the exception
-        propagates.
-        """
+        """Return a context for a part of a change that is undone alone if the block raises."""
         if self._log.writes is None:
             raise RuntimeError("an attempt is part of a change")
         return _Attempt(self, self._log.writes)
@@ -257,8 +253,9 @@ class Store(dict[Any, Any]):
             table.drop_row_numbers()
 
     def let_go(self) -> Iterator[Any]:
-        """Remove all rows and return them, for a caller that frees them in parts. Indexes are dropped at once, because
-        each is in a reference cycle with its table.
+        """Yield all rows for a caller that frees them in parts.
+
+        The indexes of a table are dropped first, because they refer to it in a cycle.
         """
         for table in list(self._tables.values()):
             table.drop_indexes()

@@ -232,25 +232,13 @@ def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
 
 
 def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
-    """Yield the problems of a fault beyond the shapes of its fields; with `vocabulary`, including that no call can
-    match.
+    """Yield the problems of a fault beyond the shapes of its fields.
 
-    A fault without an effect is wrong at `respond` or `deliver`.
+    With `vocabulary`, a fault that no call can match is a problem. A fault without an effect is wrong at `respond` or
+    `deliver`.
     """
     if isinstance(fault, WebhookFault):
-        event = fault.webhook.event
-        known = {} if vocabulary is None else vocabulary.events
-        if vocabulary is not None:
-            yield from wrong_event(event, known)
-        yield from _wrong_delivery(fault.deliver)
-        if vocabulary is not None and event in (None, *known):
-            events = known if event is None else (event,)
-            bodies = (mutations.places_of_event(vocabulary, one) for one in events)
-            yield from _wrong_mutation(vocabulary, fault.deliver, bodies, "deliver.")
-        if vocabulary is not None and fault.deliver.hold == "terminal" and event is not None and event in known:
-            last = vocabulary.ends_after(event)
-            if not last:
-                yield wrong("deliver.hold", f"the object of {event} has no later end")
+        yield from _wrong_webhook_fault(fault, vocabulary)
         return
     given = {name: value for name in ("delay", "answer_delay") if (value := getattr(fault, name)) is not None}
     wrong_delay = [one for name, value in given.items() for one in _wrong_delay(value, name, LONGEST_DELAY_MS)]
@@ -260,12 +248,12 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     if not delays and not wrong_delay and not any(others):
         yield wrong(EFFECTS[0], f"a fault has at least one of {', '.join(EFFECTS)}")
     elif fault.after_commit and fault.respond is None and not fault.drop:
-        yield wrong("respond", "after_commit replaces the answer by respond, or loses it with drop")
+        yield wrong("respond", "after_commit needs respond, which replaces the response, or drop, which loses it")
     asked = [name for name in BodyMutations.model_fields if getattr(fault, name)]
     if asked and (fault.respond is not None or fault.drop):
         yield wrong(
             "respond" if fault.respond is not None else "drop",
-            f"it cannot be combined with {', '.join(asked)}: these change the true answer",
+            f"it cannot be combined with {', '.join(asked)}: these change the true response",
         )
     if vocabulary is not None and fault.act is not None and fault.act.action not in vocabulary.actions.of_world:
         name = fault.act.action
@@ -277,6 +265,20 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
         yield from unmet
         if not unmet:
             yield from _wrong_for(vocabulary, fault, list(_met(fault.match, vocabulary.operations)))
+
+
+def _wrong_webhook_fault(fault: WebhookFault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
+    event = fault.webhook.event
+    known = {} if vocabulary is None else vocabulary.events
+    if vocabulary is not None:
+        yield from wrong_event(event, known)
+    yield from _wrong_delivery(fault.deliver)
+    if vocabulary is None or event not in (None, *known):
+        return
+    bodies = (mutations.places_of_event(vocabulary, one) for one in (known if event is None else (event,)))
+    yield from _wrong_mutation(vocabulary, fault.deliver, bodies, "deliver.")
+    if fault.deliver.hold == "terminal" and event is not None and not vocabulary.ends_after(event):
+        yield wrong("deliver.hold", f"the object of {event} has no later end")
 
 
 def _wrong_for(vocabulary: Vocabulary, fault: InterfaceFault, operations: list[Operation]) -> Iterator[Wrong]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import types
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal, InvalidOperation
 from math import isfinite
@@ -355,22 +355,15 @@ def _members_checker(shape: Any) -> Check:
     )
 
 
-def _narrowed(check: Check, narrowings: Iterable[object]) -> Check:
+def _narrowed(check: Check, narrowings: Sequence[object]) -> Check:
     """Add the constraints of an `Annotated` type to a check; descriptions are ignored."""
-    for one in narrowings:
-        if isinstance(one, Between):
-            check = _between(check, one)
-        elif isinstance(one, OneLine):
-            check = _one_line(check)
-    return check
-
-
-def _between(check: Check, bounds: Between) -> Check:
-    return lambda value: check(value) and bounds.first <= value <= bounds.last
-
-
-def _one_line(check: Check) -> Check:
-    return lambda value: check(value) and all(map(is_one_line, _texts(value)))
+    spans = [one for one in narrowings if isinstance(one, Between)]
+    one_line = any(isinstance(one, OneLine) for one in narrowings)
+    return lambda value: (
+        check(value)
+        and all(one.first <= value <= one.last for one in spans)
+        and (not one_line or all(map(is_one_line, _texts(value))))
+    )
 
 
 def _tuple_checker(arguments: tuple[object, ...]) -> Check:

@@ -44,22 +44,6 @@ class ActionCall(Generic[TargetT, ParametersT]):
     parameters: ParametersT
 
 
-def _nothing() -> type[Nothing]:
-    return Nothing
-
-
-def _nothing_wrong(parameters: object) -> Iterable[Wrong]:
-    return ()
-
-
-def _nothing_unmet(world: World, record: object) -> str | None:
-    return None
-
-
-def _no_network(record: object) -> Iterable[str | None]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Initial:
     """Lets scenarios carry out an action in the initial state, as a field of their `world`."""
@@ -82,10 +66,10 @@ class Action(Generic[TargetT, ParametersT]):
     act: Callable[[ActionCall[TargetT, ParametersT]], Record | Shown | None]
     """Returns the moved record, or a JSON object to show as `resource`."""
     kinds: tuple[str, ...] = ()
-    parameters: Callable[[], type[ParametersT]] = _nothing  # type: ignore[assignment]  # where none is named, nobody reads them
-    guard: Callable[[World, TargetT], str | None] = _nothing_unmet
+    parameters: Callable[[], type[ParametersT]] = lambda: Nothing  # type: ignore[assignment, return-value]  # where none is named, nobody reads them
+    guard: Callable[[World, TargetT], str | None] = lambda world, record: None
     """Called after the state table. Returns why the action is refused nevertheless, or None."""
-    check: Callable[[ParametersT], Iterable[Wrong]] = _nothing_wrong
+    check: Callable[[ParametersT], Iterable[Wrong]] = lambda parameters: ()
     """Yields the problems of parameters in any world and on any target, beyond their model, so that invalid scenarios
     are refused when they are read.
     """
@@ -96,7 +80,7 @@ class Action(Generic[TargetT, ParametersT]):
 
     The target is not moved and may be in any state.
     """
-    networks: Callable[[TargetT], Iterable[str | None]] = _no_network
+    networks: Callable[[TargetT], Iterable[str | None]] = lambda record: ()
     """Returns the networks that the action needs (None if a side has none).
 
     A step of a scenario is held while one is down (decision S22): chains depend on it, banks and payers do not.

@@ -56,10 +56,6 @@ class Arrival:
     sender_id: str
 
 
-def _nothing() -> None:
-    return None
-
-
 @dataclass(frozen=True, eq=False)
 class Kind(Generic[KindT]):
     """A kind of resource."""
@@ -71,7 +67,7 @@ class Kind(Generic[KindT]):
     """Renders a resource for responses."""
     machine: Machine
     """Its state table."""
-    shape: Callable[[], object] = _nothing
+    shape: Callable[[], object] = lambda: None
     """Returns the shape of the resource in events."""
     example: Callable[[], Mapping[str, object]] = dict
     """Returns a realistic resource."""

@@ -13,10 +13,6 @@ NetworkStatus: TypeAlias = Callable[[World, str, str], str]
 """The status of a network in an environment, by its canonical name. `down` holds everything that needs it."""
 
 
-def _stands(world: World, environment: str, network: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True)
 class Outages:
     """The networks of a provider, whose outages hold and stretch the steps of scenarios."""
@@ -25,6 +21,6 @@ class Outages:
     """Their canonical names."""
     spellings: Mapping[str, str] = field(default_factory=dict)
     """Canonical names by any spelling, in lower case."""
-    status: NetworkStatus = _stands
+    status: NetworkStatus = lambda world, environment, network: ""
     event: str = ""
     """The event for a change of status."""

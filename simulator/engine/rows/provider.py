@@ -18,36 +18,16 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 if TYPE_CHECKING:
-    from simulator.engine.worlds.alternatives import Alternatives, Switches
-
-
-def _is_owner(environment: str) -> str:
-    return environment
-
-
-def _no_alternatives() -> Switches:
-    return {}
-
-
-def _no_triggers() -> object:
-    return None
-
-
-def _not_numbered(world: World, environment: str, number: str) -> Record | None:
-    return None
-
-
-def _no_number(record: Record) -> str | None:
-    return None
+    from simulator.engine.worlds.alternatives import Alternatives
 
 
 @dataclass(frozen=True)
 class OrderNumbers:
     """The public numbers of resources besides their ids."""
 
-    find: Callable[[World, str, str], Record | None] = _not_numbered
+    find: Callable[[World, str, str], Record | None] = lambda world, environment, number: None
     """Returns the resource of an environment by its number, or None."""
-    number_of: Callable[[Record], str | None] = _no_number
+    number_of: Callable[[Record], str | None] = lambda record: None
     """Returns the number of a resource, or None."""
 
 
@@ -73,10 +53,10 @@ class Provider:
     signing: Signing
     """Its rules for sending webhooks."""
 
-    alternatives: Alternatives = _no_alternatives
+    alternatives: Alternatives = dict
     """The assumptions that its worlds can switch."""
 
-    account: Callable[[str], str] = _is_owner
+    account: Callable[[str], str] = lambda environment: environment
     """The name of the account in the ledger, by environment."""
 
     outages: Outages = Outages()
@@ -91,8 +71,8 @@ class Provider:
     advice: Mapping[str, AdviceKind] = field(default_factory=dict)
     """The kinds of advice that only this service can give, or words otherwise."""
 
-    triggers: Callable[[], object] = _no_triggers
-    """Returns the `Triggers` of the scenario package; `triggers_of(world)` returns them with their type."""
+    triggers: Callable[[], object] = lambda: None
+    """The paths to its events, `Triggers` of the scenario package; `triggers_of(world)` returns them typed."""
 
     wording: Wording = Wording()
     """Its wording of refusals, responses and events under switched assumptions."""

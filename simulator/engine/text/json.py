@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
+from itertools import islice
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -60,7 +61,7 @@ def loads(raw: bytes | str) -> Any:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         value = _with_huge_numbers(raw, error)
-    if _brackets(raw) > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+    if _brackets(raw) > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
         raise ValueError(f"nested more than {MAX_DEPTH} deep")
     return value
 
@@ -100,19 +101,21 @@ def _brackets(raw: bytes | str) -> int:
     return raw.count(b"{") + raw.count(b"[") if isinstance(raw, bytes) else raw.count("{") + raw.count("[")
 
 
-def _deeper_than(value: object, depth: int) -> bool:
+def _is_deeper(value: object, depth: int) -> bool:
+    deepest = next(islice(_levels(value), depth, None), [])
+    return any(isinstance(node, dict | list) for node in deepest)
+
+
+def _levels(value: object) -> Iterator[list[object]]:
+    """Yield the nodes of a value by depth, the value itself first."""
     level = [value]
-    for _ in range(depth):
+    while level:
+        yield level
         level = [child for node in level for child in _children(node)]
-        if not level:
-            return False
-    return any(isinstance(node, dict | list) for node in level)
 
 
-def _children(node: object) -> list[object]:
-    if isinstance(node, dict):
-        return list(node.values())
-    return node if isinstance(node, list) else []
+def _children(node: object) -> Iterable[object]:
+    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
 
 
 def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
@@ -131,22 +134,13 @@ def canonical(raw: bytes | str) -> bytes:
     """
     try:
         value = orjson.loads(raw)
-        exact = not _has_float(value)
+        exact = not any(isinstance(node, float) for level in _levels(value) for node in level)
     except orjson.JSONDecodeError:
         exact = False
     if not exact:
         text = raw.decode() if isinstance(raw, bytes) else raw
         value = json.loads(text, parse_int=_exactly, parse_float=_exactly)
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
-def _has_float(value: object) -> bool:
-    level = [value]
-    while level:
-        if any(isinstance(node, float) for node in level):
-            return True
-        level = [child for node in level for child in _children(node)]
-    return False
 
 
 def _exactly(text: str) -> int | orjson.Fragment:

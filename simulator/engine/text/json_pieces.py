@@ -22,8 +22,9 @@ class Piece:
 
 
 def read_down_to(raw: bytes, depth: int) -> object:
-    """Return the value of JSON with every object and array at that depth (the outermost is 1) as a `Piece`, or raise
-    `ValueError`.
+    """Return the value of JSON with every object and array at that depth (the outermost is 1) as a `Piece`.
+
+    Raise `ValueError` if it is not JSON.
     """
     pieces: list[Piece] = []
     return _filled(orjson.loads(_cut(raw, depth, pieces)), depth, pieces)

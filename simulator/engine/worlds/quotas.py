@@ -13,7 +13,7 @@ from typing import Any
 from simulator.engine.records.records import INDEX
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.text.json import dumps
-from simulator.engine.worlds.settings import SettingSet, bound_journal, put_settings, settings_of
+from simulator.engine.worlds.settings import DEFAULTS, bound_journal, put_settings, settings_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -22,10 +22,7 @@ CODE = "simulator_quota_exceeded"
 HEADER = "X-Simulator-Quota"
 """The response header that names the exceeded quota."""
 
-QUOTAS = (
-    *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
-    *("quota_snapshots", "quota_scenarios", "quota_events", "quota_bytes"),
-)
+QUOTAS = tuple(name for name in DEFAULTS if name.startswith("quota_"))
 """The settings that are quotas."""
 
 
@@ -41,9 +38,9 @@ def too_many_objects(world: World, most: int) -> QuotaExceeded:
     return QuotaExceeded(
         507,
         "quota_objects",
-        f"This world of the simulator has the {most} objects that its quota_objects lets it have, so nothing was made. "
-        "This is a quota of the simulator, not a limit of the service. Reset the world or take another; whoever runs "
-        "the server can raise it with --quota-objects.",
+        f"This world of the simulator has the {most} objects that its quota_objects allows, so nothing was created. "
+        "This is a quota of the simulator, not a limit of the service. Reset the world, use another one, or have the "
+        "quota raised with --quota-objects at the start of the server.",
     )
 
 
@@ -54,8 +51,8 @@ def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
         507,
         quota,
         f"This world of the simulator may have {most} {what} (its {quota}), so nothing was done. This is a quota of "
-        "the simulator, not a limit of the service. Delete some, or reset the world; whoever runs the server can raise "
-        f"it with {flag}.",
+        "the simulator, not a limit of the service. Delete some, reset the world, or have the quota raised with "
+        f"{flag} at the start of the server.",
     )
 
 
@@ -114,8 +111,9 @@ def objects_of(world: World) -> int:
 
 
 def attempt(world: World) -> AbstractContextManager[None]:
-    """Return a context for a part of a change that is undone if it raises, and raises 507 if it creates too many
-    objects.
+    """Return a context for a part of a change that is undone if it raises.
+
+    It raises 507 if the part creates more objects than the world may have.
     """
     most = settings_of(world)["quota_objects"]
     return world.store.attempt() if most is None else _counted(world, most)
@@ -134,9 +132,8 @@ def require_room(world: World) -> None:
     """Raise 507 if a new world exceeds its quotas."""
     settings = settings_of(world)
     if settings["quota_scenarios"] is not None or settings["quota_bytes"] is not None:
-        held = held_by(world)
-        held.require(world, "quota_scenarios")
-    most = settings_of(world)["quota_objects"]
+        held_by(world).require(world, "quota_scenarios")
+    most = settings["quota_objects"]
     if most is not None and objects_of(world) > most:
         raise too_many_objects(world, most)
 
@@ -156,21 +153,19 @@ def check_wanted(wanted: Mapping[str, Any], most: Mapping[str, Any], within: str
             flag = "--quota-journal-bytes" if name == "journal_bytes" else f"--{name.replace('_', '-')}"
             message = (
                 f"The parameter `{within}{name}` is not valid: this server was started with {flag} {bound}, "
-                "and no world gets more."
+                "which is the limit for all worlds."
             )
             raise ControlError(400, "invalid_parameter", message, f"{within}{name}")
 
 
 def hold_to(world: World, most: Mapping[str, Any]) -> None:
     """Reduce the quotas of a world to those of its server."""
-    settings: SettingSet = settings_of(world)
-    held = {name: _lesser(settings[name], most.get(name)) for name in QUOTAS}  # type: ignore[literal-required]  # a quota is a setting
-    if any(held[name] != settings[name] for name in QUOTAS):  # type: ignore[literal-required]  # a quota is a setting
+    settings: Mapping[str, Any] = settings_of(world)
+    held: dict[str, Any] = {}
+    for name in QUOTAS:
+        bounds = [value for value in (settings[name], most.get(name)) if value is not None]
+        held[name] = min(bounds, default=None)
+    if any(held[name] != settings[name] for name in QUOTAS):
         with world.change(Cause("start", "quotas")):
             put_settings(world, {**settings, **held})
         bound_journal(world)
-
-
-def _lesser(one: int | None, other: int | None) -> int | None:
-    given = [value for value in (one, other) if value is not None]
-    return min(given) if given else None

@@ -1,4 +1,4 @@
-"""The models of settings in calls and flags, built from `settings.SettingSet` and the assumptions of a service."""
+"""The models of settings in calls and flags, built from `SettingSet` and the assumptions of a service."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints, create_model
 from simulator.engine.text.fields import Body
 from simulator.engine.text.shapes import OneOf
 from simulator.engine.worlds.alternatives import Alternatives, Switch
-from simulator.engine.worlds.settings import DECLARED, Setting, SettingSet
+from simulator.engine.worlds.setting_set import DECLARED, Setting, SettingSet
 
 
 def _field(hint: Any, setting: Setting) -> tuple[Any, object]:

@@ -114,9 +114,7 @@ class Simulator:
         return self.worlds.get(world.id) is world
 
     def _failed(self, world: World, timer: Timer, error: Exception) -> None:
-        """Handle a timer that raised: the scenario records a failed step, any other failure is a defect of the
-        simulator.
-        """
+        """Handle a timer that raised: a failed step of a scenario, or a defect of the simulator."""
         _log.error("the timer %s of the world %s failed", timer.key, world.id, exc_info=error)
         if timer.kind in KINDS:
             self.engine.on_failure(world, timer, error)
@@ -125,8 +123,8 @@ class Simulator:
             world,
             "timer_failed",
             "error",
-            f"What was due ({timer.kind}) failed and was left out: {type(error).__name__}: {error}"[:500],
-            "This is a defect of the simulator, not of yours; report it with the traceback in the server's log.",
+            f"The timer {timer.kind} failed and was removed: {type(error).__name__}: {error}"[:500],
+            "This is a defect of the simulator, not of your code. Report it with the traceback in the server's log.",
             timer.target,
         )
 
@@ -294,9 +292,7 @@ class Simulator:
         )
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
-        """Save a state under an id derived from its world and a count in that world, so that other worlds do not affect
-        it.
-        """
+        """Save a state under an id that depends only on its world and a count in that world."""
         number = self._snapshots_taken[state.world_id] = self._snapshots_taken.get(state.world_id, 0) + 1
         snapshot = Snapshot("snap_" + text_of(derive("snapshot", state.world_id, number)), name, state)
         self.snapshots[snapshot.id] = snapshot

@@ -311,7 +311,7 @@ def test_an_answer_in_which_nothing_can_be_unexpected_is_no_hit(world: Remote) -
         ({"missing_field": ""}, "missing_field", ""),
         ({"extra_field": "status"}, "extra_field", "status is there already"),
         ({"extra_field": "nowhere.more"}, "extra_field", "there is no object nowhere"),
-        ({"unknown_enum": True, "respond": DOWN}, "respond", "these change the true answer"),
+        ({"unknown_enum": True, "respond": DOWN}, "respond", "these change the true response"),
         ({"extra_field": "data."}, "extra_field", "a name or a dotted path"),
         ({"unknown_enum": False}, "respond", "unknown_enum"),
         ({"unknown_type": True}, "unknown_type", ""),

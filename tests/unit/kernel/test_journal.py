@@ -91,7 +91,7 @@ def test_a_long_history_comes_back_whole(moves: int) -> None:
     assert list(kept.histories()) == [("net_celo", tuple(steps))]
 
 
-def test_a_move_rewrites_no_more_than_one_row_however_long_the_history_is() -> None:
+def test_move_rewrites_one_row_of_a_long_history() -> None:
     store, kept = journal()
     long_history(kept, store, 1000)
     written: list[int] = []

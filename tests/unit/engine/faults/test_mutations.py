@@ -41,7 +41,7 @@ def changed(**wishes: str) -> Any:
     return None if raw is None else json.loads(raw)
 
 
-def test_status_is_the_first_choice_of_an_enum_and_the_rest_stays_as_written() -> None:
+def test_status_is_the_preferred_enum_and_the_rest_is_unchanged() -> None:
     raw = mutated(BODY, places_of(vocabulary(), Payment), Mutation(unknown_enum=""))
     assert raw == BODY.replace(b'"done"', b'"something_new"')
 

@@ -126,9 +126,7 @@ def write_and_fail(table: Table[Row], writes: list[Row | str]) -> None:
 
 
 @given(st.lists(WRITTEN, max_size=12), STEPS)
-def test_a_list_is_the_same_however_it_is_found(
-    first: list[Row], steps: list[tuple[str, list[Row | str], Any]]
-) -> None:
+def test_indexed_list_equals_scanned_list(first: list[Row], steps: list[tuple[str, list[Row | str], Any]]) -> None:
     store = Store()
     table = store[ROWS]
     kept = store.tables()
@@ -159,7 +157,7 @@ def test_a_list_is_the_same_however_it_is_found(
 
 
 @given(st.lists(WRITTEN, max_size=12), st.lists(WRITES, max_size=6), QUERIES)
-def test_a_list_whose_index_is_built_between_writes_is_the_same(
+def test_index_built_between_writes_gives_the_same_list(
     first: list[Row], later: list[list[Row | str]], query: dict[str, str]
 ) -> None:
     store = Store()
@@ -184,7 +182,7 @@ def test_a_list_whose_index_is_built_between_writes_is_the_same(
 
 @pytest.mark.parametrize("sort", ["created_at", "amount"])
 @pytest.mark.parametrize("order", ["asc", "desc"])
-def test_a_page_behind_the_last_is_empty_however_it_is_found(sort: str, order: str) -> None:
+def test_page_after_the_last_is_empty(sort: str, order: str) -> None:
     store = Store()
     table = store[ROWS]
     with store.change():
@@ -195,7 +193,7 @@ def test_a_page_behind_the_last_is_empty_however_it_is_found(sort: str, order: s
         assert (list(found), pagination) == looked_through(table, query)
 
 
-def test_nothing_is_indexed_before_a_list_asks_for_it() -> None:
+def test_index_is_built_by_the_first_lookup_only() -> None:
     """A world whose lists nobody narrows pays nothing for it."""
     store, seen = Store(), list[str]()
     table = store[ROWS]
