@@ -39,7 +39,7 @@ def quote(replica: Replica, token: dict[str, str]) -> str:
 
 
 @pytest.mark.farm
-def test_a_dump_of_a_database_in_use_is_a_store(database: str, tmp_path: Path) -> None:
+def test_a_dump_of_a_database_in_use_is_a_valid_store(database: str, tmp_path: Path) -> None:
     programs, dump = require(), tmp_path / "worlds.dump"
     fresh = f"{database}_restored"
     name = fresh.rpartition("/")[2]

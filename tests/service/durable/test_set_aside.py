@@ -49,7 +49,7 @@ def with_odd(path: Path, odd: str) -> None:
     spoil(path, odd)
 
 
-def test_store_with_an_unreadable_world_serves_the_others(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreadable_world_does_not_affect_the_others(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with_odd(path, "odd")
     with kept(path) as (world, _):
         assert "the world odd is set aside" in caplog.text
@@ -121,7 +121,7 @@ def test_unreadable_world_is_replaced(path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["reset", "delete", "replace"])
-def test_unreadable_default_refuses_until_it_begins_anew(path: Path, how: str) -> None:
+def test_an_unreadable_default_is_refused_until_recreated(path: Path, how: str) -> None:
     with_odd(path, "default")
     with kept_without_default(path) as world:
         assert world.call("GET", f"{world.origin}/v1/profile").status == 503

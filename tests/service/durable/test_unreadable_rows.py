@@ -44,7 +44,7 @@ def with_tabs(piece: dict[str, Any]) -> None:
         call["headers"] = {"$": "tuple", "items": [{"$": "tuple", "items": ["accept", "a\tb"]}]}
 
 
-def test_store_with_unreadable_calls_drops_and_counts_them(path: Path) -> None:
+def test_unreadable_requests_are_dropped_and_counted(path: Path) -> None:
     with kept(path) as (world, _):
         quote = world.api("POST", "/quotes", QUOTE).body["id"]
         calls = len(world.control("GET", "/requests").body["data"])
@@ -56,7 +56,7 @@ def test_store_with_unreadable_calls_drops_and_counts_them(path: Path) -> None:
             assert world.control("GET", f"/resources/{quote}").status == 200
 
 
-def test_store_with_unreadable_calls_counts_once_over_restarts(path: Path) -> None:
+def test_unreadable_requests_are_counted_once_over_restarts(path: Path) -> None:
     with kept(path) as (world, _):
         world.control("PATCH", "/settings", {"journal_limit": 2})
         for _ in range(3):

@@ -102,7 +102,7 @@ def call(number: int) -> JournalEntry:
 
 
 @given(st.lists(st.integers(0, 5), max_size=6))
-def test_the_journal_of_calls_comes_back_bounded_as_it_was(turns: list[int]) -> None:
+def test_the_request_journal_is_restored_with_its_limit(turns: list[int]) -> None:
     world = fresh()
     parts = list(base_parts(TEXTS, base_of(world)))
     gathering, entries, numbers = Gathering(world), [], count(1)
@@ -145,7 +145,7 @@ def busy() -> Any:
     return read_document(SIMULATOR, gzip.decompress((SAVED / "world.json.gz").read_bytes()))
 
 
-def test_rows_are_written_as_the_document_of_their_world_has_them(busy: Any) -> None:
+def test_rows_are_encoded_as_in_documents(busy: Any) -> None:
     codec, seen = CONTENTS.codec, 0
     for name, rows in busy.tables.items():
         for key, row in rows.items():
@@ -177,7 +177,7 @@ ODD: tuple[Any, ...] = (
 
 
 @pytest.mark.parametrize("row", ODD)
-def test_what_json_has_no_word_for_is_written_as_in_documents(row: Any) -> None:
+def test_values_outside_json_are_encoded_as_in_documents(row: Any) -> None:
     assert orjson.loads(TEXTS.dumps(TEXTS.ready(row))) == CONTENTS.codec.encode(row)
 
 

@@ -178,7 +178,7 @@ def test_listeners_hear_of_every_report_and_may_change_the_world() -> None:
     run(scenario())
 
 
-def test_a_listener_that_fails_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_listener_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         world = open_world(3)
 
@@ -305,7 +305,7 @@ def test_nothing_of_a_world_that_lives_no_more_is_sent() -> None:
     run(scenario())
 
 
-def test_attempts_of_a_restored_world_that_nobody_carries_are_made() -> None:
+def test_attempts_without_a_carrier_are_sent_after_a_restore() -> None:
     async def scenario() -> None:
         world = open_world(2)
         take(world)
@@ -319,7 +319,7 @@ def test_attempts_of_a_restored_world_that_nobody_carries_are_made() -> None:
     run(scenario())
 
 
-def test_a_world_restored_while_an_attempt_is_on_its_way_ignores_its_answer() -> None:
+def test_a_restored_world_ignores_attempts_in_flight() -> None:
     async def scenario() -> None:
         world = webhook_world()
         endpoint = register(world)
@@ -363,7 +363,7 @@ def test_a_probe_is_signed_and_answers_what_came_back(
     run(scenario())
 
 
-def test_a_receiver_has_as_long_for_a_test_request_as_for_a_delivery() -> None:
+def test_a_test_request_has_the_time_limit_of_a_delivery() -> None:
     """Decision W4."""
     limits = []
 
