@@ -13,9 +13,9 @@ from simulator.engine.clients.exchange import Headers
 from simulator.engine.rows.operation import Probe
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
+from tests.fake_transport import FakeTransport
 from tests.toy.seal import SIGNATURE
 from tests.unit.engine.webhooks.support import call, happen, register, status_of, take, webhook_world
 
