@@ -33,7 +33,7 @@ def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 class Receiver:
-    """A bare HTTP receiver that answers the bytes it was told and keeps what it got."""
+    """A bare HTTP receiver that sends fixed bytes and records requests."""
 
     def __init__(self, answer: bytes | None, hold: bool = False) -> None:
         self.answer = answer
@@ -240,7 +240,7 @@ def test_well_known_headers_have_one_spelling() -> None:
 
 
 def test_each_request_has_a_connection_of_its_own() -> None:
-    """A receiver that serves one connection after another gets everything, and so does one that closes early."""
+    """Receivers that serve one connection at a time, or close early, get every request."""
 
     async def scenario() -> None:
         async with receiver(http("200 OK")) as mine:

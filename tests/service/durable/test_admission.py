@@ -1,4 +1,4 @@
-"""Replicas with control tokens: what strangers and other teams can do to them from outside."""
+"""Replicas with control tokens, and requests of strangers and other teams."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Playing = Callable[[int, Play], None]
 
 @pytest.fixture
 def play(database: str, tmp_path: Path) -> Playing:
-    """Run a test on some replicas that ask for tokens: one for all worlds, one for each of two teams."""
+    """Run a test on replicas with a token for all worlds and one for each of two teams."""
     rows = [
         {"name": "admin", "token": "all-of-it-0123456789", "worlds": "*"},
         {"name": "team-a", "token": "a-secret-0123456789", "worlds": "team-a-", "most_worlds": 3},
@@ -50,7 +50,7 @@ async def sign_in(replica: Here, made: httpx.Response) -> dict[str, str]:
 
 
 async def kept(replica: Here) -> list[Any]:
-    """All that a stranger could have written to the database, and the locks of worlds that are held."""
+    """Return everything that a stranger could have written to the database, and the held locks."""
     async with replica.sharing.store._read() as connection:
         return [
             await connection.fetch("SELECT id, epoch, owner, base IS NULL FROM worlds ORDER BY id"),
@@ -60,7 +60,7 @@ async def kept(replica: Here) -> list[Any]:
 
 
 async def rest(replica: Here, *worlds: str) -> None:
-    """Have worlds let go of."""
+    """Release worlds."""
     released = replica.released(*worlds)
     replica.sharing.idle_seconds = 0
     await released.wait()

@@ -1,4 +1,4 @@
-"""A copy of a store in use, and a server that goes on from it: as tests/campaigns/trust/deploy/README.md says."""
+"""A backup of a store in use, and a server that starts from it (tests/campaigns/trust/deploy/README.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls for worlds that a replica does not have: drawn ids, ids that others hold, worlds that have ended."""
+"""Requests for worlds that a replica does not own: with drawn ids, of others, deleted ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.service.durable.test_sharing import Here, run
 
 
 async def _sign_in_to(one: Here, world: dict[str, dict[str, dict[str, str]]]) -> dict[str, str]:
-    """The headers of who has signed in to a world, as `POST /worlds` has shown it."""
+    """Sign in to a world and return the headers of its requests."""
     keys = world["credentials"]["sandbox"]
     made = await one.post("/v1/auth/token", {"public_key": keys["public_key"], "secret_key": keys["secret_key"]})
     return {"Authorization": f"Bearer {made['access_token']}"}

@@ -1,4 +1,4 @@
-"""Entries that have become many are folded into a base, beside what goes on; scenarios of servers are kept."""
+"""Many entries are folded into a base in the background. Scenarios of servers are saved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Entries are many soon."""
+    """Fold after few entries."""
     monkeypatch.setattr(stored_world, "COMPACT_BYTES", 20_000)
     monkeypatch.setattr(stored_world, "COMPACT_TIMES", 0)
 

@@ -1,4 +1,4 @@
-"""Nothing leaves the server before it is kept, neither an answer nor a delivery; what is not kept has not happened."""
+"""No response and no delivery leaves before its writes are saved. Unsaved writes are undone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 
 async def beginning(server: StoreServer) -> None:
-    """A token, and all that was done for it server."""
+    """Sign in, and wait until all writes are saved."""
     assert (await server.api("GET", "/profile")).status_code == 200
 
 
@@ -90,7 +90,7 @@ def test_health_waits_for_nothing(path: Path) -> None:
 
 
 class Taken:
-    """A transport that notes what it is given."""
+    """A transport that records its requests."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
@@ -181,7 +181,7 @@ def test_writes_that_were_not_saved_are_undone(path: Path) -> None:
 
 
 def test_a_waiting_request_of_a_discarded_world_is_refused(path: Path) -> None:
-    """It began before the store failed, and would end after the store works again."""
+    """It began before the store failed, and would end after the store was recovered."""
 
     async def act(server: StoreServer) -> None:
         await beginning(server)

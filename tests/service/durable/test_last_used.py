@@ -1,4 +1,4 @@
-"""When worlds were last used, across restarts and across replicas; and how far the store lags behind."""
+"""Last-used times of worlds across restarts and replicas, and the age of unsaved writes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOUR = 3600.0
 
 
 def later(runtime: Any, seconds: float) -> None:
-    """Let it be so much later, for what tells when worlds were used."""
+    """Advance the clock of the last-used times."""
     uses = runtime.meter.uses
     real = uses.seconds
     uses.seconds = lambda: real() + seconds
@@ -55,7 +55,7 @@ def test_a_restart_is_no_use_of_a_world(tmp_path: Path) -> None:
 
 
 def known(server: StoreServer, world: str) -> Any:
-    """What the keeper knows of a world."""
+    """Return the state of saving of a world."""
     return persistence_of(server.application)._tracked[world]
 
 

@@ -1,4 +1,4 @@
-"""What one replica does, step by step; `tests/campaigns/trust` has what comes of many of them."""
+"""The steps of one replica. `tests/campaigns/trust` tests many of them together."""
 
 from __future__ import annotations
 

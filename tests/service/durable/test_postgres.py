@@ -1,4 +1,4 @@
-"""The store in PostgreSQL: who owns a world, what a commit is held to, and what is read back."""
+"""The PostgreSQL store: ownership of worlds, checks of a commit, and reading."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def ask(url: str, query: str, *given: object) -> object:
 
 
 async def end_sessions(url: str) -> None:
-    """As an administrator does it, or a server that restarts."""
+    """Ended by an administrator, or by a server that restarts."""
     await ask(url, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'rampsim'")
 
 
@@ -124,7 +124,7 @@ def test_the_lock_ends_with_the_owning_connection(database: str) -> None:
 
 
 def test_a_commit_of_a_past_epoch_is_refused_whole(database: str) -> None:
-    """As behind a pooler, which takes the lock away and leaves the connection."""
+    """A pooler takes the lock away and leaves the connection."""
 
     async def play(one: PostgresStore, two: PostgresStore) -> None:
         await one.claim("w", creates=True)
@@ -178,7 +178,7 @@ def test_an_exchanged_session_confirms_nothing(database: str) -> None:
 
 
 def test_postgres_ends_a_session_that_is_silent(database: str) -> None:
-    """A replica that is paused loses its worlds without doing anything."""
+    """A paused replica loses its worlds."""
 
     async def play(two: PostgresStore) -> None:
         one = PostgresStore(database, "one", lease_seconds=0.3)

@@ -1,4 +1,4 @@
-"""Servers on one PostgreSQL, as processes: any of them takes any call, and one that goes takes nothing along."""
+"""Replicas as processes on one PostgreSQL: each serves any request, and none loses state when it ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def quote(replica: Replica, headers: dict[str, str], key: str | None = None) -> 
 
 
 def answered(replica: Replica, path: str, headers: dict[str, str]) -> Any:
-    """What a replica answers once it is connected again; until then it says that it is not."""
+    """Return the response of a replica once it is connected again. Until then it returns 503."""
     while True:
         answer = replica.http.get(path, headers=headers)
         if answer.status_code != 503:
@@ -42,7 +42,7 @@ def answered(replica: Replica, path: str, headers: dict[str, str]) -> Any:
 
 @contextmanager
 def receiver() -> Iterator[tuple[str, Queue[tuple[str, bytes]]]]:
-    """A receiver of webhooks: its URL, and what came, as type and body."""
+    """Run a webhook receiver. Give its URL and a queue of (event type, body)."""
     came: Queue[tuple[str, bytes]] = Queue()
 
     class Handler(BaseHTTPRequestHandler):
@@ -149,7 +149,7 @@ def test_timers_and_webhooks_continue_after_a_replica_is_killed(database: str) -
 
 
 def test_a_connection_cut_by_the_owner_is_cut_for_the_client(database: str) -> None:
-    """A call is sent on once: not again because the connection that it took had been used before."""
+    """A request is forwarded once. It is not repeated because its connection was an old one."""
     with replicas(database, 2) as (one, two):
         mine = one.sign_in(one.world("team"))
         assert two.http.get("/v1/profile", headers=mine).status_code == 200
@@ -172,7 +172,7 @@ def test_a_stream_of_another_replica_is_not_buffered(database: str) -> None:
 
 
 def test_a_takeover_changes_nothing_under_a_manual_clock(database: str) -> None:
-    """The same calls give the same bytes as in memory, though a replica is killed between two of them."""
+    """Requests give the same bytes as in memory, even if a replica is killed between them."""
 
     def play(first: Replica, second: Replica, between: Any) -> list[bytes]:
         keys = first.world("team", seed=7)

@@ -1,4 +1,4 @@
-"""What is there after a server has died: all that it answered 2xx, and what goes on by itself."""
+"""State after a server was killed: all writes of 2xx responses, timers and webhooks."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_a_backup_of_a_running_server_is_complete(path: Path, tmp_path: Path) ->
 
 
 class Walls:
-    """The clock of the machine, as it is set."""
+    """The clock of the machine, set by the test."""
 
     def __init__(self) -> None:
         self.now_ms = parse_timestamp("2026-03-01T00:00:00Z")

@@ -1,4 +1,4 @@
-"""Worlds at rest: in memory as cards only, until somebody asks for them or their clock has something to do."""
+"""Worlds at rest: in memory as cards only, until a request or a timer needs them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def in_memory(application: Application) -> list[str]:
 
 
 def two_worlds(path: Path) -> tuple[dict[str, Any], str, dict[str, Any]]:
-    """A store with a world beside `default`: its object, a token of it, and its document."""
+    """Create a store with a second world. Return its object, a token and its document."""
     with kept(path) as (world, _):
         other = world.another(id="other", seed=5)
         other.api("POST", "/quotes", QUOTE)
@@ -153,7 +153,7 @@ def test_damage_of_a_world_at_rest_is_found_at_the_start(path: Path) -> None:
 
 
 class Bench:
-    """A server whose worlds rest when they are told to, and whose wall clock passes when told."""
+    """A server whose worlds rest, and whose wall clock advances, when the test says so."""
 
     def __init__(self, application: Application, origin: str, http: httpx.AsyncClient) -> None:
         self.application, self.origin, self.http = application, origin, http

@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def refusal_of(*words: str) -> str:
-    """What a server says that refuses to start."""
+    """Return the message of a server that refuses to start."""
     done = serve("--port", "0", *words)
     assert done.exit_code == 2, done.output
     return done.output.strip()
@@ -151,7 +151,7 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
 
 
 def same_after(path: Path, *words: str) -> str:
-    """What a server says that does not begin with a file, which is then as it was."""
+    """Return the message of a server that refuses a file, and check that the file is unchanged."""
     before = path.read_bytes()
     told = refusal_of("--store", url_of(path), *words)
     assert path.read_bytes() == before
@@ -171,7 +171,7 @@ def test_a_database_of_something_else(path: Path) -> None:
 
 
 def written(path: Path, *statements: str) -> None:
-    """A file that a server has written, with something done to it."""
+    """Return a file that a server has written, after an edit."""
     with kept(path) as (world, _):
         assert world.api("POST", "/quotes", QUOTE).status == 201
     with closing(sqlite3.connect(path)) as store:

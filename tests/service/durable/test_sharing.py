@@ -1,4 +1,4 @@
-"""Replicas in the process of the test: worlds that are let go of, calls that come to their end elsewhere."""
+"""Replicas in the test's process: released worlds and forwarded requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.service.durable.replicas import KEYS
 
 
 class Here:
-    """A replica of this process."""
+    """A replica in this process."""
 
     def __init__(self, application: Application, http: httpx.AsyncClient) -> None:
         self.application, self.http = application, http
@@ -44,7 +44,7 @@ class Here:
         return answer.json()
 
     def released(self, *worlds: str) -> asyncio.Event:
-        """What is set once these worlds were let go of."""
+        """Return an event that is set once these worlds were released."""
         left, done, release = set(worlds), asyncio.Event(), self.sharing.store.release
 
         async def releasing(world: str) -> None:

@@ -1,4 +1,4 @@
-"""Rows that cannot be read: those of a journal are dropped and counted, any other sets its world aside."""
+"""Unreadable rows: those of a journal are dropped and counted, others set their world aside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def rewrite(path: Path, change: Callable[[dict[str, Any]], None], world: str = "default") -> None:
-    """Change everything that a store has of a world, as another program would: what it says is what was written."""
+    """Edit a world in a store, including its checksums, as another program would."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         rows = [
             *store.execute(
@@ -39,7 +39,7 @@ def rewrite(path: Path, change: Callable[[dict[str, Any]], None], world: str = "
 
 
 def with_tabs(piece: dict[str, Any]) -> None:
-    """Put a tab into the headers of all calls."""
+    """Put a tab into the headers of all requests."""
     for call in piece.get("calls", ()):
         call["headers"] = {"$": "tuple", "items": [{"$": "tuple", "items": ["accept", "a\tb"]}]}
 

@@ -117,7 +117,7 @@ def test_an_absent_local_receiver_gets_a_hint_about_containers() -> None:
     ],
 )
 def test_a_bad_registration_is_refused(body: dict[str, Any], expected: tuple[int, str, str]) -> None:
-    """Decisions H5 and W3: any refused string is 422, what is no string 400."""
+    """Decisions H5 and W3: a refused string is 422, anything else 400."""
     assert refused(webhook_world(), "POST", "/webhooks", body) == expected
 
 

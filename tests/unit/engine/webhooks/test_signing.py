@@ -1,4 +1,4 @@
-"""What is sent, byte for byte: headers, stamps and signatures (chapter "Delivery and signature", W1, W2, W7)."""
+"""Requests byte for byte: headers, timestamps and signatures (chapter "Delivery and signature", W1, W2, W7)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def expected(key: str, stamp: str, raw: bytes) -> str:
 
 
 def test_a_request_has_the_event_bytes_and_a_signature() -> None:
-    """Decision W2: stamped with the wall clock."""
+    """Decision W2: the timestamp is the wall clock."""
     world = webhook_world()
     register(world)
     event = happen(world)

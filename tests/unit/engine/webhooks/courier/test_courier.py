@@ -1,4 +1,4 @@
-"""The courier: it sends what may go, reports every answer, loses no attempt, and never leaves anybody waiting."""
+"""The courier sends ready attempts, reports outcomes, loses no attempt and releases all waiters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 class Owner:
-    """Whoever owns the courier: it starts what may go after a report, as a server does."""
+    """The owner of a courier: it starts attempts after a report, as a server does."""
 
     def __init__(self) -> None:
         self.courier = Courier(self)
@@ -86,7 +86,7 @@ def test_requests_are_stamped_with_the_wall_clock_and_signed() -> None:
 
 
 def test_pump_does_not_wait_and_goes_on_by_itself() -> None:
-    """Decision W6: the call that caused a delivery does not wait for it."""
+    """Decision W6: the request that caused a delivery does not wait for it."""
 
     async def scenario() -> None:
         world = open_world(2)
@@ -232,7 +232,7 @@ def test_closing_loses_no_attempt_and_leaves_nobody_waiting() -> None:
 
 
 class Watching(FakeTransport):
-    """Keeps which tasks post, and waits at the gate from the second request on."""
+    """Records which tasks post, and waits at the gate from the second request on."""
 
     def __init__(self) -> None:
         super().__init__()
