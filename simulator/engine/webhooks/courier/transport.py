@@ -14,7 +14,7 @@ from functools import lru_cache
 from time import perf_counter
 from typing import Protocol
 
-from simulator.engine.clients.connecting import Address, addresses_of, connect
+from simulator.engine.clients.connecting import addresses_of, connect
 from simulator.engine.clients.exchange import ConnectionClosed, Exchange, Headers, NoHttp
 from simulator.engine.webhooks import Outcome, check_address, check_url, is_on_this_machine
 from simulator.engine.webhooks.courier.deadlines import Deadlines
@@ -46,8 +46,6 @@ class _Target:
 
     host: str
     port: int
-    literal: Address | None
-    """The host if it is an IP address."""
     tls: bool
     verified: bool
     """True if the certificate is checked."""
@@ -63,18 +61,13 @@ def _target_of(url: str, policy: str) -> _Target | str:
     if refusal is not None:
         return refusal
     target = parse_url(url)
-    host, address = target.host, target.address
-    literal = None
-    if address is not None:
-        host = str(address)
-        literal = (host, int(socket.AF_INET if address.version == 4 else socket.AF_INET6))
+    host = target.host if target.address is None else str(target.address)
     shown = f"[{host}]" if ":" in host else host
     tls = target.scheme == "https"
     is_usual = target.port == (443 if tls else 80)
     return _Target(
         host,
         target.port,
-        literal,
         tls,
         not is_on_this_machine(url),
         f"POST {target.path} HTTP/1.1",
@@ -130,12 +123,11 @@ class HttpTransport:
 
 async def _connect(loop: asyncio.AbstractEventLoop, target: _Target, policy: str, exchange: Exchange) -> None:
     """Connect an exchange to its target. Raise OSError, ssl.SSLError, AddressRefused."""
-    found = [target.literal] if target.literal else await addresses_of(target.host, target.port)
-    if target.literal is None:
-        for address, _ in found:
-            refusal = _check_address(address, policy, target.host)
-            if refusal is not None:
-                raise AddressRefused(refusal)
+    found = await addresses_of(target.host, target.port)
+    for address, _ in found:
+        refusal = _check_address(address, policy, target.host)
+        if refusal is not None:
+            raise AddressRefused(refusal)
     # The addresses, not the name: a second look-up could return others, which nobody has checked.
     context = _tls(target.verified) if target.tls else None
     name = target.host if target.tls else None
