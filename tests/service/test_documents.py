@@ -25,7 +25,6 @@ from simulator.engine.records.codec import MAX_DEPTH, Codec, StateError, checker
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.texts import headers_text, json_text
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.settings import settings_of
 from simulator.engine.worlds.simulator import Blueprint, WorldState, tables_of
 from simulator.host import Simulator, application_of, vocabulary
@@ -35,6 +34,7 @@ from simulator.kernel.journal import MOVES_A_ROW
 from simulator.kernel.store import address_of
 from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText, Text
 from simulator.kernel.world import World
+from tests.fake_transport import FakeTransport
 from tests.remote import Answer, Remote, new_client
 from tests.service.http.busy import busy_morning
 from tests.support import ENVIRONMENTS

@@ -13,10 +13,10 @@ import pytest
 from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.server.runtime import Runtime
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.alternatives import chosen
 from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
+from tests.fake_transport import FakeTransport
 from tests.toy import PROVIDER
 from tests.toy import __file__ as toy
 from tests.toy.lending import RETURNED

@@ -11,6 +11,8 @@ import socket
 import ssl as tls
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import ip_address
 from itertools import chain, zip_longest
 
 HEAD_START_SECONDS = 0.25
@@ -23,6 +25,8 @@ Address = tuple[str, int]
 
 async def addresses_of(host: str, port: int) -> list[Address]:
     """Return every address of a host name, or the address itself. Raise OSError if there is none."""
+    with suppress(ValueError):  # the look-up of an address would take a thread, too
+        return [(host, int(socket.AF_INET if ip_address(host).version == 4 else socket.AF_INET6))]
     if host == "localhost" or host.endswith(".localhost"):
         return [(LOOPBACK, socket.AF_INET), ("::1", socket.AF_INET6)]
     infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -30,10 +30,8 @@ class Response(NamedTuple):
 class NoResponse(ConnectionError):
     """No complete response came; the message is the reason."""
 
-    def __init__(self, cause: Exception, *, has_begun: bool) -> None:
+    def __init__(self, cause: Exception) -> None:
         super().__init__(getattr(cause, "strerror", None) or str(cause) or type(cause).__name__)
-        self.has_begun = has_begun
-        """True if the status of a response came."""
         self.timed_out = isinstance(cause, TimeoutError)
 
 
@@ -86,7 +84,7 @@ class SyncClient:
             connection.close()
             response.close()
             if isinstance(error, OSError | HTTPException):
-                raise NoResponse(error, has_begun=True) from None
+                raise NoResponse(error) from None
             raise
         if self._reuses and not response.will_close:
             self._idle.append(connection)
@@ -125,7 +123,7 @@ class SyncClient:
                 connection.close()
                 raise
         except (OSError, HTTPException, UnicodeError) as error:  # the last: a host that IDNA does not know
-            raise NoResponse(error, has_begun=False) from None
+            raise NoResponse(error) from None
 
     def _connected(self, timeout_seconds: float | None) -> HTTPConnection:
         while self._idle:

@@ -69,18 +69,7 @@ class Card:
         return {**self.shown, "clock": clock, "credentials": credentials}
 
     def written(self, made_for: str) -> bytes:
-        return dumps(
-            {
-                "for": made_for,
-                "shown": self.shown,
-                "credentials": list(self.credentials),
-                "snapshots": list(self.snapshots),
-                "rate": str(self.rate),
-                "now_ms": self.now_ms,
-                "wall_ms": self.wall_ms,
-                "wakes_at_ms": self.wakes_at_ms,
-            }
-        )
+        return dumps({"for": made_for, **vars(self), "rate": str(self.rate)})
 
     @classmethod
     def read(cls, content: bytes, made_for: str) -> Card | None:
@@ -275,7 +264,7 @@ class FilePersistence(PersistenceLayer):
         rate = {"manual": Decimal(0), "real": Decimal(1)}.get(world.clock.mode, world.clock.rate)
         return Card(
             shown=orjson.loads(dumps(world_object(simulator, "", world))),
-            credentials=simulator.provider.identity.directory_entries(world),
+            credentials=list(simulator.provider.identity.directory_entries(world)),
             snapshots=[snapshot.id for snapshot in simulator.snapshots_of(world.id)],
             rate=rate,
             now_ms=self._runtime.driver.present_ms(world),

@@ -51,11 +51,11 @@ class ClockState:
     """That moment, by the clock of the machine."""
 
     def show(self) -> JsonObject:
-        return {"mode": self.mode, "now_ms": self.now_ms, "rate": str(self.rate), "wall_ms": self.wall_ms}
+        return {**vars(self), "rate": str(self.rate)}
 
     @classmethod
     def read(cls, shown: JsonObject) -> ClockState:
-        return cls(shown["mode"], shown["now_ms"], Decimal(shown["rate"]), shown["wall_ms"])
+        return cls(**{**shown, "rate": Decimal(shown["rate"])})
 
     def passed_seconds(self, wall_ms: int) -> float:
         """Return the time since then by the machine's clock, or 0 if that clock was set back."""
@@ -209,15 +209,10 @@ def _head(base: Base) -> JsonObject:
         "started_at_ms": state.started_at_ms,
         "clock": base.clock.show(),
         "blueprint": {
-            "id": blueprint.id,
+            **vars(blueprint),
             "seed": str(blueprint.seed),
-            "mode": blueprint.mode,
-            "now_ms": blueprint.now_ms,
             "rate": str(blueprint.rate),
-            "scenarios": list(blueprint.scenarios),
             "settings": dict(blueprint.settings),
-            "keys_of": blueprint.keys_of,
-            "at_wall_time": blueprint.at_wall_time,
         },
         "tables": list(state.tables),
         "calls_size": state.requests_size,
@@ -362,14 +357,5 @@ class _Reading:
 
 
 def _blueprint(shown: JsonObject) -> Blueprint:
-    return Blueprint(
-        id=shown["id"],
-        seed=int(shown["seed"]),
-        mode=shown["mode"],
-        now_ms=shown["now_ms"],
-        rate=Decimal(shown["rate"]),
-        scenarios=tuple(shown["scenarios"]),
-        settings=shown["settings"],
-        keys_of=shown["keys_of"],
-        at_wall_time=shown["at_wall_time"],
-    )
+    parsed = {"seed": int(shown["seed"]), "rate": Decimal(shown["rate"]), "scenarios": tuple(shown["scenarios"])}
+    return Blueprint(**{**shown, **parsed})

@@ -48,12 +48,12 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
     if shown.kind.sole is not None:
         record = shown.kind.sole(world)
         own = render_for_event(world, record)
-        return own if record.status in shown.statuses else own | _example(world, shown), record.object_id
+        return own if record.status in shown.statuses else own | _at(world.now_ms, shown.example), record.object_id
     more = event_type in shown.kind.event_shapes
     found = _last_sent(world, environment, event_type) if more else _standing(world, environment, subjects)
     if found is not None:
         return found
-    example = _example(world, shown)
+    example: JsonObject = _at(world.now_ms, shown.example)
     return example, example.get("id") or f"network_{environment}_{example['network']}"
 
 
@@ -78,11 +78,6 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
         if "updated_at" in shown:
             shown["updated_at"] = format_timestamp(world.now_ms)
     return shown, getattr(record, "environment", environment)
-
-
-def _example(world: World, subject: Subject) -> JsonObject:
-    made: JsonObject = _at(world.now_ms, subject.example)
-    return made
 
 
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:

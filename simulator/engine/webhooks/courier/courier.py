@@ -268,7 +268,8 @@ class Courier:
     def _land(self, world: World, flight: _Flight, carrier: _Carrier, attempt: Attempt, outcome: Outcome) -> None:
         """Report an attempt. Its waiters are released even if the report fails."""
         try:
-            self._report(world, attempt, outcome)
+            with world.change(_CAUSE):
+                webhooks.report(world, attempt, outcome)
             flight.made += 1
             self.outcomes[_category(outcome)] += 1
         except Exception:
@@ -342,10 +343,6 @@ class Courier:
         """Return whether a request with this signature was sent lately, and its world, or None if it has ended."""
         sender = self._senders.get(signature)
         return sender is not None, None if sender is None else sender()
-
-    def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
-        with world.change(_CAUSE):
-            webhooks.report(world, attempt, outcome)
 
 
 def _given_up(flight: _Flight, patience: Patience, waited: float, now: float) -> str:

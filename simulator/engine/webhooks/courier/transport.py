@@ -1,4 +1,4 @@
-"""The transport of webhooks: its protocol, the HTTP transport, and a fake one for tests.
+"""The transport of webhooks: its protocol, and HTTP.
 
 Webhooks go out here only. The transport checks every address that a name resolves to, and connects to exactly those
 addresses (decision W3). It follows no redirects, and uses neither cookies nor a proxy from the environment.
@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache
 from time import perf_counter
 from typing import Protocol
 
-from simulator.engine.clients.connecting import Address, addresses_of, connect
+from simulator.engine.clients.connecting import addresses_of, connect
 from simulator.engine.clients.exchange import ConnectionClosed, Exchange, Headers, NoHttp
 from simulator.engine.webhooks import Outcome, check_address, check_url, is_on_this_machine
 from simulator.engine.webhooks.courier.deadlines import Deadlines
@@ -48,8 +46,6 @@ class _Target:
 
     host: str
     port: int
-    literal: Address | None
-    """The host if it is an IP address."""
     tls: bool
     verified: bool
     """True if the certificate is checked."""
@@ -65,18 +61,13 @@ def _target_of(url: str, policy: str) -> _Target | str:
     if refusal is not None:
         return refusal
     target = parse_url(url)
-    host, address = target.host, target.address
-    literal = None
-    if address is not None:
-        host = str(address)
-        literal = (host, int(socket.AF_INET if address.version == 4 else socket.AF_INET6))
+    host = target.host if target.address is None else str(target.address)
     shown = f"[{host}]" if ":" in host else host
     tls = target.scheme == "https"
     is_usual = target.port == (443 if tls else 80)
     return _Target(
         host,
         target.port,
-        literal,
         tls,
         not is_on_this_machine(url),
         f"POST {target.path} HTTP/1.1",
@@ -132,12 +123,11 @@ class HttpTransport:
 
 async def _connect(loop: asyncio.AbstractEventLoop, target: _Target, policy: str, exchange: Exchange) -> None:
     """Connect an exchange to its target. Raise OSError, ssl.SSLError, AddressRefused."""
-    found = [target.literal] if target.literal else await addresses_of(target.host, target.port)
-    if target.literal is None:
-        for address, _ in found:
-            refusal = _check_address(address, policy, target.host)
-            if refusal is not None:
-                raise AddressRefused(refusal)
+    found = await addresses_of(target.host, target.port)
+    for address, _ in found:
+        refusal = _check_address(address, policy, target.host)
+        if refusal is not None:
+            raise AddressRefused(refusal)
     # The addresses, not the name: a second look-up could return others, which nobody has checked.
     context = _tls(target.verified) if target.tls else None
     name = target.host if target.tls else None
@@ -170,46 +160,16 @@ def describe(error: BaseException, host: str, timeout_seconds: float) -> str:
         return f"timeout: no answer within {timeout_seconds:g} seconds"
     if isinstance(error, socket.gaierror):
         return f"the host name {host} could not be resolved"
-    if isinstance(error, ssl.CertificateError):
-        return "the certificate could not be verified"
-    if isinstance(error, ssl.SSLError):
-        return "the TLS connection could not be made"
-    if isinstance(error, ConnectionClosed):
-        return "the connection was closed without an answer"
-    if isinstance(error, ConnectionRefusedError):
-        return "connection refused"
-    if isinstance(error, OSError):
-        return "the host could not be reached"
-    if isinstance(error, NoHttp):
-        return "the answer was not valid HTTP"
-    return f"the request could not be made ({type(error).__name__})"
+    found = next((words for kind, words in _REASONS if isinstance(error, kind)), None)
+    return found or f"the request could not be made ({type(error).__name__})"
 
 
-class FakeTransport:
-    """A transport that returns the outcomes of a script: statuses, Outcomes or exceptions. After its end, 200.
-
-    `answer` computes the outcome of a request instead. `sent` has the requests.
-    """
-
-    def __init__(self, script: Iterable[int | Outcome | BaseException] = ()) -> None:
-        self.script: deque[int | Outcome | BaseException] = deque(script)
-        self.sent: list[tuple[str, dict[str, str], bytes]] = []
-        self.policies: list[str] = []
-        self.answer: Callable[[str, bytes], int | Outcome | BaseException] | None = None
-        self.gate: asyncio.Event | None = None
-        self.closed = False
-
-    async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        self.sent.append((url, dict(headers), body))
-        self.policies.append(policy)
-        await (asyncio.sleep(0) if self.gate is None else self.gate.wait())
-        answer: int | Outcome | BaseException
-        answer = self.answer(url, body) if self.answer else self.script.popleft() if self.script else 200
-        if isinstance(answer, BaseException):
-            raise answer
-        if isinstance(answer, int):
-            return Outcome(answer, None, 1, headers)
-        return replace(answer, request_headers=answer.request_headers or headers)
-
-    async def close(self) -> None:
-        self.closed = True
+_REASONS: Sequence[tuple[type[BaseException], str]] = (
+    (ssl.CertificateError, "the certificate could not be verified"),
+    (ssl.SSLError, "the TLS connection could not be made"),
+    (ConnectionClosed, "the connection was closed without an answer"),
+    (ConnectionRefusedError, "connection refused"),
+    (OSError, "the host could not be reached"),
+    (NoHttp, "the answer was not valid HTTP"),
+)
+"""Reasons by class. All but the last are classes of OSError, so the order is important."""

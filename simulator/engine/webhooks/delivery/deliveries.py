@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from simulator.engine.records.conditions import field_getter, field_in, newest_of
@@ -58,14 +58,17 @@ def delivery_of(world: World, identifier: str) -> Delivery | None:
 def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
     """Return the deliveries of some events of one environment, oldest first."""
     # Ids of deliveries are derived, so each is one look-up. A search would read all deliveries of the world.
-    ids, found = every_endpoint_id(world, (environment,)), []
-    for event_id in event_ids:
-        for endpoint_id in ids:
-            made, number = deliveries_of(world, endpoint_id), 1
-            while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
-                found.append(delivery)
-                number += 1
+    ids = every_endpoint_id(world, (environment,))
+    found = (one for event_id in event_ids for endpoint_id in ids for one in attempts_of(world, event_id, endpoint_id))
     return sorted(found, key=field_getter("sequence"))
+
+
+def attempts_of(world: World, event_id: str, endpoint_id: str) -> Iterator[Delivery]:
+    """Yield the deliveries of one event to one endpoint, in the order of their numbers."""
+    made, number = deliveries_of(world, endpoint_id), 1
+    while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
+        yield delivery
+        number += 1
 
 
 def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]:

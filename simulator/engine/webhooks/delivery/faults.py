@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from simulator.engine.faults import models as faults
 from simulator.engine.faults import mutations
 from simulator.engine.faults.in_force import FAULTS, DeliveryPlan, first_hit
 from simulator.engine.records.conditions import field_in, newest_of
 from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.webhooks.delivery.deliveries import attempts_of
 from simulator.engine.webhooks.records import (
-    DELIVERIES,
     IN_FLIGHT,
     NO_FAULT,
     WAITING_PLANS,
@@ -21,12 +19,10 @@ from simulator.engine.webhooks.records import (
     PendingAttempt,
     SignedRequest,
     Webhook,
-    delivery_id,
 )
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import EVENTS, Event
-from simulator.kernel.table import Table
 from simulator.kernel.texts import NOTHING, Text
 from simulator.kernel.world import World
 
@@ -153,18 +149,9 @@ def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
     last = _ends_after(world, event)
     if not any(map(endpoint.wants, last)):
         return False
-    final = newest_of(
-        world.store[EVENTS], (field_in("object_id", event.object_id), field_in("type", *sorted(last))), None
-    )
-    made = world.store[DELIVERIES.of(owner=endpoint.id)]
-    return not any(delivery.status == "succeeded" for one in final for delivery in _attempts(made, one, endpoint))
-
-
-def _attempts(made: Table[Delivery], event: Event, endpoint: Webhook) -> Iterator[Delivery]:
-    number = 1
-    while (delivery := made.get(delivery_id(event.id, endpoint.id, number))) is not None:
-        yield delivery
-        number += 1
+    wanted = field_in("object_id", event.object_id), field_in("type", *sorted(last))
+    final = newest_of(world.store[EVENTS], wanted, None)
+    return not any(made.status == "succeeded" for one in final for made in attempts_of(world, one.id, endpoint.id))
 
 
 # --- request and response ------------------------------------------------------------------------------

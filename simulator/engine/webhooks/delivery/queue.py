@@ -173,7 +173,8 @@ def _route(
     if (waiting := faults.held(world, event, endpoint, queue, pending, plan)) is not None:
         return replace(queue, held=(*queue.held, waiting))
     if plan.drop:
-        _record_drop(world, event, endpoint, pending, plan)
+        dropped = attempts.numbered(world, "", pending, event, endpoint)
+        attempts.record(world, dropped, event, Outcome(None, f"dropped by {plan.named}"), None)
         return queue
     # Copies have no stage in the retry schedule. They have the same plan, except that it copies nothing again.
     extra = plan.copies - 1
@@ -213,11 +214,6 @@ def _plan_timer(
     rank = event.sequence << 30 | endpoint.sequence
     timer = world.agenda.plan_another(due_at_ms, kind, pending.endpoint_id, rank=rank, row=row)
     world.store[PLANNED.of(owner=pending.endpoint_id)].put(row, Planned(pending, timer, announced_by))
-
-
-def _record_drop(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt, plan: DeliveryPlan) -> None:
-    attempt = attempts.numbered(world, "", pending, event, endpoint)
-    attempts.record(world, attempt, event, Outcome(None, f"dropped by {plan.named}"), None)
 
 
 # --- called by the courier ---------------------------------------------------------------------------------------

@@ -46,24 +46,24 @@ def test_a_status_counts_as_soon_as_the_headers_are_there() -> None:
     assert exchange.ended.result() is None
 
 
-def test_what_breaks_after_a_status_came_does_not_undo_it() -> None:
+def test_an_error_after_the_status_does_not_undo_it() -> None:
     exchange = exchange_of(CHUNKED, b"2\r\nto\r\n", b"no chunk\r\n")
     assert (exchange.status, exchange.body, exchange.ended.result()) == (200, b"to", None)
 
 
-def test_what_breaks_along_with_the_status_is_no_answer() -> None:
+def test_an_error_along_with_the_status_is_not_a_response() -> None:
     exchange = exchange_of(CHUNKED + b"2\r\nto\r\nno chunk\r\n")
     assert exchange.status is None
     assert isinstance(exchange.ended.result(), NoHttp)
 
 
-def test_a_connection_that_ends_before_the_status_is_no_answer() -> None:
+def test_a_connection_that_ends_before_the_status_raises() -> None:
     exchange = exchange_of(b"HTTP/1.1 200")
     exchange.connection_lost(ConnectionResetError())
     assert isinstance(exchange.ended.result(), ConnectionClosed)
 
 
-def test_headers_without_end_are_given_up() -> None:
+def test_endless_headers_are_cut_off() -> None:
     exchange = exchange_of(b"HTTP/1.1 200 OK\r\nX-Mine: ")
     sent = 0
     while not exchange.ended.done():
@@ -73,7 +73,7 @@ def test_headers_without_end_are_given_up() -> None:
     assert sent <= MAX_HEADERS
 
 
-def test_a_body_without_end_is_given_up_once_enough_of_it_is_there() -> None:
+def test_an_endless_body_is_cut_off() -> None:
     exchange = exchange_of(b"HTTP/1.1 200 OK\r\n\r\n")
     while not exchange.ended.done():
         exchange.data_received(b"x" * 1000)
@@ -82,7 +82,7 @@ def test_a_body_without_end_is_given_up_once_enough_of_it_is_there() -> None:
 
 
 @given(st.sets(st.integers(1, 150)))
-def test_an_answer_is_the_same_however_it_is_cut_into_pieces(cuts: set[int]) -> None:
+def test_a_response_does_not_depend_on_its_pieces(cuts: set[int]) -> None:
     answer = b"HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n" + CHUNKED.replace(b"\r\n\r\n", b"\r\nX-Mine: \xe9 \r\n\r\n")
     answer += b"3\r\nabc\r\n2\r\nde\r\n0\r\nX-End: 1\r\n\r\n"
     places = [0, *sorted(cut for cut in cuts if cut < len(answer)), len(answer)]
@@ -92,7 +92,7 @@ def test_an_answer_is_the_same_however_it_is_cut_into_pieces(cuts: set[int]) -> 
     assert exchange.ended.result() is None
 
 
-def test_only_short_headers_are_known_again() -> None:
+def test_only_short_headers_are_cached() -> None:
     raw = b"HTTP/1.1 200 OK\r\nX-Short: 1\r\nX-Long: %b\r\nContent-Length: 0\r\n\r\n" % (b"1" * 4096)
     first, second = (exchange_of(raw).headers for _ in range(2))
     assert first == second == (("X-Short", "1"), ("X-Long", "1" * 4096), ("Content-Length", "0"))

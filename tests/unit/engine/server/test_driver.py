@@ -14,11 +14,11 @@ import pytest
 from simulator.engine.server.running.advance import AdvanceCancelled, ClockBusy, Progress
 from simulator.engine.server.running.driver import Driver
 from simulator.engine.webhooks.courier.courier import Courier, Patience, Unanswered
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
+from tests.fake_transport import FakeTransport
 from tests.unit.engine.webhooks.support import happen, register, webhook_world
 from tests.unit.kernel.test_world import wiring
 

@@ -11,10 +11,10 @@ import pytest
 
 from simulator.engine.rows.room import Room
 from simulator.engine.server.runtime import Runtime, Watcher
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import TimerRow, World
+from tests.fake_transport import FakeTransport
 from tests.library import Simulator
 from tests.support import ramp_with
 
