@@ -99,14 +99,14 @@ def test_a_file_beside_is_made_where_relative_paths_begin(path: Path, monkeypatc
     "url", ["sqlite://worlds.db", "sqlite:///", "mysql:///x", "worlds.db", "sqlite:////"], ids=lambda url: url
 )
 def test_what_is_no_store_is_refused(url: str) -> None:
-    assert f"--store: {url!r} is no store; write sqlite:///FILE" in refusal_of("--store", url)
+    assert f"--store: {url!r} is not a store. Write sqlite:///FILE" in refusal_of("--store", url)
 
 
 @pytest.mark.parametrize("name", [":memory:", "file:worlds.db?mode=memory", "file::memory:"])
 def test_database_in_memory_is_no_store(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = refusal_of("--store", f"sqlite:///{name}")
-    assert f"{name!r} would keep nothing" in told
+    assert f"{name!r} would save nothing" in told
     assert list(tmp_path.iterdir()) == []
 
 

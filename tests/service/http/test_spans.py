@@ -151,7 +151,7 @@ def test_nobody_is_told_where_nobody_asks(environ: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("environ", "missing", "told"),
     [
-        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, False, "asked for by grpc, and only http/protobuf is known here"),
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, False, "configured for grpc, and only http/protobuf is supported"),
         ({}, True, "is not installed: pip install './rampsim-0.1.0-py3-none-any.whl[otel]'"),
     ],
 )

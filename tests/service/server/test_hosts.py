@@ -243,15 +243,15 @@ def test_loopback_is_this_machine_only(name: str, is_own: bool) -> None:
     assert is_loopback(name) is is_own
 
 
-def test_the_name_by_which_the_server_was_reached_is_answered_when_it_is_the_callers_choice() -> None:
+def test_the_host_name_that_an_in_process_caller_chose_is_accepted() -> None:
     """In process there is no socket, and the address in the scope is what the caller called the server."""
     hosts = Hosts()
     assert hosts.refusal(scope("simulator.test", server=("Simulator.Test", 80))) is None
-    assert "not to 'other.test'" in str(hosts.refusal(scope("other.test", server=("simulator.test", 80))))
+    assert "not 'other.test'" in str(hosts.refusal(scope("other.test", server=("simulator.test", 80))))
     assert hosts.refusal(scope("other.test", server=None)) is not None
 
 
-def test_a_name_that_was_answered_once_is_known_again_and_no_other() -> None:
+def test_an_accepted_host_is_cached_and_no_other_is() -> None:
     hosts = Hosts(("Partner.Test",))
     for _ in range(2):
         assert hosts.refusal(scope("partner.test:1")) is None
