@@ -18,8 +18,7 @@ from simulator.engine.insight.ended import EndedWorlds
 from simulator.engine.server import keeping
 from simulator.engine.server.http.router import Router
 from simulator.engine.server.running.driver import Driver
-from simulator.engine.server.telemetry import spans
-from simulator.engine.server.telemetry.meter import Meter
+from simulator.engine.server.telemetry.meter import Meter, Tracing
 from simulator.engine.text.masking import Masker
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
@@ -219,7 +218,7 @@ class Runtime(Observer):
         """Return why a world is set aside, or None if it is not."""
         return None if self.keeper is None else self.keeper.unreadable.get(world_id)
 
-    def trace_with(self, tracing: spans.Tracing) -> None:
+    def trace_with(self, tracing: Tracing) -> None:
         """Report every call and every delivery attempt from now on."""
         self.meter.tracing = self.courier.tracing = tracing
 

@@ -216,9 +216,9 @@ def test_second_server_by_a_link_is_refused(path: Path, link: Callable[[Path, Pa
 
 
 def test_empty_store_is_refused() -> None:
-    assert "--store: it is empty" in refusal_of("--store", "")
+    assert "--store: empty." in refusal_of("--store", "")
     done = serve("--port", "0", SIMULATOR_STORE="")
-    assert (done.exit_code, "it is empty" in done.output) == (2, True)
+    assert (done.exit_code, "empty." in done.output) == (2, True)
 
 
 def test_disk_holds_no_more_than_quotas_allow(path: Path) -> None:
