@@ -65,7 +65,7 @@ def test_a_request_names_one_host(origin: str) -> None:
         assert ask(origin, old)[0] != 403
 
 
-def test_a_refused_name_is_told_with_the_way_out_and_has_a_request_id(origin: str) -> None:
+def test_a_refused_host_gets_a_request_id_and_says_what_to_do(origin: str) -> None:
     status, headers, body = ask(origin, request("GET", "/v1/networks", host="simulator.test"))
     error = json.loads(body)["error"]
     assert (status, error["request_id"]) == (403, headers["x-request-id"])
@@ -80,7 +80,7 @@ def test_an_allowed_host_is_answered_by_both_interfaces() -> None:
             assert ask(origin, request("GET", path, host="evil.com"))[0] == 403
 
 
-def test_bound_beyond_loopback_names_prove_nothing_and_the_token_counts() -> None:
+def test_beyond_loopback_only_the_control_token_counts() -> None:
     with running(replace(EMPTY, host="0.0.0.0", control_token="sesame")) as (origin, _):
         assert ask(origin, request("GET", "/v1/profile", host="anything.example"))[0] == 401
         assert ask(origin, request("GET", "/_simulator/worlds", host="anything.example"))[0] == 401

@@ -91,9 +91,7 @@ def expected(world: World) -> Seen:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_counting_after_every_step_finds_what_counting_at_the_end_does(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_incremental_counts_equal_a_plain_count(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "SLICE", 7)
     rng, transport = Random(walk_seed(seed)), FakeTransport()
     transport.answer = lambda url, body: 500 if b"webhook.test" not in body and rng.random() < 0.2 else 200
