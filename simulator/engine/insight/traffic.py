@@ -1,4 +1,4 @@
-"""What detectors of advice read and yield: the calls of the journal, and signals."""
+"""Input and output of the detectors of advice: the calls of the journal, and signals."""
 
 from __future__ import annotations
 

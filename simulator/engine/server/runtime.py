@@ -106,7 +106,7 @@ class Runtime(Observer):
         self.changed(world)
 
     async def follow_up(self, world: World) -> None:
-        """Fire what a call has planned without delay, then inform everybody."""
+        """Fire the timers that a call has planned without delay, then inform everybody."""
         if not self.follow_up_at_once(world):
             await self.driver.fire_due(world)
             self.changed(world)
@@ -138,7 +138,7 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     def release(self, world: World) -> None:
-        """Let go of a world that continues on another replica. It has not ended, so watchers are not told so."""
+        """Let go of a world that continues on another replica. It has not ended, so `ended` is not called."""
         self.driver.forget(world)
         self.courier.forget(world)
         self._tell_changed(world)

@@ -185,7 +185,7 @@ class FastPath:
             return None
 
     def must_wait(self, scope: Scope) -> bool:
-        """Return True if a response may not be sent yet, because what it reports is not saved."""
+        """Return True if a response may not be sent yet, because the changes that it reports are not saved."""
         keeper = self._calls.runtime.keeper
         return keeper is not None and not keeping.is_of_the_server(scope["path"]) and keeper.unsettled() is not None
 
