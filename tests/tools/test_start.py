@@ -46,7 +46,6 @@ LATER = {
         "simulator.engine.server.telemetry.tracing",
         "simulator.engine.server.telemetry.otlp",
         "simulator.engine.server.storage",
-        "simulator.engine.server.telemetry.spans",
     ),
     *(
         "simulator.engine.control",
@@ -58,7 +57,7 @@ LATER = {
         "simulator.cli",
     ),
     *("simulator.conformance", "simulator.compare", "simulator.testing", "simulator.engine.webhooks.courier.transport"),
-    *("simulator.engine.insight.advice", "simulator.engine.insight.coverage", "simulator.engine.insight.page"),
+    *(f"simulator.engine.insight.{name}" for name in ("advice", "counting", "coverage", "page")),
     *(
         "simulator.engine.scenario.files.loader",
         "simulator.engine.scenario.language.schema",

@@ -13,8 +13,7 @@ from urllib.parse import quote
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.insight import conduct, lessons, receipts
 from simulator.engine.insight.shapes import Finding
-from simulator.engine.insight.signals import PAUSE, Signal
-from simulator.engine.insight.traffic import traffic_of
+from simulator.engine.insight.traffic import PAUSE, Signal, traffic_of
 from simulator.engine.records.advice import ADVICE, Advice, AdviceKind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import vocabulary_of

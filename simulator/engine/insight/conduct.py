@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from simulator.engine.insight.signals import INFO, Signal
-from simulator.engine.insight.traffic import JournaledCall
+from simulator.engine.insight.traffic import INFO, JournaledCall, Signal
 from simulator.engine.records.advice import Severity
 from simulator.engine.records.listing import Listing
 from simulator.engine.records.records import find

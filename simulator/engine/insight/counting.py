@@ -1,7 +1,7 @@
-"""What the traffic of a world has hit, counted a little at a time.
+"""Counts of everything that the traffic of a world has hit, kept up to date in slices.
 
-Nothing is counted while calls are answered. A report counts what was added since the last report, so it costs the same
-in a world of a hundred calls and of a hundred thousand; the first one reads everything, in slices.
+Nothing is counted while calls are answered. A report counts the rows that were added since the last report, so it
+costs the same in a world of a hundred calls and of a hundred thousand. The first report reads everything.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Count:
     """How often one item was hit."""
 
     numbers: dict[str, int] = field(default_factory=dict)
-    """The hits by what is counted: `called`, `succeeded`, …"""
+    """Hits by the name of the count: `called`, `succeeded`, …"""
     first: tuple[str, str] | None = None
     """The world and the id of the first evidence."""
 
@@ -191,10 +191,10 @@ class _Deliveries:
             self._count_repetitions(delivery)
 
     def _count_repetitions(self, delivery: Delivery) -> None:
-        """Count anew what the deliveries of one event show together.
+        """Count again the practices that all deliveries of one event show.
 
-        They are answered in another order than they were sent if several are on their way at a time. What counts is the
-        order of sending, so an earlier count may turn out wrong.
+        Deliveries that are in flight at the same time may be answered in any order, but the order of sending counts. So
+        an earlier count may turn out wrong.
         """
         sent, number = [], 1
         while True:
@@ -218,7 +218,7 @@ class _Deliveries:
 
 
 def _repetitions(deliveries: Iterable[Delivery]) -> Iterator[Practice]:
-    """What the deliveries of one event to one endpoint show, in the order of sending."""
+    """The practices that deliveries of one event show. They must be in the order of sending."""
     has_failed = has_succeeded = False
     for delivery in deliveries:
         if delivery.was_dropped:
@@ -234,14 +234,14 @@ def _repetitions(deliveries: Iterable[Delivery]) -> Iterator[Practice]:
 
 
 class _WorldCounts:
-    """What is counted of one world."""
+    """The counts of one world."""
 
     def __init__(self) -> None:
         self._events: _Events | None = None
         self._endpoints: dict[str, _Deliveries] = {}
 
     def read(self, world: World) -> bool:
-        """Count a slice of what is new. Return True if there is more."""
+        """Count a slice of the new rows. Return True if there are more."""
         if self._events is None:
             self._events = _Events(world)
         more = _moves(world).read(world)
@@ -253,7 +253,7 @@ class _WorldCounts:
         return more
 
     def counts(self, world: World) -> Counts:
-        """Return what is counted so far."""
+        """Return the counts so far."""
         counts: Counts = {}
 
         def hit(dimension: str, key: Key, number: str, seen: _Hits) -> None:
@@ -295,7 +295,7 @@ def _together(parts: Iterable[dict[str, _Hits]]) -> dict[str, _Hits]:
 
 
 def _add_calls(world: World, counts: Counts) -> None:
-    """Count the calls, which are tallied as they are made."""
+    """Add the calls from their tally."""
     errors = vocabulary_of(world).errors
 
     def hit(dimension: str, key: Key, number: str, row: tally.Hits) -> None:
@@ -323,7 +323,7 @@ _COUNTED = PerWorld(_WorldCounts)
 
 
 def count_some(world: World) -> bool:
-    """Count a slice of what is new in a world. Return True if there is more."""
+    """Count a slice of the new rows of a world. Return True if there are more."""
     return _COUNTED[world].read(world)
 
 

@@ -25,7 +25,7 @@ PRACTICES = {
     "forged_webhook_refused": "a webhook with a wrong signature was refused",
     "stale_webhook_refused": "a webhook with an old X-Timestamp was refused",
 }
-"""What a robust integration does besides calling operations, as far as a server can see it."""
+"""Practices of a robust integration besides calling operations, as far as a server can see them."""
 
 TITLES = {
     "operations": "Operations that succeeded",

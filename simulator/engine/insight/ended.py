@@ -54,7 +54,7 @@ class EndedWorlds:
         Rows that a snapshot or a call under way still has stay.
         """
         # The world goes first and its rows after it, so nobody may hold a reference to it here: its tables would then
-        # keep all rows until the end, and free them in one piece.
+        # hold all rows until the end, and free them in one piece.
         world = self._waiting.popleft()
         kept = [*requests_of(world).entries, *world.store.let_go()]
         del world

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from simulator.engine.faults.in_force import FAULTS
-from simulator.engine.insight.signals import PAUSE, Pause, Signal
-from simulator.engine.insight.traffic import JournaledCall
+from simulator.engine.insight.traffic import PAUSE, JournaledCall, Pause, Signal
 from simulator.engine.records.records import find
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.vocabulary import vocabulary_of

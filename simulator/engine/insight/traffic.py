@@ -1,19 +1,52 @@
-"""The journal of calls as detectors read it: each call with its operation, error code, bodies and waits."""
+"""Input and output of the detectors of advice: the calls of the journal, and signals."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
 from simulator.engine.clients.tool_mark import is_marked
 from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
+from simulator.engine.records.advice import Severity
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.json import object_in
 from simulator.kernel.clock import SECOND_MS
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
+
+INFO: Severity = "info"
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One place that shows a kind of advice about a subject."""
+
+    kind: str
+    subject: str
+    at_ms: int | None
+    """In simulated time, or None if there is no moment."""
+    requests: tuple[str, ...] = ()
+    """The ids of the calls that show it."""
+    evidence: tuple[str, ...] = ()
+    """Other ids that show it."""
+    detail: str = ""
+    """Fills the message of the kind."""
+    severity: Severity | None = None
+    """Replaces the severity of the kind."""
+
+
+class _Pause(Enum):
+    PAUSE = "pause"
+
+
+PAUSE: Final = _Pause.PAUSE
+"""A detector yields this between slices of long work, so that other calls get their turn."""
+
+Pause: TypeAlias = Literal[_Pause.PAUSE]
 
 
 class JournaledCall:

@@ -107,7 +107,7 @@ def make_config(
     if clock not in MODES:
         problems.append(f"--clock: {clock!r} is not one of {', '.join(MODES)}")
     seed_number = _whole("--seed", seed, 2**63 - 1, problems)
-    speed = _rate(rate, problems)
+    speed = _number("--rate", rate, SLOWEST, FASTEST, problems)
     now_ms = _now(now, problems)
     token = (control_token or "").strip()
     if not is_loopback and not token and not control_tokens:
@@ -172,15 +172,19 @@ def _whole(name: str, value: int | str, highest: int, problems: list[str]) -> in
     return 0
 
 
-def _seconds(name: str, text: str, problems: list[str]) -> float:
+def _number(name: str, text: str, least: Decimal, most: Decimal, problems: list[str], unit: str = "") -> Decimal:
     try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0.1 <= seconds <= 86_400:
-        problems.append(f"{name}: {text!r} is not a number of seconds from 0.1 to 86400")
-        return 1.0
-    return seconds
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if number.is_finite() and least <= number <= most:
+        return number
+    problems.append(f"{name}: {text!r} is not a number{unit} from {least} to {most}")
+    return least
+
+
+def _seconds(name: str, text: str, problems: list[str]) -> float:
+    return float(_number(name, text, Decimal("0.1"), Decimal(86_400), problems, " of seconds"))
 
 
 def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
@@ -208,17 +212,6 @@ def _plain(detail: Any) -> str:
     if detail["loc"][0] == "rate_limit":
         return "write N/SECONDS, such as 100/60 for 100 calls in 60 seconds"
     return in_words(detail)
-
-
-def _rate(text: str, problems: list[str]) -> Decimal:
-    try:
-        rate = Decimal(text)
-    except InvalidOperation:
-        rate = Decimal(0)
-    if not (rate.is_finite() and SLOWEST <= rate <= FASTEST):
-        problems.append(f"--rate: {text!r} is not a number from {SLOWEST} to {FASTEST}")
-        return Decimal(1)
-    return rate
 
 
 def _now(text: str | None, problems: list[str]) -> int | None:

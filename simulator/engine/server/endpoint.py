@@ -98,7 +98,10 @@ class Endpoint:
         return Request(incoming, environment, path, self._simulator.default, perf_counter(), token_of(incoming))
 
     def _finish(self, request: Request, outgoing: Outgoing) -> bool:
-        """Fire what is due now. Return False if that takes longer. A failure here does not change the response."""
+        """Fire the timers that are due now. Return False if that takes longer.
+
+        A failure here does not change the response.
+        """
         try:
             if not request.is_entered:
                 with request.world.change(BOOKKEEPING):

@@ -18,8 +18,7 @@ from simulator.engine.insight.ended import EndedWorlds
 from simulator.engine.server import storage
 from simulator.engine.server.http.router import Router
 from simulator.engine.server.running.driver import Driver
-from simulator.engine.server.telemetry import spans
-from simulator.engine.server.telemetry.meter import Meter
+from simulator.engine.server.telemetry.meter import Meter, Tracing
 from simulator.engine.text.masking import Masker
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
@@ -107,7 +106,7 @@ class Runtime(Observer):
         self.changed(world)
 
     async def follow_up(self, world: World) -> None:
-        """Fire what a call has planned without delay, then inform everybody."""
+        """Fire the timers that a call has planned without delay, then inform everybody."""
         if not self.follow_up_at_once(world):
             await self.driver.fire_due(world)
             self.changed(world)
@@ -139,7 +138,7 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     def release(self, world: World) -> None:
-        """Let go of a world that continues on another replica. It has not ended, so watchers are not told so."""
+        """Let go of a world that continues on another replica. It has not ended, so `ended` is not called."""
         self.driver.forget(world)
         self.courier.stop(world)
         self._tell_changed(world)
@@ -219,7 +218,7 @@ class Runtime(Observer):
         """Return why a world is set aside, or None if it is not."""
         return None if self.persistence is None else self.persistence.unreadable.get(world_id)
 
-    def trace_with(self, tracing: spans.Tracing) -> None:
+    def trace_with(self, tracing: Tracing) -> None:
         """Report every call and every delivery attempt from now on."""
         self.meter.tracing = self.courier.tracing = tracing
 

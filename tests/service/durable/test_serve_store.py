@@ -99,14 +99,14 @@ def test_a_relative_store_path_starts_at_the_working_directory(path: Path, monke
     "url", ["sqlite://worlds.db", "sqlite:///", "mysql:///x", "worlds.db", "sqlite:////"], ids=lambda url: url
 )
 def test_what_is_no_store_is_refused(url: str) -> None:
-    assert f"--store: {url!r} is no store; write sqlite:///FILE" in refusal_of("--store", url)
+    assert f"--store: {url!r} is not a store. Write sqlite:///FILE" in refusal_of("--store", url)
 
 
 @pytest.mark.parametrize("name", [":memory:", "file:worlds.db?mode=memory", "file::memory:"])
 def test_a_database_in_memory_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = refusal_of("--store", f"sqlite:///{name}")
-    assert f"{name!r} would keep nothing" in told
+    assert f"{name!r} would save nothing" in told
     assert list(tmp_path.iterdir()) == []
 
 
@@ -216,9 +216,9 @@ def test_second_server_by_a_link_is_refused(path: Path, link: Callable[[Path, Pa
 
 
 def test_empty_store_is_refused() -> None:
-    assert "--store: it is empty" in refusal_of("--store", "")
+    assert "--store: empty." in refusal_of("--store", "")
     done = serve("--port", "0", SIMULATOR_STORE="")
-    assert (done.exit_code, "it is empty" in done.output) == (2, True)
+    assert (done.exit_code, "empty." in done.output) == (2, True)
 
 
 def test_disk_holds_no_more_than_quotas_allow(path: Path) -> None:

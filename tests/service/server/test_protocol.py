@@ -1,4 +1,4 @@
-"""The short way of interface and control calls: the same bytes as by ASGI, in the same order, whatever comes how."""
+"""The fast path of API and control calls: the same bytes as through ASGI, in the same order."""
 
 from __future__ import annotations
 

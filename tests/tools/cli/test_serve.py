@@ -171,8 +171,8 @@ def test_it_does_not_listen_to_other_machines_without_a_token(token: str | None)
     result = serve("--host", "0.0.0.0", *words)
     assert result.exit_code == 2
     assert result.stderr == (
-        "rampsim: --host 0.0.0.0 is reachable from other machines, so the control interface needs a token: "
-        "set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1\n"
+        "rampsim: --host 0.0.0.0 is reachable from other machines, so the control API needs a token. "
+        "Set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1.\n"
     )
 
 

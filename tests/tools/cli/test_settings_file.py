@@ -52,7 +52,7 @@ def test_a_value_that_the_server_refuses_is_told_with_its_line_and_what_else_is_
     assert (result.exit_code, result.stderr.splitlines()) == (
         2,
         [
-            f"rampsim: {project}/rampsim.toml:2: clock: 'broken' is none of real, manual, scaled",
+            f"rampsim: {project}/rampsim.toml:2: clock: 'broken' is not one of real, manual, scaled",
             f"rampsim: {project}/rampsim.toml:4: seed: '-1' is not a whole number from 0 to 9223372036854775807",
             "rampsim: SIMULATOR_RATE: 'fast' is not a number from 0.001 to 1000000",
             "rampsim: --now: 'tomorrow' is not a timestamp like 2026-01-05T08:00:00Z",

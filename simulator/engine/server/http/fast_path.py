@@ -22,7 +22,7 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ApiError
 from simulator.engine.server import storage
 from simulator.engine.server.http.boundary import CallsUnderWay, ErrorBoundary
-from simulator.engine.server.http.messages import Outgoing, enter_world, headers_of, read_body, route_path, write
+from simulator.engine.server.http.messages import Outgoing, enter_world, headers_of, read_body, write
 from simulator.engine.server.running.chunks import Content
 
 T = TypeVar("T")
@@ -149,8 +149,7 @@ class Handlers:
 
     def find(self, scope: Scope) -> Handler | None:
         """Return the API of a request, or None if its path belongs to neither. Takes `/_worlds/ID` off the path."""
-        enter_world(scope, self._bases)
-        path = route_path(scope)
+        path = enter_world(scope, self._bases)
         if path.startswith(self._bases):
             return self._api
         return self._control if path.startswith(_BELOW_CONTROL) or path == CONTROL_BASE else None

@@ -156,15 +156,15 @@ BELOW = "simulator.below"
 """In a scope: the base path of the world, if the call has one (`/_worlds/ID`)."""
 
 
-def enter_world(scope: Scope, bases: tuple[str, ...]) -> None:
-    """Replace `/_worlds/ID` in a path by the header that names the world. `bases` are those of the environments.
+def enter_world(scope: Scope, bases: tuple[str, ...]) -> str:
+    """Replace `/_worlds/ID` in a path by the header that names the world. Return the path without it.
 
-    A path below it that belongs to neither API belongs to the first environment, so `/_worlds/ID` works both as an
-    origin and as a base URL.
+    `bases` are those of the environments. A path below `/_worlds/ID` that belongs to neither API belongs to the first
+    environment, so `/_worlds/ID` works both as an origin and as a base URL.
     """
     path = route_path(scope)
     if not path.startswith(WORLD_BASE):
-        return
+        return path
     world, _, rest = path.removeprefix(WORLD_BASE).partition("/")
     below = f"/{rest}"
     if not below.startswith((*bases, CONTROL_BASE)):
@@ -174,6 +174,7 @@ def enter_world(scope: Scope, bases: tuple[str, ...]) -> None:
     if not any(name == WORLD_HEADER for name, _ in scope["headers"]):
         scope["headers"] = [*scope["headers"], (WORLD_HEADER, world.encode("latin-1", "replace"))]
         scope.pop(_PARSED, None)
+    return below
 
 
 def route_path(scope: Scope) -> str:

@@ -9,12 +9,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from time import perf_counter
+from typing import Protocol
 
 from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import Request
 from simulator.engine.server.running.last_used import LastUses
-from simulator.engine.server.telemetry import spans
+from simulator.engine.webhooks.courier import port
 from simulator.kernel.dataclass import dataclass
+
+
+class Tracing(port.Tracing, Protocol):
+    """A span exporter. It receives every call and every delivery attempt, and never raises."""
+
+    def called(self, request: Request, outgoing: Outgoing) -> None:
+        """An API call is about to be answered."""
+
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """The upper bounds of the buckets in seconds. One further bucket has no bound."""
@@ -38,7 +47,7 @@ class Meter:
         self.over_quota = 0
         """Calls that were refused for the quota of calls."""
         self.uses = LastUses()
-        self.tracing: spans.Tracing | None = None
+        self.tracing: Tracing | None = None
 
     def measure(self, request: Request, outgoing: Outgoing) -> None:
         """Count a call that is about to be answered."""

@@ -15,12 +15,12 @@ from simulator.engine.insight import counting
 from simulator.engine.insight.counting import Cell, Counts, count_world, moves_of
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.webhooks import all_deliveries
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator, application_of
 from simulator.kernel.journal import HISTORIES
 from simulator.kernel.ledger import Entry
 from simulator.kernel.world import World
+from tests.fake_transport import FakeTransport
 from tests.seeds import walk_seed
 from tests.unit.engine.server.test_faults_at_random import STEPS, Integrator, fault
 
@@ -91,9 +91,7 @@ def expected(world: World) -> Seen:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_counting_after_every_step_finds_what_counting_at_the_end_does(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_incremental_counts_equal_a_plain_count(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "SLICE", 7)
     rng, transport = Random(walk_seed(seed)), FakeTransport()
     transport.answer = lambda url, body: 500 if b"webhook.test" not in body and rng.random() < 0.2 else 200

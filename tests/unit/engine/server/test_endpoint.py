@@ -42,14 +42,14 @@ def scene() -> Scene:
     return Scene()
 
 
-def test_what_a_call_does_and_the_binding_of_its_key_are_one_change(scene: Scene) -> None:
+def test_a_call_and_its_stored_response_are_one_change(scene: Scene) -> None:
     assert scene.ask("POST", "/quotes", QUOTE, Idempotency_Key="once") == 201
     (one,) = [tables for tables in scene.changes if ANSWERS.name in tables]
     assert "sandbox:ramp_quotes" in one
     assert len(scene.changes) == 1, "with what stays of a call that is refused, and the count of coverage"
 
 
-def test_a_refusal_is_bound_to_its_key_and_leaves_nothing_else_of_the_work(scene: Scene) -> None:
+def test_a_refusal_is_stored_under_its_key_and_undoes_the_rest(scene: Scene) -> None:
     missing = "/quotes/qt_00000000000000000000/confirm"
     before = scene.world.store.tables()
     scene.ask("POST", missing, {}, Idempotency_Key="once")
@@ -57,7 +57,7 @@ def test_a_refusal_is_bound_to_its_key_and_leaves_nothing_else_of_the_work(scene
     assert not {name for name in changed if name.startswith("sandbox:")}
 
 
-def test_the_hit_of_a_fault_and_the_count_of_the_rate_limit_stay_when_the_call_is_refused(scene: Scene) -> None:
+def test_a_refused_call_keeps_its_fault_hit_and_rate_limit_count(scene: Scene) -> None:
     fault = {"match": {"path": "/quotes"}, "respond": {"status": 503, "code": "service_unavailable"}}
     assert scene.client.post("/_simulator/faults", json=fault).status_code == 201
     scene.client.patch("/_simulator/settings", json={"rate_limit": "5/60"})

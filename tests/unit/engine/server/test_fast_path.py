@@ -10,7 +10,7 @@ import pytest
 from simulator.engine.server.http.fast_path import EagerCoroutine
 
 
-def test_what_waits_for_nothing_is_done_at_once() -> None:
+def test_a_coroutine_that_never_waits_is_done_immediately() -> None:
     async def work() -> int:
         return 7
 
@@ -18,7 +18,7 @@ def test_what_waits_for_nothing_is_done_at_once() -> None:
     assert (begun.is_done, begun.result) == (True, 7)
 
 
-def test_what_raises_at_once_raises_when_it_is_awaited() -> None:
+def test_an_immediate_error_is_raised_when_awaited() -> None:
     async def play() -> None:
         async def work() -> NoReturn:
             raise ValueError("broken")
@@ -46,7 +46,7 @@ def test_the_result_of_every_wait_comes_to_the_coroutine() -> None:
     asyncio.run(play())
 
 
-def test_what_a_first_wait_fails_with_is_raised_where_it_waits() -> None:
+def test_an_error_of_the_first_wait_is_raised_in_the_coroutine() -> None:
     async def play() -> None:
         waited = asyncio.get_running_loop().create_future()
 

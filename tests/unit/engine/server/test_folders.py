@@ -80,7 +80,7 @@ def test_files_of_a_directory_are_known_like_those_that_ship(tmp_path: Path) -> 
     asyncio.run(go())
 
 
-def test_what_is_wrong_at_the_start_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_an_invalid_file_at_the_start_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(BROKEN)
     written(tmp_path, name="b.yaml")
     written(tmp_path, name="c.yaml")
@@ -95,7 +95,7 @@ def test_what_is_wrong_at_the_start_is_refused_with_its_place(tmp_path: Path) ->
         Server(tmp_path / "nowhere")
 
 
-def test_a_change_holds_from_then_on_and_what_is_planned_stays(tmp_path: Path) -> None:
+def test_a_changed_file_applies_to_new_steps_only(tmp_path: Path) -> None:
     written(tmp_path, "10s", 503)
     server = Server(tmp_path)
 
@@ -145,7 +145,7 @@ def test_an_invalid_change_leaves_the_old_in_force_and_says_where(
     assert warnings[0].startswith(f"{path}:3:10: rules[0].on: unknown event")
 
 
-def test_a_file_that_goes_takes_its_scenario_along_and_one_that_ships_comes_back(tmp_path: Path) -> None:
+def test_deleting_a_file_restores_the_shipped_scenario(tmp_path: Path) -> None:
     mine, autopilot = written(tmp_path), tmp_path / "own.yaml"
     autopilot.write_text("name: autopilot\ndescription: my own\n")
     server = Server(tmp_path, ("autopilot", "mine"))
@@ -166,7 +166,7 @@ def test_a_file_that_goes_takes_its_scenario_along_and_one_that_ships_comes_back
     asyncio.run(go())
 
 
-def test_what_was_wrong_only_beside_another_file_is_read_once_that_has_changed(tmp_path: Path) -> None:
+def test_a_conflicting_file_is_read_once_the_other_has_changed(tmp_path: Path) -> None:
     first = written(tmp_path)
     server = Server(tmp_path)
 
@@ -185,7 +185,7 @@ def test_what_was_wrong_only_beside_another_file_is_read_once_that_has_changed(t
     asyncio.run(go())
 
 
-def test_a_directory_that_cannot_be_read_for_a_while_leaves_its_scenarios_in_force(tmp_path: Path) -> None:
+def test_an_unreadable_directory_leaves_its_scenarios_active(tmp_path: Path) -> None:
     directory, aside = tmp_path / "mine", tmp_path / "aside"
     directory.mkdir()
     written(directory)
@@ -238,7 +238,7 @@ def test_an_uploaded_scenario_of_the_name_stays_what_it_is(tmp_path: Path) -> No
     asyncio.run(go())
 
 
-def test_files_are_looked_at_again_and_again_while_the_server_serves(tmp_path: Path) -> None:
+def test_files_are_checked_while_the_server_serves(tmp_path: Path) -> None:
     path = written(tmp_path)
     server = Server(tmp_path)
     seen = asyncio.Event()
