@@ -126,7 +126,7 @@ def test_the_index_has_a_slash_at_its_end(application: Application) -> None:
 def test_what_is_no_page_is_refused_in_words(application: Application, path: str) -> None:
     answer = asked(application, path)
     assert answer.status_code == 404
-    assert "/_simulator/docs/ has all of them" in answer.json()["error"]["message"] or "no path" in answer.text
+    assert "/_simulator/docs/ lists all pages" in answer.json()["error"]["message"] or "no path" in answer.text
 
 
 @pytest.mark.parametrize(
