@@ -6,7 +6,7 @@ __version__ = "0.1.0"
 def wheel(extra: str = "") -> str:
     """Return the wheel as an argument of pip, with an extra if one is named.
 
-    Messages and pages name a file, never the bare name `rampsim`: on the public index that name belongs to nobody here,
-    so whoever took it there could run code on every machine that follows the message.
+    Messages and pages name a file, never the bare name `rampsim`. This project does not own that name on the public
+    index, so anyone could register it and run code on every machine that follows the message.
     """
     return f"./rampsim-{__version__}-py3-none-any.whl" + (f"[{extra}]" if extra else "")

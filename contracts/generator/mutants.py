@@ -67,15 +67,14 @@ def _each(rows: list[Row]) -> str:
     lines = ["| wrong service | what is wrong | found by | what that is |", "| - | - | - | - |"]
     for row in rows:
         found = f"`{row['rule']}`" if row["rule"] else "nothing"
-        what = "" if not row["rule"] else "a broken promise" if row["promise"] else "a guess that differs"
+        what = "" if not row["rule"] else "a broken rule" if row["promise"] else "a different assumption"
         lines.append(f"| {row['name']} | {row['wrong']} | {found} | {what} |")
     table = "\n".join(lines)
     return f"\n<details>\n<summary>All {len(rows)}, each with its rule</summary>\n\n{table}\n\n</details>\n"
 
 
 def score(rows: list[Row]) -> str:
-    """How many were found, in a sentence."""
     found = [row for row in rows if row["rule"]]
     promises = sum(row["promise"] for row in found)
     guesses = len(found) - promises
-    return f"{len(found)} of {len(rows)} are found: {promises} as broken promises, {guesses} as guesses that differ."
+    return f"{len(found)} of {len(rows)} are found: {promises} as broken rules, {guesses} as different assumptions."
