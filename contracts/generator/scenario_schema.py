@@ -24,7 +24,7 @@ def json_schema(actions: ActionTable) -> JsonSchemaValue:
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario",
-        "description": "What the outside world does to the simulated service, and when.",
+        "description": "The actions of third parties on the simulated service, and when they happen.",
         **{key: value for key, value in schema.items() if key not in ("title", "description")},
     }
     definitions = schema["$defs"]

@@ -135,10 +135,6 @@ def webhook_keys(session: Session, world: str | None) -> list[str]:
     return [keys["webhook_key"] for keys in session.world_object(world)["credentials"].values()]
 
 
-def _emails(session: Session, given: inputs.InspectInput) -> JsonObject:
-    return _listed(given, session.control(given.world).get("/emails")["data"], dict)
-
-
 def _timers(session: Session, given: inputs.InspectInput) -> JsonObject:
     rows = session.control(given.world).get("/timers")["data"]
     return {"data": rows[:20], "of": len(rows)}
@@ -192,7 +188,7 @@ _LOOKS: Mapping[str, Callable[[Session, inputs.InspectInput], JsonObject]] = {
     "event": lambda session, given: _one(session, given, "/events"),
     "deliveries": _deliveries,
     "inbox": _inbox,
-    "emails": _emails,
+    "emails": lambda session, given: _listed(given, session.control(given.world).get("/emails")["data"], dict),
     "timers": _timers,
     "search": _search,
     "reference": _reference,

@@ -56,8 +56,8 @@ def world(session: Session, given: inputs.WorldInput) -> JsonObject:
 def _new_world(given: inputs.WorldInput) -> JsonObject:
     clock = {"mode": "manual"} if given.now is None else {"mode": "manual", "now": given.now}
     named = {"id": given.id, "scenarios": given.scenarios, "settings": given.settings}
-    set_ = {name: value for name, value in named.items() if value is not None}
-    return {"seed": 1 if given.seed is None else given.seed, "clock": clock, **set_}
+    optional = {name: value for name, value in named.items() if value is not None}
+    return {"seed": 1 if given.seed is None else given.seed, "clock": clock, **optional}
 
 
 def _world(session: Session, shown: Shown) -> JsonObject:

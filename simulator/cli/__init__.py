@@ -48,7 +48,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "open": lambda: waiting.open_dashboard,
         "mcp": lambda: agents.mcp,
     },
-    "Look": {
+    "Inspect": {
         "tail": lambda: tailing.tail,
         "find": lambda: inspecting.find,
         "resources": lambda: inspecting.resources,
@@ -57,7 +57,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "deliveries": lambda: inspecting.deliveries,
         "inbox": lambda: inboxes.inbox,
     },
-    "Steer": {
+    "Control": {
         "clock": lambda: steering.clock,
         "action": lambda: steering.action,
         "actions": lambda: steering.actions,
@@ -71,7 +71,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "snapshots": lambda: snapshots.snapshots,
         "reset": lambda: steering.reset,
     },
-    "Judge": {
+    "Check": {
         "advice": lambda: advising.advice,
         "coverage": lambda: inspecting.coverage,
         "certify": lambda: certifying.certify,

@@ -11,7 +11,17 @@ from tests.english import Paragraph, area, found_below, judged
 
 pytestmark = pytest.mark.xdist_group("source")  # its modules are parsed once
 
-MOST: Mapping[str, int] = {}
+MOST: Mapping[str, int] = {
+    "certification": 60,
+    "compare": 9,
+    "conformance": 41,
+    "engine": 839,
+    "exploration": 117,
+    "kernel": 38,
+    "providers": 486,
+    "testing": 116,
+    "top": 6,
+}
 """Sentences that may remain in each area. Lower a number when an area has fewer, and delete it at 0."""
 
 

@@ -174,7 +174,7 @@ def actions_page() -> str:
         schema = _document()["components"]["schemas"][f"{pascal(name)}Action"]
         fields = [field for field in _parameters(schema) if field.name != "target"]
         used |= dict.fromkeys(shapes_in(fields))
-        lines += ["", f"## {name}", "", *(f"{row.does[:1].upper()}{row.does[1:]}." for row in _different(rows)), ""]
+        lines += ["", f"## {name}", "", *dict.fromkeys(f"{row.does[:1].upper()}{row.does[1:]}." for row in rows), ""]
         lines += [
             f"Target: {' or '.join(dict.fromkeys(kinds))}." if kinds else "No target: it applies to the environment.",
             "",
@@ -191,7 +191,3 @@ def _parameters(schema: Mapping[str, Any]) -> list[Field]:
     variants = schema.get("anyOf") or schema.get("oneOf") or [schema]
     found = {field.name: field for one in variants for field in _reader().members(one)}
     return list(found.values())
-
-
-def _different(rows: Iterable[Any]) -> list[Any]:
-    return list({row.does: row for row in rows}.values())

@@ -31,7 +31,7 @@ A scenario describes what third parties do, and when. It is a YAML (or JSON) fil
 """
 
 _EVALUATION = """\
-## How rules are evaluated
+## Rules of evaluation
 
 1. When an event occurs, the active scenarios are checked from the last to the first: **later scenarios win**. Within a
    scenario, rules are checked from top to bottom. The first matching rule takes the event. No other rule sees it.

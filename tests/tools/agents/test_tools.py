@@ -16,7 +16,7 @@ from simulator.docs import library
 from tests.tools.agents.conftest import Agent
 
 
-def test_there_are_at_most_eight_tools_and_each_says_what_it_takes() -> None:
+def test_tools_are_at_most_eight_and_describe_parameters() -> None:
     assert [tool.name for tool in toolbox.TOOLS] == [
         "world", "call", "act", "advance", "inspect", "fault", "scenario", "verdict",
     ]  # fmt: skip
@@ -104,7 +104,7 @@ def test_a_verdict_without_an_endpoint_says_where_to_register_one(agent: Agent) 
     assert "register http://127.0.0.1" in judged["problems"][0]
 
 
-def test_a_mistake_is_mended_by_what_the_refusals_say(agent: Agent) -> None:
+def test_refusals_lead_from_a_mistake_to_success(agent: Agent) -> None:
     """Each call is made of the answer before: a wrong parameter, a wrong action, a wrong payee."""
     offramp = agent.offramp("+254722000001")
     unknown = agent.refused("act", target=offramp, action="deposit_arived")
@@ -231,7 +231,7 @@ def test_faults_come_and_go(agent: Agent) -> None:
     assert agent.use("call", method="GET", path="/profile")["http_status"] == 200
 
 
-def test_what_is_possible_is_listed_for_an_object_and_for_the_world(agent: Agent) -> None:
+def test_act_lists_possible_actions(agent: Agent) -> None:
     offramp = agent.offramp()
     shown = agent.use("act", target=offramp)
     assert shown["possible"][0].startswith("deposit_arrives(amount?")

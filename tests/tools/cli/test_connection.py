@@ -74,7 +74,7 @@ def test_the_server_is_found_by_the_variables_that_it_obeys(rampsim: Command) ->
 
 
 @pytest.mark.parametrize("url", ["localhost:8642", "ftp://127.0.0.1", "http://no host"])
-def test_what_is_no_url_is_told(rampsim: Command, url: str) -> None:
+def test_invalid_url_is_an_error(rampsim: Command, url: str) -> None:
     result = rampsim("clock", "--url", url)
     assert (result.exit_code, url in result.stderr) == (2, True)
 
@@ -113,7 +113,7 @@ def test_another_server_is_recognised(rampsim: Command) -> None:
         assert "refused (HTTP 302)" in rampsim("actions", "--url", url).stderr
 
 
-def test_an_answer_that_breaks_off_is_told() -> None:
+def test_truncated_response_is_an_error() -> None:
     with stranger() as url, pytest.raises(Unreachable, match="broke off"):
         ControlClient(url).get("/cut")
 

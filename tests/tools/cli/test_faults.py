@@ -71,12 +71,12 @@ def test_a_preset_may_be_narrowed(rampsim: Command) -> None:
         ([], 2, "choose a fault: a PRESET (`rampsim faults presets` lists them), or an option"),
     ],
 )
-def test_what_is_wrong_is_told(rampsim: Command, words: list[str], code: int, told: str) -> None:
+def test_add_explains_wrong_usage(rampsim: Command, words: list[str], code: int, told: str) -> None:
     result = rampsim("faults", "add", *words)
     assert (result.exit_code, told in " ".join(result.stderr.split())) == (code, True), result.stderr
 
 
-def test_every_member_of_the_models_is_an_option_that_says_what_it_means(rampsim: Command) -> None:
+def test_every_fault_field_is_an_option_with_help(rampsim: Command) -> None:
     text = rampsim("faults", "add", "--help").stdout
     for is_webhook, models in ((False, (InterfaceFault,)), (True, (WebhookFault, Deliver, WebhookMatch))):
         members = _members(is_webhook)

@@ -7,7 +7,7 @@ import pytest
 from tests.tools.cli.conftest import Command, make_offramp
 
 
-def test_what_there_is_is_found_and_what_is_not_is_code_1(rampsim: Command, offramp: str) -> None:
+def test_find_exits_with_1_without_results(rampsim: Command, offramp: str) -> None:
     lines = rampsim("find", offramp).stdout.splitlines()
     assert lines[0].split()[:2] == ["resource", offramp]
     (first,) = rampsim.json("find", offramp, "--json", "--limit", "1")["data"]

@@ -126,9 +126,7 @@ def test_of_several_a_command_of_a_group_takes_the_one_that_url_names(
     assert "SIMULATOR_URL names" not in result.stderr
 
 
-def test_what_is_missing_is_said_before_which_of_several_servers_is_meant(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mcp_reports_a_missing_library_first(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
     with listening() as one, listening() as other:
         note(here, one, os.getpid())
@@ -151,7 +149,7 @@ def test_of_several_the_one_at_the_default_address_is_taken_and_it_is_said(
     )  # fmt: skip
 
 
-def test_where_nothing_runs_it_says_where_it_has_looked(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_server_error_explains_the_address(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.cli.remote.DEFAULT_URL", "http://127.0.0.1:1")
     result = call("clock")
     assert (result.exit_code, result.stderr.splitlines()) == (

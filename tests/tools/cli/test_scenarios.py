@@ -60,7 +60,7 @@ def test_valid_files_may_hand_over_to_each_other_and_to_shipped_ones(here: Path)
     assert alone.stderr == "rampsim: 1 problem found\n"
 
 
-def test_what_is_probably_not_meant_is_a_warning_and_the_file_is_valid(here: Path) -> None:
+def test_validate_warns_about_probable_mistakes(here: Path) -> None:
     Path("a.yaml").write_text("name: a\nrules:\n  - {on: transaction.failed, where: {type: onrmp}, do: []}\n")
     result = scenario("validate", "a.yaml")
     assert result.exit_code == 0
@@ -74,7 +74,7 @@ def test_what_is_probably_not_meant_is_a_warning_and_the_file_is_valid(here: Pat
     assert result.stderr == "rampsim: 1 problem found\n"
 
 
-def test_what_is_wrong_hides_no_warning(here: Path) -> None:
+def test_validate_prints_errors_and_warnings(here: Path) -> None:
     Path("a.yaml").write_text(
         "name: a\nrules:\n  - {on: transaction.failed, where: {type: onrmp}, do: [{action: complte}]}\n"
     )
@@ -119,12 +119,12 @@ def test_an_expectation_that_fails_is_code_1_and_stands_in_the_report(here: Path
     ]
 
 
-def test_a_report_that_cannot_be_written_is_told(here: Path) -> None:
+def test_unwritable_report_is_an_error(here: Path) -> None:
     result = scenario("run", "deposit-arrives", "--junit", "nowhere/report.xml")
     assert (result.exit_code, "cannot write nowhere/report.xml" in result.stderr) == (2, True)
 
 
-def test_what_is_neither_file_nor_name_is_wrong_usage(here: Path) -> None:
+def test_run_refuses_an_unknown_scenario(here: Path) -> None:
     result = scenario("run", "sunshine")
     assert result.exit_code == 2
     assert "'sunshine' is neither a file nor an included scenario; `rampsim scenario list`" in result.stderr

@@ -213,14 +213,14 @@ def test_serve_with_a_number_of_5000_digits_is_refused(flag: str) -> None:
     assert len(result.stderr) < 300
 
 
-def test_a_scenario_with_errors_is_told_with_its_places(tmp_path: Path) -> None:
+def test_scenario_errors_have_lines(tmp_path: Path) -> None:
     path = tmp_path / "rain.yaml"
     path.write_text("name: rain\nrules:\n  - on: transaction.complete\n    do: []\n")
     result = serve("--scenario", str(path))
     assert (result.exit_code, f"{path}:3:" in result.stderr) == (2, True)
 
 
-def test_a_taken_port_is_told_with_the_way_out() -> None:
+def test_serve_explains_a_taken_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = serve("--port", str(taken.getsockname()[1]), "--clock", "manual")
     assert result.exit_code == 2
@@ -228,12 +228,12 @@ def test_a_taken_port_is_told_with_the_way_out() -> None:
     assert "use --port 0 for a free port" in result.stderr
 
 
-def test_an_address_of_another_machine_is_told() -> None:
+def test_serve_explains_a_foreign_address() -> None:
     result = serve("--host", "192.0.2.1", "--control-token", "sesame")
     assert (result.exit_code, "cannot listen on 192.0.2.1:8642" in result.stderr) == (2, True)
 
 
-def test_a_port_for_the_administrator_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_explains_a_privileged_port(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(host: str, port: int) -> socket.socket:
         raise PermissionError(13, "Permission denied")
 

@@ -44,7 +44,7 @@ def test_every_wrong_name_and_value_is_named_at_once_with_its_line(project: Path
     ]
 
 
-def test_a_value_that_the_server_refuses_is_told_with_its_line_and_what_else_is_wrong_with_its_own_place(
+def test_serve_names_the_source_of_each_wrong_setting(
     project: Path,
 ) -> None:
     (project / "rampsim.toml").write_text('# ours\nclock = "broken"\nnow = "yesterday"\nseed = -1\n')
@@ -64,7 +64,7 @@ def test_a_value_that_the_server_refuses_is_told_with_its_line_and_what_else_is_
     ("text", "told"),
     [("port = \n", "rampsim.toml:1:8: it is not TOML: Invalid value"), ("\ufeffport = 0\nport = 1\n", ":2:")],
 )
-def test_what_is_no_toml_is_told_with_line_and_column(project: Path, text: str, told: str) -> None:
+def test_invalid_toml_is_reported_with_line_and_column(project: Path, text: str, told: str) -> None:
     (project / "rampsim.toml").write_text(text)
     result = serve()
     assert (result.exit_code, told in result.stderr) == (2, True), result.stderr
@@ -90,7 +90,7 @@ def test_it_is_a_table_of_pyproject_toml_too(project: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["tool = 1 # tool.rampsim\n", '[tool]\nrampsim = "x" # tool.rampsim\n'])
-def test_what_is_no_table_is_told(project: Path, text: str) -> None:
+def test_settings_file_needs_a_table(project: Path, text: str) -> None:
     (project / "pyproject.toml").write_text(text)
     with pytest.raises(settings_file.WrongSettings, match="is not a table"):
         settings_file.read(None)
@@ -106,7 +106,7 @@ def test_a_key_of_the_real_service_is_refused_with_its_place(project: Path) -> N
     assert settings_file.read(None).values == {"control_token": "sk_live_simulator"}
 
 
-def test_what_names_a_file_names_it_from_where_the_settings_are(project: Path) -> None:
+def test_paths_are_relative_to_the_settings_file(project: Path) -> None:
     (project / "rain.yaml").write_text("name: rain\n")
     (project / "rampsim.toml").write_text(
         'scenario = ["autopilot", "rain.yaml"]\nstore = "sqlite:///worlds.db"\nstate = "kept/world.json"\n'

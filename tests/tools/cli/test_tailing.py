@@ -63,7 +63,7 @@ def test_a_message_is_a_line() -> None:
     ]
 
 
-def test_lines_are_in_order_of_time_and_a_clock_that_only_runs_makes_none() -> None:
+def test_tail_orders_lines_and_hides_ticks() -> None:
     def clock(second: int, mode: str = "real") -> tuple[str, str]:
         return "clock", json.dumps({"mode": mode, "rate": 1, "now": f"2026-01-05T08:00:0{second}.000Z", "timers": 0})
 

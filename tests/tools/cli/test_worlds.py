@@ -11,7 +11,7 @@ import pytest
 from tests.tools.cli.conftest import Command, make_offramp
 
 
-def test_a_world_is_made_with_what_is_said_and_ends(rampsim: Command, tmp_path: Path) -> None:
+def test_create_uses_its_options_and_end_deletes(rampsim: Command, tmp_path: Path) -> None:
     (tmp_path / "rain.yaml").write_text("name: rain\n")
     made = rampsim.json(
         *("worlds", "create", "made-by-hand", "--seed", "7", "--scenario", "autopilot", "--replace"),
@@ -47,7 +47,7 @@ def test_a_settings_file_says_nothing_of_worlds_that_are_made(
     rampsim("worlds", "end", made["id"])
 
 
-def test_a_scenario_that_is_no_yaml_is_told(rampsim: Command, tmp_path: Path) -> None:
+def test_create_refuses_a_scenario_that_is_not_yaml(rampsim: Command, tmp_path: Path) -> None:
     (tmp_path / "rain.yaml").write_text("a: b: c\n")
     result = rampsim("worlds", "create", "--scenario", str(tmp_path / "rain.yaml"))
     assert (result.exit_code, f"{tmp_path / 'rain.yaml'}:1:" in result.stderr) == (2, True)

@@ -59,10 +59,10 @@ def test_the_links_of_the_pages_lead_to_files_and_anchors(files: dict[str, bytes
             assert f'<a id="{anchor}"></a>' in files["assumptions.md"].decode() or not anchor, (name, target)
 
 
-def test_a_page_names_an_operation_that_reads_the_object_anew(files: dict[str, bytes]) -> None:
+def test_page_names_the_operation_that_reads_the_object(files: dict[str, bytes]) -> None:
     known = {f"{row.method} {re.sub(r'{.*?}', '{}', row.path)}" for row in operations()}
     for name in NAMES:
-        (found,) = re.findall(r"state of the object now: `(.*?)`", page(files, name))
+        (found,) = re.findall(r"Current state of the object: `(.*?)`", page(files, name))
         assert re.sub(r"{.*?}", "{}", found) in known, name
 
 

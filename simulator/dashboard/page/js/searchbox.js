@@ -7,7 +7,7 @@ import { words } from "./format.js";
 
 const PAUSE_MS = 120;
 
-/** Where something that was found is shown. */
+/** The address of a result. */
 export function placeOf(found) {
   if (found.sort === "email") return href("emails", found.id);
   if (found.sort === "delivery") return href("deliveries", found.id);
@@ -47,7 +47,7 @@ export function SearchBox() {
     else if (event.key === "ArrowUp") setChosen(Math.max(chosen - 1, 0));
     else if (event.key === "Enter") {
       event.preventDefault();
-      // Whoever types and presses Enter at once means the first of what is found, though it is not there yet.
+      // If Enter is pressed before the results arrive, open the first result when it arrives.
       const found = answer || (text.trim() ? await find(text) : null);
       if (found?.data?.length) go(found.data[answer ? chosen : 0]);
       else if (found) setAnswer(found);
@@ -72,7 +72,7 @@ export function SearchBox() {
     </div></div>`;
 }
 
-/** What the server finds; null where the question was taken back, and what went wrong as `error`. */
+/** The results of the server; null if the search was cancelled, or an `error`. */
 async function find(text, signal) {
   try {
     return await get(withQuery("/search", { q: text.trim(), limit: 12 }), { signal });

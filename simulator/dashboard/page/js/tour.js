@@ -1,4 +1,4 @@
-// A tour of five steps for the first visit: it can be skipped, is remembered, and can be begun again from the overview.
+// A tour of five steps for the first visit. It can be skipped, and started again from the overview.
 import { html, store, useEffect, useStore } from "./lib.js";
 
 const REMEMBERED = "rampsim-tour";
@@ -11,7 +11,7 @@ const STEPS = [
 ];
 
 const step = store(-1);
-/** Whether somebody has taken or refused the tour in this browser. */
+/** Whether the tour was taken or refused in this browser. */
 export const wasOffered = () => {
   try { return Boolean(localStorage.getItem(REMEMBERED)); } catch { return true; }
 };
@@ -24,7 +24,7 @@ export function endTour() {
 }
 export const beginTour = () => step.set(0);
 
-/** What the overview offers to whoever is here for the first time. */
+/** The offer of the tour on the overview at the first visit. */
 export function TourOffer() {
   const known = useStore(offered), at = useStore(step);
   if (known || at >= 0) return null;

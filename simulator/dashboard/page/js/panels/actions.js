@@ -1,4 +1,4 @@
-// What the outside world can do at once, and events on demand.
+// Actions on the world, and triggering events.
 import { Filters, Json, Shown, Time, ask } from "../ui.js";
 import { ActionButton } from "./story.js";
 import { SchemaForm } from "../forms.js";
@@ -21,7 +21,7 @@ export function View({ query }) {
     ${answer ? html`<h3>${words(answer.action)}: result</h3>${answer.events.length ? html`<p>${count(answer.events.length, "event")}: ${answer.events.map((one) => html`<a href=${href("events", one.id)}>${one.type}</a> `)}</p>` : ""}<${Json} value=${answer.resource} name="Result" />` : ""}</section>`;
 }
 
-/** An event by choice: the simulator goes the way to it, and says what it did. */
+/** Trigger an event, and show the calls and actions that led to it. */
 export function Trigger({ query }) {
   const environment = query.environment || "sandbox", contract = useContract(), [done, setDone] = useState(null);
   const send = async (body) => {

@@ -1,4 +1,4 @@
-// Findings about the integrator's traffic: what was seen, why it matters, what to do, and the calls that show it.
+// Advice about the integrator's traffic: evidence, reason, fix.
 import { Empty, Facts, Filters, Json, Shown, Split, Status, Table, Time } from "../ui.js";
 import { BASE, withQuery, world } from "../api.js";
 import { Thing, placeOf } from "../things.js";
@@ -12,15 +12,15 @@ const EVERY = "all worlds";
 const TONES = { error: "bad", warning: "warning", info: "plain" };
 const RANKS = Object.keys(TONES);
 
-// The gravest first; of equal ones that which was seen last.
-const gravest = (found) => found.toReversed().sort((one, other) => RANKS.indexOf(one.severity) - RANKS.indexOf(other.severity));
+// Most severe first, then newest first.
+const bySeverity = (found) => found.toReversed().sort((one, other) => RANKS.indexOf(one.severity) - RANKS.indexOf(other.severity));
 
 export function View({ rest: [id], query }) {
   const reading = useRead(withQuery("/advice", { severity: query.severity, world: query.of === EVERY ? "*" : "", limit: 200 }), ["request", "delivery", "event"]);
   const chosen = reading.value?.data.find((row) => row.id === id);
   const list = html`<h2>Advice</h2>
     <${Filters} values=${query} change=${filter} fields=${[{ name: "severity", label: "Severity", choices: Object.keys(TONES) }, { name: "of", label: "World", choices: [EVERY] }]} />
-    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Findings" rows=${gravest(data)} id=${(row) => row.id} selected=${id} open=${(row) => href("advice", row.id, query)} columns=${COLUMNS(query)}
+    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Findings" rows=${bySeverity(data)} id=${(row) => row.id} selected=${id} open=${(row) => href("advice", row.id, query)} columns=${COLUMNS(query)}
       empty=${html`<${Empty} title="No findings."><p>While your application makes calls, problems that would occur in production appear here: calls without an Idempotency-Key, unverified webhooks, events without a 2xx response.</p><//>`} />`}<//>`;
   return html`<${Split} list=${list} back=${href("advice", [], query)} detail=${id && (chosen ? html`<${Finding} one=${chosen} />` : html`<${Empty} title="This finding no longer exists." />`)} />`;
 }
@@ -42,7 +42,7 @@ function Finding({ one }) {
     <${Shows} title="Requests with this problem" ids=${one.requests} of=${one.world} /><${Shows} title="Other evidence" ids=${one.evidence} of=${one.world} />`;
 }
 
-/** What shows a finding, by ids; in another world the link leads there, and in one that has ended nowhere. */
+/** The evidence of a finding, as links. In another world, a link opens that world. */
 function Shows({ title, ids, of }) {
   if (!ids.length) return null;
   const isHere = !of || of === world.get();

@@ -1,4 +1,4 @@
-// What the account holds, over simulated time, and the entries of the ledger that made it so.
+// Balances over simulated time, with their ledger entries.
 import { Empty, Filters, Id, Money, Shown, Table, Time } from "../ui.js";
 import { html, useState, useStore } from "../lib.js";
 import { Chart } from "../chart.js";

@@ -1,4 +1,4 @@
-// What has happened and what is to come on one axis of simulated time; a click on a timer goes there.
+// Past events and planned timers on one axis of simulated time. A click on a timer advances to it.
 import { Act, Empty, Id, More, Shown, Table, Time } from "../ui.js";
 import { clock, useRead } from "../live.js";
 import { count, distance, fullTime, words } from "../format.js";
@@ -10,7 +10,7 @@ import { SchemaForm } from "../forms.js";
 import { href } from "../routes.js";
 import { useContract, withMembers } from "../contract.js";
 
-/** Move the clock to a moment, and say what happened on the way. */
+/** Advance the clock to a time, and return a summary. */
 async function jump(to) {
   const done = await post("/clock/advance?wait=true", { to });
   return `Now ${fullTime(done.now)}: ${count(done.fired, "timer")} fired, ${count(done.events.length, "event")}, ${done.deliveries} delivery ${done.deliveries === 1 ? "attempt" : "attempts"}.`;
@@ -51,7 +51,7 @@ function Timeline({ now, timers, events }) {
   </div>`;
 }
 
-/** "quote expired, 3 min ago": what a mark stands for. */
+/** The label of a mark: "quote expired, 3 min ago". */
 function said(rows, what, now) {
   const texts = [...new Set(rows.map((row) => words(what(row))))];
   const more = texts.length > 3 ? ` and ${texts.length - 3} more` : "";

@@ -1,4 +1,4 @@
-// Attempts to deliver events: what was sent to the byte, whether it verifies, what comes next, and sending it again, also with a fault.
+// Delivery attempts: exact bytes, signature check, next attempts, and sending again, optionally with a fault.
 import { Act, Copy, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time, ask, closeDialog, toast } from "../ui.js";
 import { changedAll, useRead } from "../live.js";
 import { count, span, words } from "../format.js";
@@ -47,7 +47,7 @@ const CAUSES = {
   resend: "Resent on request.",
 };
 
-/** Which fault acted: what it did to the attempt, else what it asks for (copies, a delay, another order), else its id. */
+/** The fault of an attempt: its effect, its settings (copies, delay, order), or its id. */
 function faulty(row, inForce) {
   const asked = inForce.find((fault) => fault.id === row.fault_id)?.deliver || {};
   const named = row.faults.length ? row.faults : Object.keys(asked).filter((name) => asked[name]);
@@ -82,7 +82,7 @@ function Detail({ id }) {
     ${row.response_body === null ? "" : html`<details><summary>Response</summary><${Json} value=${row.response_body || "(nothing)"} name="Response" links=${false} /><${Json} value=${row.response_headers} name="Response headers" links=${false} /></details>`}`}<//>`;
 }
 
-/** One line: whether a receiver would take it, and the line of a shell that finds out the same. */
+/** Whether a receiver would accept the attempt, and a shell command that checks the same. */
 function Verdict({ row }) {
   const present = useRead(`/worlds/${encodeURIComponent(useStore(world))}`).value, [found, setFound] = useState(null);
   const owner = useRead(`/events/${encodeURIComponent(row.event_id)}`).value;
@@ -100,7 +100,7 @@ function Verdict({ row }) {
       <${Json} value=${shellLine({ headers: row.request_headers, body: row.request_body })} name="Command" links=${false} /></details>`;
 }
 
-/** When it was sent by the clock of its timestamp; with the wall clock only how a fault has aged it is known. */
+/** The sending time on the clock of its timestamp. With the wall clock, only the age that a fault added is known. */
 function sentMs(row, settings) {
   if (settings.webhook_timestamp === "simulated") return Date.parse(row.attempted_at);
   return row.faults.includes("stale_timestamp") ? Number(header(row.request_headers, "x-timestamp")) + 600_000 : null;
@@ -116,7 +116,7 @@ function Schedule({ row }) {
     <p class="muted">${planned ? `${count(planned, "retry").replace("retrys", "retries")} to come while it fails; after the last the endpoint is disabled.` : row.schedule.some((one) => one.status === "succeeded") ? "It has been acknowledged; nothing is tried again." : row.endpoint_status === "enabled" ? "Nothing is tried again: this attempt had no place in the schedule." : `Nothing is tried again: the endpoint is ${row.endpoint_status}.`}</p>`;
 }
 
-/** Send an event again, with a fault where one is given: to the endpoint that `row` names, to all who get it where it names none. */
+/** Send an event again, optionally with a fault, to the endpoint of `row` or to all subscribed endpoints. */
 export async function again(row, deliver) {
   const body = { ...(row.endpoint_id ? { endpoint_id: row.endpoint_id } : {}), ...(Object.keys(deliver).length ? { deliver } : {}) };
   const { deliveries } = await post(`/events/${encodeURIComponent(row.event_id)}/resend?wait=true`, body);
@@ -135,7 +135,7 @@ const PRESETS = [
   ["Extra field", { extra_field: true }, "An unknown field. Your application must ignore it."],
 ];
 
-/** Ask with which fault an event is to be sent again, and send it: {event_id, event_type, endpoint_id?, url?}. */
+/** Choose a fault in a dialog and send the event again: {event_id, event_type, endpoint_id?, url?}. */
 export function askForFault(row) {
   const send = async (deliver) => {
     toast(await again(row, deliver));

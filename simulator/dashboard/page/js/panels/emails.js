@@ -1,4 +1,4 @@
-// E-mails that the service would have sent; none is ever sent.
+// E-mails that the service would have sent. The simulator sends none.
 import { Empty, Facts, More, Shown, Split, Table, Time } from "../ui.js";
 import { html, useState } from "../lib.js";
 import { href } from "../routes.js";

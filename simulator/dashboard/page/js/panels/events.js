@@ -1,4 +1,4 @@
-// Every event that was emitted, what it says, who was told of it, and sending it again.
+// All events with payloads and deliveries, and sending them again.
 import { Act, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time } from "../ui.js";
 import { About } from "../things.js";
 import { askForFault } from "./deliveries.js";

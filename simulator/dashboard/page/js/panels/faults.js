@@ -1,4 +1,4 @@
-// Faults: what is to go wrong on the wire, made by forms, with their hits as they happen.
+// Faults on the wire: a form to add them, and their live hits.
 import { Act, Empty, Facts, Failure, Id, Json, Shown, Split, Table, toast } from "../ui.js";
 import { EXAMPLE, about, begins, effect, often, texts } from "../faults.js";
 import { changedAll, useRead } from "../live.js";

@@ -1,4 +1,4 @@
-// The built-in inboxes: webhook receivers of the simulator itself. What they got, and what they are to answer.
+// Built-in webhook receivers: their messages and response statuses.
 import { Act, Copy, Empty, Facts, Json, More, Shown, Split, Status, Table, Time, toast } from "../ui.js";
 import { changedAll, useRead } from "../live.js";
 import { del, post, put, withQuery } from "../api.js";
@@ -63,7 +63,7 @@ const MESSAGES = (name) => [
   { title: "Received (real time)", cell: (row) => html`<${Time} at=${row.at} />` },
 ];
 
-/** What an inbox answers from now on: statuses one after another, the last one stays. */
+/** The form for the next response statuses of an inbox. */
 function Answers({ path, present }) {
   // What is typed stays while the inbox works through its statuses.
   const [typed, setTyped] = useState(null), [wrong, setWrong] = useState("");

@@ -1,4 +1,4 @@
-// What is kept of a world: states to go back to or to go on from elsewhere, and what was done as a scenario.
+// Snapshots of a world, and its recording as a scenario.
 import { Act, Copy, Empty, Json, Shown, Table, Time, ask, closeDialog, toast } from "../ui.js";
 import { chooseWorld, del, get, post, withQuery, world } from "../api.js";
 import { changedAll, useRead } from "../live.js";
@@ -42,7 +42,7 @@ export function Snapshots() {
     ]} />`}<//></section>`;
 }
 
-/** What was done by hand, as a scenario that does it again. */
+/** Manual steps as a scenario. */
 export function Recording({ query }) {
   const calls = useRead("/controls?limit=200", ["own", "clock"]).value?.data || [], [text, setText] = useState(null), [error, setError] = useState(null);
   const name = query.name || "recording", here = useStore(world), [typed, setTyped] = useState(name);

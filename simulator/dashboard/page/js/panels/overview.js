@@ -1,4 +1,4 @@
-// The first thing that is seen: what this world is, what to do first in a fresh one, and what happened lately in any other.
+// The start page: keys, first steps in a new world, and recent activity.
 import { Copy, Facts, Id, Shown, Status, Table, Time } from "../ui.js";
 import { Amount } from "./resources.js";
 import { TourOffer, beginTour } from "../tour.js";
@@ -58,5 +58,5 @@ const isWellKnown = (key) => key.endsWith("_simulator");
 const shortened = (key) => (isWellKnown(key) ? key : `${key.slice(0, 9)}…`);
 const shielded = (text, key) => text.replaceAll(key, shortened(key));
 
-/** A key that is not shown in full, in case somebody looks over a shoulder; copying gets all of it. */
+/** A shortened key, so that screens and screenshots do not show it in full. The copy button copies all of it. */
 const Secret = ({ value, name }) => html`<span class="id"><code>${shortened(value)}</code><${Copy} text=${value} what=${name} /></span>`;

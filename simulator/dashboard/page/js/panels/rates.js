@@ -1,4 +1,4 @@
-// Rates over simulated time. They stand still until something pins or moves them, so every step of the chart has a cause.
+// Rates over simulated time. They are constant until an action changes them, so every step of the chart has a cause.
 import { Filters, Shown, Table, Time } from "../ui.js";
 import { html, useStore } from "../lib.js";
 import { ActionButton } from "./story.js";

@@ -1,4 +1,4 @@
-// The journal of interface calls: what the partner's application asked for and got, what it changed, and how to do it again.
+// The journal of API calls: request, response, changes, curl command and replay.
 import { Copy, Empty, Facts, Failure, Filters, Id, Json, More, Shown, Split, Status, Table, Time, ask, closeDialog } from "../ui.js";
 import { changedAll, useRead } from "../live.js";
 import { html, useState } from "../lib.js";

@@ -1,4 +1,4 @@
-// Scenarios: what the outside world does by itself. Which are active and in what order, what each has done, and own ones.
+// Scenarios: active ones and their order, the log of each, and uploading your own.
 import { Act, Empty, Facts, Failure, Json, Shown, Split, Status, Table, Time, toast } from "../ui.js";
 import { api, put, world } from "../api.js";
 import { changedAll, useRead } from "../live.js";
@@ -26,7 +26,7 @@ export function View({ rest: [name], query }) {
 
 const choose = (names) => put("/scenarios/active", { names });
 
-/** Later names win, so what is switched on comes last. */
+/** Later names have priority, so an activated scenario comes last. */
 const Switch = ({ row, active }) => html`<${Act} label=${`${row.active ? "Deactivate" : "Activate"} ${row.name}`} className="switch" does=${async () => {
   await choose(row.active ? active.filter((one) => one !== row.name) : [...active, row.name]);
   return `${row.name} is ${row.active ? "off" : "active"}.`;
@@ -63,7 +63,7 @@ function Detail({ name, active }) {
   }}<//>`;
 }
 
-/** What rules and steps did, the newest first. */
+/** The log of rules and steps, newest first. */
 function Log({ title, rows, when = (one) => html`<${Time} at=${one.at} />`, tone }) {
   if (!rows.length) return null;
   const shown = rows.slice(-50).reverse();
@@ -84,14 +84,14 @@ rules:
       - {after: 1m, action: fail, failure_code: payout_failed}
 `;
 
-/** A scenario as text; what is wrong with it stands at its line. */
+/** An editor for a scenario, which shows errors at their lines. */
 function Editor({ of }) {
   const source = useRead(of === "new" ? null : `/scenarios/${encodeURIComponent(of)}`);
   if (of === "new") return html`<${Text} first=${EXAMPLE} />`;
   return html`<${Shown} reading=${source}>${({ source: _, text, active, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document }) => html`<${Text} first=${copied(text) || JSON.stringify({ ...document, name: `${document.name}-copy` }, null, 2)} />`}<//>`;
 }
 
-/** A file of a scenario under another name; comments and order stay. */
+/** Return a scenario file under another name, with comments and order unchanged. */
 const copied = (text) => text && /^name:/m.test(text) ? text.replace(/^(name:[ \t]*)(["']?)([a-z0-9-]+)\2/m, "$1$3-copy") : null;
 
 function Text({ first }) {
@@ -126,13 +126,13 @@ function Text({ first }) {
       <div class="field"><label for="scenario-file">From a file</label><input id="scenario-file" type="file" accept=".yaml,.yml,.json" onChange=${take} /></div>
       <div class="field"><label for="scenario-text">YAML or JSON</label><textarea id="scenario-text" class="code" ref=${area} rows="18" spellcheck="false" value=${text} aria-invalid=${error ? "true" : null} aria-describedby=${error ? "scenario-errors" : null} onInput=${(event) => setText(event.target.value)}></textarea>
         <p class="about">A scenario with the same name is replaced. It is deleted together with this world.</p></div>
-      ${error ? html`<div id="scenario-errors" role="alert"><h4>${error.errors ? count(error.errors.length, "thing").replace(/$/, " to mend") : "The scenario has errors"}</h4>
+      ${error ? html`<div id="scenario-errors" role="alert"><h4>${error.errors ? count(error.errors.length, "error") : "The scenario has errors"}</h4>
         ${error.errors ? html`<${Marked} text=${sent} errors=${error.errors} goTo=${goTo} />` : html`<${Failure} error=${error} />`}</div>` : ""}
       <div class="buttons"><button class="main">Upload and activate</button><button type="button" onClick=${() => upload(false)}>Upload only</button><button type="button" onClick=${() => go("scenarios")}>Cancel</button></div>
     </form>`;
 }
 
-/** The lines around what is wrong, with each error beneath its line. */
+/** The lines around errors, with each error below its line. */
 function Marked({ text, errors, goTo }) {
   const lines = text.split("\n"), at = new Map();
   for (const one of errors) at.set(one.line, [...(at.get(one.line) || []), one]);

@@ -1,4 +1,4 @@
-// The story of a resource: why it stands where it does, how it got there, what belongs to it, and what can happen next.
+// The page of a resource: reason for its status, history, related objects, and possible actions.
 import { Facts, Id, Json, Shown, Status, Time, ask, closeDialog, doing, toast, useKeptFocus } from "../ui.js";
 import { SchemaForm } from "../forms.js";
 import { changedAll, useRead } from "../live.js";
@@ -46,7 +46,7 @@ function amounts(of) {
 
 const Scenario = ({ name }) => html`<a href=${href("scenarios", name)}>${name}</a>`;
 
-/** Why something happened, with where to look it up. */
+/** The cause of a change, with a link. */
 export function Cause({ cause }) {
   if (!cause) return null;
   if (cause.request) return html`the call <a href=${href("requests", cause.request.id)}>${cause.request.method} <code>${cause.request.path}</code></a>`;
@@ -64,7 +64,7 @@ function Planned({ timers }) {
     ${timers.length > SHOWN_AT_ONCE ? html`<p class="muted">${timers.length - SHOWN_AT_ONCE} more are planned.</p>` : ""}`;
 }
 
-/** Whether the screen is too narrow for ranks side by side; changes when the window or the phone is turned. */
+/** Whether the screen is too narrow for ranks side by side. Updated when it is resized or rotated. */
 function useNarrow() {
   const [narrow, setNarrow] = useState(NARROW.matches);
   useEffect(() => {
@@ -76,7 +76,7 @@ function useNarrow() {
 }
 const NARROW = matchMedia("(max-width: 43.75rem)"); // 700 px
 
-/** The state table as a drawing: where it is, the way it went, and where it can go. The history says the same in words. */
+/** The state diagram: current status, past and possible transitions. The history has the same as text. */
 export function Diagram({ table, history }) {
   if (!table || table.states.length < 2) return null;
   const went = history.map((step) => step.state), drawing = draw(table, went, useNarrow());
@@ -120,7 +120,7 @@ export function schemaOf(action, kind) {
   return variants.length === action.targets.length ? variants[action.targets.indexOf(kind)] : variants[0];
 }
 
-/** A button that performs an action; what needs parameters asks for them. Without a target it acts on the world, in `environment`. */
+/** A button that performs an action, with a dialog for parameters. Without a target it applies to the world, in `environment`. */
 export function ActionButton({ action, target, kind, environment, done }) {
   const schema = schemaOf(action, kind);
   const perform = async (parameters) => {

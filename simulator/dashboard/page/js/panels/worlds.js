@@ -1,4 +1,4 @@
-// Worlds: isolated simulations side by side, and the settings of the one that is shown.
+// Worlds, and the settings of the current world.
 import { Act, Copy, Empty, Facts, Shown, Split, Status, Table, Time, toast } from "../ui.js";
 import { changedAll, useRead } from "../live.js";
 import { chooseWorld, del, patch, post, world } from "../api.js";
@@ -21,7 +21,7 @@ export function View({ rest: [id] }) {
   return html`<${Split} list=${list} back=${href("worlds")} detail=${detail} />`;
 }
 
-/** Worlds, and after them those that the server cannot read, which have an id and `why`. */
+/** Worlds, then unreadable worlds, which have only an id and `why`. */
 const all = ({ data, unreadable }) => [...data, ...unreadable];
 
 const COLUMNS = (here) => [
@@ -51,7 +51,7 @@ function World({ one, here }) {
     <h4>Keys</h4><p class="muted">They work only in this simulation.</p><${Keys} credentials=${one.credentials} />`;
 }
 
-/** The keys of a world, each with a button that copies it; secrets of made worlds show their beginning only. */
+/** The keys of a world with copy buttons. Secrets of created worlds are shortened. */
 export function Keys({ credentials }) {
   const shown = (name, value) => (/secret|webhook/.test(name) && !value.endsWith("_simulator") ? `${value.slice(0, 9)}…` : value);
   return Object.entries(credentials).map(([environment, keys]) => html`<h5>${environment}</h5>
@@ -76,7 +76,7 @@ function NewWorld() {
   return html`<h3>New world</h3><${SchemaForm} schema=${schema} resolve=${contract.resolve} send=${send} ok="Create and show" cancel=${() => go("worlds")} />`;
 }
 
-/** The settings of the world, and what it assumes otherwise. */
+/** The settings of the world, and its switched assumptions. */
 export function Settings() {
   const reading = useRead("/settings", ["own"]), contract = useContract(), here = useStore(world);
   return html`<section class="card"><h2>Settings of ${here}</h2>
