@@ -39,7 +39,7 @@ def test_areas_have_at_most_the_remaining_sentences(found: Counter[str]) -> None
     ("kind", "text", "rules"),
     [
         ("docstring", "What the rows say.", ["starts with 'What'"]),
-        ("docstring", "How many calls there were.", ["starts with 'How'"]),
+        ("docstring", "How calls are counted.", ["starts with 'How'"]),
         ("docstring", "Whether it is open. What it costs is in `fees`.", []),
         ("docstring", "Return the rows. None where none is open.", ["'None where'"]),
         ("page", "What the rows say.", []),
