@@ -84,7 +84,7 @@ def _rewrites(world: World) -> list[_Rewrite]:
     money = service_of(world).money
     prefixes = tuple({kind.prefix for kind in _orders(world) if kind.prefix})
 
-    def is_order(value: Any) -> bool:
+    def is_order(value: object) -> bool:
         return isinstance(value, Mapping) and str(value.get("id")).startswith(prefixes) and "created_at" in value
 
     found: list[_Rewrite] = []
@@ -105,7 +105,7 @@ def _rewrites(world: World) -> list[_Rewrite]:
     return found
 
 
-def _is_amount(amounts: frozenset[str], name: str, value: Any) -> bool:
+def _is_amount(amounts: frozenset[str], name: str, value: object) -> bool:
     return isinstance(value, str) and name in amounts and _DECIMAL.fullmatch(value) is not None
 
 
@@ -113,11 +113,11 @@ def _plain(amount: str) -> str:
     return amount.rstrip("0").rstrip(".")
 
 
-def _is_time(name: str, value: Any) -> bool:
+def _is_time(name: str, value: object) -> bool:
     return isinstance(value, str) and name not in _GIVEN and _TIMESTAMP.fullmatch(value) is not None
 
 
-def _is_free(name: str, value: Any) -> bool:
+def _is_free(name: str, value: object) -> bool:
     return name == "fee" and isinstance(value, Mapping) and value.get("network_fee") == "0.00"
 
 

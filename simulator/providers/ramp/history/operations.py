@@ -6,7 +6,7 @@ are in their own tables and never appear here.
 
 from __future__ import annotations
 
-from simulator.engine.records.conditions import only, the
+from simulator.engine.records.conditions import field_getter, field_values
 from simulator.engine.records.listing import DATES, Bound, Filter, Listing, ListRequest, by_field
 from simulator.engine.records.records import render
 from simulator.engine.rows.handlers import by_id, page
@@ -68,20 +68,20 @@ TRANSACTION_LIST = Listing[Transaction](
         ),
         Bound(
             "min_amount",
-            the("amount"),
+            field_getter("amount"),
             "least",
             description="The smallest amount. For a ramp this is `source_amount`, for a swap `from.amount`.",
         ),
         Bound(
             "max_amount",
-            the("amount"),
+            field_getter("amount"),
             "most",
             description="The largest amount. For a ramp this is `source_amount`, for a swap `from.amount`.",
         ),
     ),
     search=Transaction.searched,
     searched=SEARCHED,
-    sorts={**DATES, "amount": the("amount")},
+    sorts={**DATES, "amount": field_getter("amount")},
     statuses=STATUSES,
     assumed_statuses="L3",
 )
@@ -98,7 +98,12 @@ ORDER_LIST = Listing[Transaction](
             assumed="S18",
         ),
         Filter(
-            "order_type", only("type"), TYPES, many=True, description="Only orders of these operations.", assumed="S18"
+            "order_type",
+            field_values("type"),
+            TYPES,
+            many=True,
+            description="Only orders of these operations.",
+            assumed="S18",
         ),
         Filter("asset", Transaction.currencies, ASSET_CODES, description="Only orders that pay or deliver this asset."),
         _NETWORK,
