@@ -117,7 +117,7 @@ def explore(
             raise SystemExit(0 if proof.mended else EXIT_REFUSED)
         if assumptions:
             flipped = flipping.flip_all(settings, flipping.Hears(heard.planned_flips, heard.progress.ran))
-            say(questions.readable(flipped, questions.write(flipped, out)), nl=False)
+            say(questions.summary(flipped, questions.write(flipped, out)), nl=False)
             return
         explored = run(
             settings, Hears(begun=heard.begun, planned=heard.planned, noted=heard.noted, judged=heard.judged)
@@ -134,7 +134,7 @@ def explore(
         heard.progress.end()
     if replay is None:
         report.write(explored, out, known)
-    say(report.readable(explored, out, known), nl=False)
+    say(report.summary(explored, out, known), nl=False)
     if report.Compared.of(explored, known).new:
         raise SystemExit(EXIT_REFUSED)
 

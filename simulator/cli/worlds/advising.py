@@ -1,4 +1,4 @@
-"""`rampsim advice`: findings for people, for GitHub, for JUnit, as JSON; and a gate for pipelines with a baseline."""
+"""`rampsim advice`: findings for people, as JSON, as GitHub annotations, as JUnit; a baseline of known findings."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
 from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.engine.clients import control as clients
+from simulator.engine.text.reports import Case, Failure, Level, Suite, counted, github_annotation, junit
 
 Row: TypeAlias = Mapping[str, Any]
 
 SEVERITIES = ("info", "warning", "error")
 _WIDTH = 100
-_LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
-"""What GitHub calls them."""
+_LEVELS: Mapping[str, Level] = {"info": "notice", "warning": "warning", "error": "error"}
+"""GitHub's levels by severity."""
 
 
 @click.command()
-@click.option("--all-worlds", is_flag=True, help="Of all worlds this server has had, ended ones included.")
+@click.option("--all-worlds", is_flag=True, help="Findings of all worlds of this server, including deleted ones.")
 @click.option("--severity", type=click.Choice(SEVERITIES), help="Only findings at least as severe as this.")
 @click.option(
     "--format",
@@ -33,7 +33,7 @@ _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
     type=click.Choice(("text", "json", "github", "junit")),
     default="text",
     show_default=True,
-    help="How to print them: for people, as JSON, as annotations of a GitHub workflow, as a JUnit report.",
+    help="Output: text for people, JSON, annotations for a GitHub workflow, or a JUnit report.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 for findings at least as severe as this.")
@@ -42,9 +42,9 @@ _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
     "--baseline",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Known findings, which are neither shown nor counted.",
+    help="File of known findings, which are neither shown nor counted.",
 )
-@click.option("--write-baseline", is_flag=True, help="Write the findings of now into the file of --baseline.")
+@click.option("--write-baseline", is_flag=True, help="Write the current findings into the file of --baseline.")
 @remote
 def advice(
     client: clients.ControlClient,
@@ -59,7 +59,7 @@ def advice(
 ) -> None:
     """Show what an integration does wrong, and what to change.
 
-    Each finding says what was seen, why it hurts in production, and what to change; the gravest comes first.
+    Each finding says what was seen, why it hurts in production, and what to change. The most severe come first.
 
     \b
     rampsim advice
@@ -68,7 +68,7 @@ def advice(
     rampsim advice --all-worlds --baseline advice.json --fail-on info --format github
     """
     if write_baseline and baseline is None:
-        fail(["--write-baseline: say with --baseline which file to write"], EXIT_USAGE)
+        fail(["--write-baseline needs --baseline FILE"], EXIT_USAGE)
     rows = client.get("/advice", world="*" if all_worlds else None)["data"]
     if baseline is not None and write_baseline:
         _write(baseline, rows)
@@ -81,7 +81,7 @@ def advice(
     if as_json or form == "json":
         show(found)
     elif form == "junit":
-        say(_junit(found))
+        say(_junit(found), nl=False)
     else:
         say("\n".join(_github(found) if form == "github" else _text(found, client.url, len(known))))
     least = fail_on or ("info" if fail_on_any else None)
@@ -100,11 +100,11 @@ def _write(path: Path, rows: Sequence[Row]) -> None:
     entries = {row["id"]: {"kind": row["kind"], "subject": row["subject"]} for row in rows}
     text = json.dumps({"known": [{"id": name, **entries[name]} for name in sorted(entries)]}, indent=2)
     write_file(path, f"{text}\n")
-    say(f"Wrote {path}: {len(entries)} known {'finding' if len(entries) == 1 else 'findings'}.")
+    say(f"Wrote {path}: {counted(len(entries), 'known finding')}.")
 
 
 def _known(path: Path) -> set[str]:
-    """The ids of a baseline: they stay the same from run to run, for they are made of kind and subject."""
+    """Return the ids in a baseline. Ids derive from kind and subject, so they are the same in every run."""
     try:
         return {str(row["id"]) for row in json.loads(path.read_text("utf-8"))["known"]}
     except OSError as error:
@@ -112,10 +112,10 @@ def _known(path: Path) -> set[str]:
             [f"--baseline {path} cannot be read: {error.strerror or error}; write it with --write-baseline"], EXIT_USAGE
         )
     except (ValueError, KeyError, TypeError):
-        fail([f"--baseline {path} is no list of known findings; write it anew with --write-baseline"], EXIT_USAGE)
+        fail([f"--baseline {path} is not a list of known findings; write it again with --write-baseline"], EXIT_USAGE)
 
 
-# --- forms --------------------------------------------------------------------------------------------------------
+# --- formats -------------------------------------------------------------------------------------------------------
 
 
 def _text(found: Sequence[Row], origin: str, known: int) -> Iterable[str]:
@@ -136,12 +136,12 @@ def _text(found: Sequence[Row], origin: str, known: int) -> Iterable[str]:
         if shown:
             yield f"         see {', '.join(shown)}"
         yield ""
-    beside = f" besides the {known} known ones" if known else ""
+    hidden = f" ({counted(known, 'known finding')} not shown)" if known else ""
     if not found:
-        yield f"No findings{beside}."
+        yield f"No findings{hidden}."
         return
     counts = [(name, sum(row["severity"] == name for row in found)) for name in reversed(SEVERITIES)]
-    yield ", ".join(f"{count} {name}" for name, count in counts if count) + beside
+    yield ", ".join(f"{count} {name}" for name, count in counts if count) + hidden
 
 
 def _wrapped(text: str) -> list[str]:
@@ -153,28 +153,19 @@ def _marked(sign: str, code: str) -> Iterable[str]:
 
 
 def _github(found: Sequence[Row]) -> Iterable[str]:
-    """Annotations: https://docs.github.com/actions/reference/workflow-commands-for-github-actions."""
     for row in found:
-        title = _escaped(f"rampsim {row['kind']}").replace(":", "%3A").replace(",", "%2C")
         world = f" In the world {row['world']}." if "world" in row else ""
         said = " ".join(filter(None, (row["message"] + world, row.get("why"), row["what_to_do"], f"[{row['clause']}]")))
-        yield f"::{_LEVELS[row['severity']]} title={title}::{_escaped(said)}"
+        yield github_annotation(_LEVELS[row["severity"]], f"rampsim {row['kind']}", said)
     if not found:
         yield "No findings."
 
 
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
 def _junit(found: Sequence[Row]) -> str:
-    """A report in which each finding is a test that failed; one that passed where there are none."""
-    suite = Element("testsuite", name="rampsim advice", tests=str(len(found) or 1), failures=str(len(found)))
+    """Return a report in which each finding is a failed case, or one passed case if there are none."""
+    cases = []
     for row in found:
-        case = SubElement(suite, "testcase", classname=f"advice.{row['kind']}", name=f"{row['subject']} ({row['id']})")
-        failure = SubElement(case, "failure", type=row["severity"], message=row["message"])
         said = [row["message"], row.get("why", ""), row["what_to_do"], row["clause"], *row["requests"][-3:]]
-        failure.text = "\n".join(filter(None, said))
-    if not found:
-        SubElement(suite, "testcase", classname="advice", name="no findings")
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode")
+        failure = Failure(row["message"], "\n".join(filter(None, said)), row["severity"])
+        cases.append(Case(f"advice.{row['kind']}", f"{row['subject']} ({row['id']})", failure))
+    return junit(Suite("rampsim advice", cases or [Case("advice", "no findings")]))

@@ -53,7 +53,7 @@ def test_it_says_what_it_does_and_what_holds(start: Start) -> None:
     assert told == {name: "skipped" if name in BY_BOOKS else "pass" for name in NAMES}
     assert "skipped  booked-once" in result.output
     assert "name them with --books" in result.output
-    assert "counts once (as far as answers tell; no books were read)" in result.output
+    assert "counts once (judged by responses only: no books were read)" in result.output
     assert lines[-1].startswith("Certified: 28 of 31 rules hold, 3 were skipped (")
 
 
@@ -72,7 +72,7 @@ def test_of_a_rule_that_does_not_hold_it_says_all_there_is_to_say(start: Start) 
     assert rows["wanted"] == "4xx, for example 401"
     assert rows["by"] == "Events: Delivery and signature; Limits: 5 minutes"
     assert rows["read"].startswith("rampsim docs events-delivery-and-signature, rampsim docs")
-    assert "abs(now_ms - int(timestamp)) > 300_000" in rows["mend"]
+    assert "abs(now_ms - int(timestamp)) > 300_000" in rows["fix"]
     assert "Not certified: 1 of 2 rules hold, 1 does not (" in result.output
 
 
@@ -87,7 +87,7 @@ def test_a_rule_that_would_say_nothing_says_which_has_to_hold_first(start: Start
     receiver = start(*wrong.nothing_verified())
     result = certify(*at(receiver), "--only", "unknown-signature", "--only", "altered-body")
     assert result.exit_code == 1
-    assert "skipped  altered-body                 unknown-signature has to hold first" in result.output
+    assert "skipped  altered-body                 unknown-signature must hold first" in result.output
 
 
 def test_breaking_over_a_forgery_is_no_refusal(start: Start) -> None:
@@ -200,7 +200,7 @@ def test_books_that_know_no_order_of_the_examination_are_no_judge(start: Start, 
         "booked-once": "skipped", "duplicate-event": "pass",
     }  # fmt: skip
     assert "the books know no order of this examination" in report.results[0].got
-    assert report.results[1].got.endswith("(as far as answers tell; no books were read)")
+    assert report.results[1].got.endswith("(judged by responses only: no books were read)")
 
 
 def test_where_no_simulator_runs_one_is_started_at_its_usual_address_and_ends(start: Start) -> None:

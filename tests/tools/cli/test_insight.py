@@ -90,13 +90,13 @@ def test_what_is_known_passes_the_gate(walked: Command, tmp_path: Path) -> None:
     told = walked("advice", "--baseline", str(baseline), "--write-baseline")
     assert told.stdout == f"Wrote {baseline}: 1 known finding.\n"
     result = walked("advice", "--baseline", str(baseline), "--fail-on", "info")
-    assert (result.exit_code, result.stdout) == (0, "No findings besides the 1 known ones.\n")
+    assert (result.exit_code, result.stdout) == (0, "No findings (1 known finding not shown).\n")
     assert walked.json("advice", "--json", "--baseline", str(baseline)) == []
     missing = walked("advice", "--baseline", str(tmp_path / "none.json"))
     assert missing.exit_code == 2
     assert "write it with --write-baseline" in missing.stderr
     baseline.write_text("[]")
-    assert "is no list of known findings" in walked("advice", "--baseline", str(baseline)).stderr
+    assert "is not a list of known findings" in walked("advice", "--baseline", str(baseline)).stderr
     assert walked("advice", "--write-baseline").exit_code == 2
 
 

@@ -83,11 +83,11 @@ def test_what_was_not_judged_is_told_by_its_reason_and_fails_nothing() -> None:
     assert len(json.loads(made.json())["unjudged"]) == 20
 
 
-def test_a_run_that_is_not_whole_fails() -> None:
+def test_an_incomplete_run_fails() -> None:
     made = report()
     made.troubles.append("schemathesis did not come to the end")
     assert not made.passed
-    assert "the run is not whole" in made.verdict
+    assert "the run is incomplete" in made.verdict
 
 
 def test_the_same_fault_at_many_operations_is_shown_once_and_counted_as_often() -> None:

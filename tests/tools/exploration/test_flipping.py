@@ -68,7 +68,7 @@ def test_a_test_that_counts_on_a_status_depends_on_it(tmp_path: Path) -> None:
     assert row["call"] in found.said
     count = len(flips())
     assert f"{count} alternatives, {2 * count} runs (2 for each), about " in found.said
-    assert f"Your suite depends on 1 of {count} alternatives; ask this question before going live." in found.said
+    assert f"Your suite depends on 1 of {count} alternatives. Ask this question before going live." in found.said
 
 
 @pytest.mark.farm

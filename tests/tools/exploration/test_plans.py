@@ -119,7 +119,7 @@ def test_findings_are_new_known_graver_gone_or_not_looked_at(tmp_path: Path) -> 
     assert set(compared.new) == {"refused-500", "webhook-lost"}
     assert set(compared.gone) == {"answer-late", without_fault("test").id}
     assert set(compared.unseen) == {"webhook-late"}
-    told = report.readable(now, tmp_path, known)
+    told = report.summary(now, tmp_path, known)
     assert "2 known findings are gone: " in told
     assert "1 known finding is not looked at by this plan: webhook-late" in told
     for word in ("(the test passed, known already)", "known as stuck)", "known as doubled)", "(the test passed, new)"):

@@ -1,31 +1,30 @@
-"""What came of a scenario's run: a timeline to read, checks, and a JUnit report."""
+"""The result of a scenario run: timeline, checks and JUnit suite."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
-from xml.etree.ElementTree import Element, SubElement, tostring
 
+from simulator.engine.text.reports import Case, Failure, Suite
 from simulator.kernel.dataclass import dataclass
-
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
 class TimelineEntry:
-    """One line of the timeline: when (simulated), what kind of thing, what."""
+    """One line of the timeline."""
 
     at: str
+    """Simulated time."""
     kind: str
     text: str
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that had to be true: `problem` is "" when it was."""
+    """One condition that was checked."""
 
     name: str
     problem: str = ""
+    """Why it was not true; "" if it was."""
 
     @property
     def passed(self) -> bool:
@@ -34,7 +33,7 @@ class Check:
 
 @dataclass
 class RunResult:
-    """The run of one scenario. It passed when its drive went through and everything expected was true."""
+    """The run of one scenario. It passed if the drive finished and every expectation was met."""
 
     name: str
     world: str = ""
@@ -46,7 +45,7 @@ class RunResult:
         return all(check.passed for check in self.checks)
 
     def readable(self) -> str:
-        """The timeline and the checks as text."""
+        """Return the timeline and the checks, one a line."""
         lines = [f"Scenario {self.name}"]
         lines += [f"  {line.at}  {line.kind:<7}  {line.text}" for line in self.timeline]
         for check in self.checks:
@@ -55,19 +54,14 @@ class RunResult:
         lines.append(f"{'Passed' if self.passed else 'Failed'}: {self.name}")
         return "\n".join(lines)
 
-    def junit(self) -> str:
-        """A JUnit report: one test suite, one case for the drive and one for each expectation."""
-        failures = sum(not check.passed for check in self.checks)
-        suite = Element("testsuite", name=_xml(self.name), tests=str(len(self.checks)), failures=str(failures))
-        for check in self.checks:
-            case = SubElement(suite, "testcase", classname=_xml(f"scenario.{self.name}"), name=_xml(check.name))
-            if not check.passed:
-                failure = SubElement(case, "failure", message=_xml(check.problem.splitlines()[0]))
-                failure.text = _xml(check.problem)
-        SubElement(suite, "system-out").text = _xml(self.readable())
-        return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
-
-
-def _xml(text: str) -> str:
-    """Without the characters that XML cannot carry."""
-    return _NOT_XML.sub("?", text)
+    def suite(self) -> Suite:
+        """The result as a JUnit suite: a case for the drive and one for each expectation."""
+        cases = [
+            Case(
+                f"scenario.{self.name}",
+                check.name,
+                None if check.passed else Failure(check.problem.splitlines()[0], check.problem),
+            )
+            for check in self.checks
+        ]
+        return Suite(self.name, cases, output=self.readable())
