@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import field
-from typing import NamedTuple
 
 from simulator.certification.application import Unusable
 from simulator.certification.books import is_beyond, wrong_with
@@ -19,6 +18,7 @@ from simulator.certification.signing import Headers
 from simulator.certification.sources import Line, read_books, settle
 from simulator.certification.stage import Service, Stage, Unplayed, is_simulator, origin_of, own_stage, running_stage
 from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.transport import HttpTransport
 from simulator.kernel.dataclass import dataclass
@@ -63,27 +63,11 @@ class Settings:
     service: Service = field(default_factory=Service)
 
 
-class Hears(NamedTuple):
-    """Who is told of an examination.
-
-    `began` gets the report before the first request, `playing` each rule as its requests begin, from a thread, and
-    `result` what came of it, as it is known.
-    """
-
-    began: Callable[[Report], None]
-    playing: Callable[[Rule], None]
-    result: Callable[[Result], None]
-
-
-QUIET = Hears(lambda report: None, lambda rule: None, lambda result: None)
-"""Nobody is told before the end."""
-
-
 class Examination:
     """The rules of one run, one after another. What the books judge is told once they have been read."""
 
-    def __init__(self, settings: Settings, exam: Exam, report: Report, hears: Hears) -> None:
-        self._settings, self._exam, self._report, self._hears = settings, exam, report, hears
+    def __init__(self, settings: Settings, exam: Exam, report: Report, listener: ProgressListener[Result]) -> None:
+        self._settings, self._exam, self._report, self._listener = settings, exam, report, listener
         self._held: list[Result] = []
         if settings.books:
             self._read()  # books that cannot be read are told before anything is sent
@@ -111,7 +95,7 @@ class Examination:
         missing = self._missing(rule)
         if missing:
             return blocked(rule, missing)
-        self._hears.playing(rule)
+        self._listener.running(rule.name)
         self._exam.begin(rule.name)
         try:
             rule.play(self._exam)
@@ -174,10 +158,10 @@ class Examination:
 
     def _tell(self, result: Result) -> None:
         self._report.results.append(result)
-        self._hears.result(result)
+        self._listener.ended(result)
 
 
-async def certify(settings: Settings, hears: Hears) -> Report:
+async def certify(settings: Settings, listener: ProgressListener[Result] = SILENT) -> Report:
     """Examine a receiver.
 
     NothingAnswers, NoStage, Unusable.
@@ -196,10 +180,10 @@ async def certify(settings: Settings, hears: Hears) -> Report:
         stage.ordering = settings.order
         report = Report(settings.url, settings.key, stage.told, stage.keys)
         started = time.monotonic()
-        hears.began(report)
+        listener.noted(report.head())
         limits = settings.patience_seconds, settings.quick_seconds, settings.outage_seconds
         exam = Exam(settings.url, stage, post, *limits)
-        await asyncio.to_thread(lambda: Examination(settings, exam, report, hears).run())
+        await asyncio.to_thread(lambda: Examination(settings, exam, report, listener).run())
         report.seconds = time.monotonic() - started
     return report
 

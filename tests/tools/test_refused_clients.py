@@ -78,7 +78,7 @@ def _conform(target: str, secret: str) -> object:
 
 def _certify(key: str, simulator: str | None = None) -> object:
     given = certifying.Settings(f"{LOCAL}/webhooks", key, LOCAL, simulator=simulator)
-    return asyncio.run(certifying.certify(given, certifying.QUIET))
+    return asyncio.run(certifying.certify(given))
 
 
 Call = Callable[[], object]

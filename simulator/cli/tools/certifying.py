@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,10 @@ from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fai
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
 from simulator.engine.clients.address import listening
+from simulator.engine.text.progress import ProgressListener
+
+if TYPE_CHECKING:
+    from simulator.certification.report import Result
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -58,7 +63,7 @@ def certify(
 
     from simulator.certification.application import Unusable
     from simulator.certification.examining import NothingAnswers
-    from simulator.certification.running import Hears, Settings
+    from simulator.certification.running import Settings
     from simulator.certification.running import certify as examine
     from simulator.certification.stage import NoStage
 
@@ -81,11 +86,7 @@ def certify(
         report = asyncio.run(
             examine(
                 settings,
-                Hears(
-                    began=lambda begun: say(begun.head() + "\n"),
-                    playing=lambda rule: line.say(f"playing {rule.name}"),
-                    result=lambda result: line.above(result.line),
-                ),
+                _Progress(line),
             )
         )
     except NothingAnswers as error:
@@ -102,6 +103,22 @@ def certify(
     say(report.readable(), nl=False)
     if not report.certified:
         raise SystemExit(EXIT_REFUSED)
+
+
+class _Progress(ProgressListener["Result"]):
+    """Prints the head of the report, the current rule, and each result."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def noted(self, note: str) -> None:
+        say(f"{note}\n")
+
+    def running(self, name: str) -> None:
+        self._line.say(f"playing {name}")
+
+    def ended(self, result: Result) -> None:
+        self._line.above(result.line)
 
 
 def _refuse_usage(

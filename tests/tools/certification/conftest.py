@@ -13,7 +13,7 @@ import pytest
 
 from simulator.certification.receiver import Handler, Service, Shop, server_of
 from simulator.certification.report import Report
-from simulator.certification.running import QUIET, Settings, certify
+from simulator.certification.running import Settings, certify
 from tests.remote import Remote
 
 
@@ -45,7 +45,7 @@ class Receiver:
             **more,
         }
         settings = Settings(self.url, self.key, "http://127.0.0.1:1", **given)
-        return asyncio.run(certify(settings, QUIET))
+        return asyncio.run(certify(settings))
 
 
 Start = Callable[..., Receiver]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from simulator.certification.report import Report
-from simulator.certification.running import QUIET, Settings, certify
+from simulator.certification.running import Settings, certify
 from simulator.certification.stage import Service
 from tests.library import running_library
 from tests.remote import new_client
@@ -71,7 +71,7 @@ def examined(kind: type[Reader], environment: str = "practice") -> Report:
                 url, key, "http://127.0.0.1:1", simulator=origin, service=Service(PROVIDER, EXAMINED),
                 patience_seconds=1.0, outage_seconds=0.1,
             )  # fmt: skip
-            return asyncio.run(certify(settings, QUIET))
+            return asyncio.run(certify(settings))
 
 
 def test_a_right_receiver_breaks_no_rule_and_what_the_library_lacks_is_skipped() -> None:
