@@ -18,10 +18,6 @@ SHOWN_NAMES = 12
 """Maximum number of names in one line of the readable report. The JSON report has all names."""
 
 
-def nobody(text: str) -> None:
-    """Ignore progress."""
-
-
 @dataclass(frozen=True)
 class Unreached:
     """An operation that never succeeded in the run."""

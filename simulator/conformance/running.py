@@ -1,4 +1,4 @@
-"""One run: the laws and schemathesis, against the simulator that this starts or against a given base URL."""
+"""One conformance run: laws and schemathesis, against a new simulator or a given base URL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 
 from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
 from simulator.conformance.playing import play_laws
-from simulator.conformance.report import Report, Unreached, nobody
+from simulator.conformance.report import Report, Unreached
 from simulator.conformance.rules import Tally
 from simulator.conformance.service import TOKEN
 from simulator.conformance.settings import ConformanceSettings
@@ -26,6 +26,7 @@ from simulator.engine.clients.control import CallRefused, Unreachable
 from simulator.engine.clients.live_keys import LiveKey
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
+from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.host import create_app
 from simulator.service import LIVE_KEYS, TOOLING
 from simulator.version import wheel
@@ -34,30 +35,27 @@ BASE = "/v1"
 
 
 class NoServer(Exception):
-    """No server answers at the address."""
+    """No server is running at the address."""
 
 
 class TokenRefused(Exception):
-    """The server gives no token for the key pair."""
+    """The server refuses the key pair."""
 
 
 @asynccontextmanager
 async def own_simulator() -> AsyncIterator[str]:
-    """A simulator with a fresh world under a manual clock; gives its base URL."""
+    """Start a simulator with a manual clock for a block, and yield its base URL."""
     application = create_app(Config(clock="manual"))
     async with serving(application) as origin:
-        # Broken requests are sent on purpose.
+        # Malformed requests are sent on purpose.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         yield f"{origin}{BASE}"
 
 
 async def run(
-    settings: ConformanceSettings, *, contract: Path | None = None, told: Callable[[str], None] = nobody
+    settings: ConformanceSettings, *, contract: Path | None = None, listener: ProgressListener[None] = SILENT
 ) -> Report:
-    """One run: the laws first, then schemathesis. Unusable, NoServer, TokenRefused.
-
-    `told` hears what it does, from a thread or the loop.
-    """
+    """Play the laws, then run schemathesis. Raise `Unusable`, `NoServer` or `TokenRefused`."""
     try:
         LIVE_KEYS.refuse_in(f"{settings.public_key} {settings.secret_key}", "The key pair")
     except LiveKey as error:
@@ -78,14 +76,14 @@ async def run(
     started = time.monotonic()
     if settings.plays_laws:
         try:
-            await asyncio.to_thread(play_laws, report, shapes, TOOLING.rulebook(), told)
+            await asyncio.to_thread(play_laws, report, shapes, TOOLING.rulebook(), listener)
         except (Unreachable, CallRefused) as error:
-            raise Unusable(f"the control interface does not answer as it should: {error}") from None
+            raise Unusable(f"the control interface of the target does not work: {error}") from None
     if settings.fuzzes:
-        await fuzz(report, contract, shapes, TOOLING.rulebook(), told)
+        await fuzz(report, contract, shapes, TOOLING.rulebook(), listener)
     if settings.judges_control:
         async with own_simulator() as base_url:
-            await fuzz_control(report, base_url.removesuffix(BASE), told)
+            await fuzz_control(report, base_url.removesuffix(BASE), listener)
     if settings.plays_laws:
         report.unreached = list(_unreached(report))
     report.seconds = time.monotonic() - started
@@ -103,17 +101,17 @@ def _unreached(report: Report) -> Iterator[Unreached]:
 
 
 def _why(counts: Counter[str], *, reads: bool) -> str:
-    """Why an operation did not succeed once, by what it answered."""
-    # Refusals that were asked for, with a wrong token or body, are no reason.
+    """Return why an operation never succeeded, by its responses."""
+    # Refusals of wrong tokens and bodies are intended, so they are not a reason.
     telling = Counter({answer: times for answer, times in counts.items() if answer[:3] not in ("400", "401")})
     if not counts:
-        return "nothing in this run came to call it"
+        return "no part of this run called it"
     often = ", ".join(f"{answer} ({_times(count)})" for answer, count in (telling or counts).most_common(3))
     if not telling and all(answer.startswith("401") for answer in counts):
-        return f"only calls without a valid token came to it, or it takes none: {often}"
+        return f"it was called only without a valid token, or it accepts none: {often}"
     if reads and all(answer.startswith("404") for answer in telling):
-        return f"it answered {often}; a run that only reads needs an account that has something of this kind"
-    return f"it answered {often}"
+        return f"it returned {often}; a run that only reads needs an account with such a resource"
+    return f"it returned {often}"
 
 
 def _times(count: int) -> str:
@@ -121,7 +119,7 @@ def _times(count: int) -> str:
 
 
 def ask_token(settings: ConformanceSettings) -> None:
-    """Ask for a token once before anything else, so that a wrong address or key pair is said in so many words."""
+    """Request a token before anything else, so that a wrong address or key pair has a clear message."""
     keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
     request = Request(
         f"{settings.base_url}/auth/token",
@@ -136,9 +134,12 @@ def ask_token(settings: ConformanceSettings) -> None:
             raise ValueError
     except HTTPError as error:
         with error:
-            raise TokenRefused(f"{settings.base_url}/auth/token answers {error.code} to the key pair") from None
+            said = f"{settings.base_url}/auth/token returns {error.code} for the key pair"
+            raise TokenRefused(f"{said}. Check --public-key and --secret-key") from None
     except (URLError, OSError) as error:
         reason = getattr(error, "reason", error)
-        raise NoServer(f"no server answers at {settings.base_url} ({reason})") from None
+        raise NoServer(f"no server is running at {settings.base_url} ({reason})") from None
     except (ValueError, KeyError, TypeError):
-        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is no token") from None
+        raise TokenRefused(
+            f"{settings.base_url}/auth/token returns no token. Check that --target is the base URL of the service"
+        ) from None

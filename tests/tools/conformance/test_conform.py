@@ -59,7 +59,7 @@ def test_the_control_interface_is_as_its_contract_says(monkeypatch: pytest.Monke
     monkeypatch.setattr(fuzzing, "CONTROL_PHASES", ("examples",))
     result = conform("--only", "control")
     assert result.exit_code == 0, result.output
-    assert "Not called of the control interface: stream, because it does not end" in result.output
+    assert "Operations of the control interface that were not called: stream, because it does not end" in result.output
 
 
 @pytest.mark.farm
@@ -90,7 +90,7 @@ def test_a_read_only_run_writes_nothing_but_asks_for_tokens(origin: str) -> None
     result = conform("--target", f"{origin}/v1", *KEYS, "--max-examples", "2")
     assert result.exit_code == 1, result.output
     assert "read-only" in result.output
-    assert "- GET /quotes/{id}: it answered 404 quote_not_found" in result.output
+    assert "- GET /quotes/{id}: it returned 404 quote_not_found" in result.output
     assert "; a run that only reads needs an account that has something of this kind" in result.output
     calls = {(row["method"], row["path"]) for row in control(origin, "GET", "requests")["data"]}
     assert len(calls) > 20
@@ -254,7 +254,7 @@ def test_429_is_waited_for(origin: str) -> None:
     [
         (("--target", "http://127.0.0.1:9/v1"), 2, "needs a key pair"),
         (("--target", "nowhere", *KEYS), 2, "no http or https address"),
-        (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server answers"),
+        (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server is running"),
         (("--target", "http://127.0.0.1:port/v1", *KEYS), 2, "no http or https address"),
         (("--max-examples", "0"), 2, "--max-examples"),
         (("--json", "nowhere/report.json"), 2, "no such directory"),
@@ -272,7 +272,7 @@ def test_what_cannot_be_run_ends_with_the_documented_code(arguments: tuple[str, 
 def test_a_key_pair_that_gets_no_token_is_refused(origin: str) -> None:
     result = conform("--target", f"{origin}/v1", "--public-key", "pk_test_other", "--secret-key", "sk_test_other")
     assert result.exit_code == 1
-    assert "answers 401 to the key pair" in result.output
+    assert "returns 401 for the key pair" in result.output
 
 
 def test_an_operation_that_does_not_exist_is_wrong_usage(origin: str) -> None:

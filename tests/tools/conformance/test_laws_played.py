@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from simulator.conformance.bench import WITHOUT, Bench, Lacking, Need, finding
+from simulator.conformance.bench import WITHOUT, Bench, MissingData, Need, finding
 from simulator.conformance.laws import Law, play
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
@@ -66,7 +66,7 @@ def test_one_place_is_one_finding_however_often_it_is_met() -> None:
 
 @pytest.mark.parametrize(
     ("need", "why"),
-    [("writes", "only reads"), ("control", "not in this run's hands"), ("hook", "--webhook-url")],
+    [("writes", "only reads"), ("control", "does not control"), ("hook", "--webhook-url")],
 )
 def test_a_law_without_its_means_is_not_judged_and_says_why(need: Need, why: str) -> None:
     tally = played(lambda bench: pytest.fail("played"), need, writes=False)
@@ -88,7 +88,7 @@ def test_a_silent_service_breaks_the_law_that_met_it() -> None:
 
 def test_an_account_that_has_nothing_of_the_kind_is_no_fault() -> None:
     def work(bench: Bench) -> None:
-        raise Lacking("the account has no things")
+        raise MissingData("the account has no things")
 
     assert played(work).unjudged == {"thing.made": "the account has no things"}
 
@@ -119,7 +119,7 @@ def test_a_law_that_cannot_read_what_is_known_to_be_of_another_shape_finds_no_se
     shape = Rule("shape.required", "What has to be there is there.", "Things", promise=True)
     tally = played(work)
     assert [found.rule for found in tally.findings.values()] == ["shape.required"]
-    assert tally.unjudged == {"thing.made": "the answer has no name (GET /things/{id})"}
+    assert tally.unjudged == {"thing.made": "the response has no name (GET /things/{id})"}
 
 
 def test_calls_that_belong_together_share_their_key_and_hand_their_ids_on() -> None:
@@ -163,5 +163,5 @@ def test_balance_of_a_fresh_account_lasts_for_all_laws() -> None:
         return report
 
     tally = asyncio.run(playing()).tally
-    assert {*tally.unjudged.values()} - {*WITHOUT.values(), "no answer of this run has anything of the kind"} == set()
+    assert {*tally.unjudged.values()} - {*WITHOUT.values(), "no response of this run has such a field"} == set()
     assert tally.findings == {}

@@ -66,9 +66,9 @@ def test_a_guess_that_differs_fails_a_strict_run_only(strict: bool) -> None:
 
 def test_an_operation_that_was_never_reached_fails_the_run_with_the_reason() -> None:
     made = report()
-    made.unreached = [Unreached("POST /wallets", "it answered 503 network_unavailable (7 times)")]
+    made.unreached = [Unreached("POST /wallets", "it returned 503 network_unavailable (7 times)")]
     assert not made.passed
-    assert "- POST /wallets: it answered 503 network_unavailable (7 times)" in made.readable()
+    assert "- POST /wallets: it returned 503 network_unavailable (7 times)" in made.readable()
     assert json.loads(made.json())["floor"]["unreached"][0]["operation"] == "POST /wallets"
     names = [case.get("name") for case in ElementTree.fromstring(made.junit()) if case.find("failure") is not None]
     assert names == ["POST /wallets"]

@@ -1,4 +1,4 @@
-"""The laws that a client can see: one module per chapter of the interface, each law one row."""
+"""Laws that a client can check: one module per chapter of the API, one row per law."""
 
 from simulator.conformance.laws import RequestHooks, Rulebook
 from simulator.providers.ramp.laws import requests, steering
@@ -58,8 +58,8 @@ RULEBOOK: Rulebook = Rulebook(
     ),
     provide=steering.provide,
     assumed=ASSUMED,
-    beyond_schemas="limits, balances, states, what a quote asks for",
+    beyond_schemas="limits, balances, states, fields that a quote requires",
 )
-"""All that `rampsim conform` judges by, in the order of its reports."""
+"""All rules of `rampsim conform`, in the order of its reports."""
 
 REQUEST_HOOKS: RequestHooks = RequestHooks(requests.before_call, requests.after_call)

@@ -1,11 +1,11 @@
-"""Points at which promises are judged and that an alternative of an assumption may change."""
+"""Points of promises that an alternative of an assumption may change."""
 
 from __future__ import annotations
 
 from simulator.conformance.rules import AssumedPoint, Finding
 
 _NOT_SHOWN = ("GET /webhooks", "GET /wallet/assets", "GET /currencies")
-"""Lists whose answer the specification does not show."""
+"""Lists whose response the specification does not show."""
 _OPTIONAL_TEXTS = ("reference", "label", "description", "pause_reason")
 
 
