@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from textwrap import fill
 
-from simulator.certification.examining import Broken, Exchange, Verdict
 from simulator.certification.rules import Rule
+from simulator.certification.session import Broken, Exchange, Verdict
 from simulator.engine.text.citations import links_of, read_by
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.reports import Case, Failure, Suite, json_report, junit

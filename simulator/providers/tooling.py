@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from simulator.certification.service import Examined
+    from simulator.certification.service import Playbook
     from simulator.conformance.laws import RequestHooks, Rulebook
     from simulator.engine.control.operation import ControlOperation
     from simulator.engine.worlds.alternatives import Alternatives
@@ -59,13 +59,13 @@ class Tooling:
     control_rows: Callable[[], Sequence[ControlOperation]]
     """Calls of the control interface that only this service has."""
     rulebook: Callable[[], Rulebook]
-    """What `rampsim conform` judges by."""
+    """The rules of `rampsim conform`."""
     request_hooks: Callable[[], RequestHooks]
-    """What `rampsim conform` has schemathesis do with its requests."""
+    """Changes that `rampsim conform` makes to schemathesis' requests."""
     faults: Callable[[], tuple[FaultClass, ...]]
     """The classes of faults that know its money, for `rampsim explore`."""
-    examined: Callable[[], Examined]
-    """What `rampsim certify` plays to receivers."""
+    playbook: Callable[[], Playbook]
+    """The orders and events that `rampsim certify` plays to receivers."""
     compared: Callable[[], Compared]
     """How `rampsim compare` reads answers."""
     samples: Callable[[], Samples]

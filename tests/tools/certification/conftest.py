@@ -35,7 +35,7 @@ class Receiver:
         key: str = self.world.world["credentials"][self.environment]["webhook_key"]
         return key
 
-    def examined(self, **more: Any) -> Report:
+    def certified(self, **more: Any) -> Report:
         """The report of an examination with the books, unless it says otherwise."""
         given = {
             "simulator": self.world.origin,

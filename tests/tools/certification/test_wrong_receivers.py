@@ -16,7 +16,7 @@ from tests.tools.certification.wrong import WRONG, Wrong
 
 
 def test_the_reference_receiver_is_certified(start: Start) -> None:
-    report = start().examined(books_seconds=5)
+    report = start().certified(books_seconds=5)
     assert [one.rule.name for one in report.results] == list(NAMES)
     assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
     assert report.certified
@@ -24,7 +24,7 @@ def test_the_reference_receiver_is_certified(start: Start) -> None:
 
 def test_the_reference_receiver_of_production_is_certified(start: Start) -> None:
     receiver = start(environment="production")
-    report = receiver.examined(books_seconds=5)
+    report = receiver.certified(books_seconds=5)
     assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
     assert report.keys["base_url"].endswith("/production/v1")
     told = [json.loads(one.body) for result in report.results for one in result.exchanges if one.ok and one.body]
@@ -49,7 +49,7 @@ def test_receiver_that_gives_up_its_call_with_503_passes(start: Start) -> None:
                 self.shop.service.transaction(thing)
 
     only = ("valid-event", "calls-back-before-answering")
-    report = start(Impatient).examined(only=only, books=None, patience_seconds=1.5)
+    report = start(Impatient).certified(only=only, books=None, patience_seconds=1.5)
     assert [one.verdict for one in report.results] == ["pass", "pass"]
     assert [one.status for one in report.results[1].exchanges][-2:] == [503, 200]
 
@@ -60,7 +60,7 @@ def found_wrong(wrong: Wrong, start: Start, **more: Any) -> set[str]:
     given: dict[str, Any] = more if wrong.books else {"books": None, **more}
     if wrong.quick_seconds is not None:
         given |= {"quick_seconds": wrong.quick_seconds, "patience_seconds": wrong.quick_seconds + 0.5}
-    report = receiver.examined(**given)
+    report = receiver.certified(**given)
     assert not report.certified
     return {one.rule.name for one in report.found("fail")}
 
