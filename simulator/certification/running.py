@@ -9,13 +9,12 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import field
 
-from simulator.certification.application import Unusable
 from simulator.certification.books import is_beyond, wrong_with
 from simulator.certification.report import Report, Result, blocked, failed, passed, skipped
 from simulator.certification.rules import RULES, Rule
 from simulator.certification.session import QUICK_SECONDS, Broken, Claim, Session
 from simulator.certification.signing import Headers
-from simulator.certification.sources import Line, read_books, settle
+from simulator.certification.sources import Line, Unusable, read_books, settle
 from simulator.certification.stage import Service, Stage, Unplayed, is_simulator, origin_of, own_stage, running_stage
 from simulator.engine.clients.live_keys import LiveKey
 from simulator.engine.text.progress import SILENT, ProgressListener

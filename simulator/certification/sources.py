@@ -1,4 +1,7 @@
-"""Reading the integrator's books: from a command, a URL, a CSV file, an SQLite database, or a Python function."""
+"""Reading the integrator's books: from a command, a URL, a CSV file, an SQLite database, or a Python function.
+
+Other commands of the application run here, too: they create an order or settle missed events.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import json
 import os
 import re
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -19,10 +23,10 @@ from traceback import extract_tb
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, build_opener
 
-from simulator.certification.application import Unusable, printed, run_python
 from simulator.kernel.dataclass import dataclass
 
 _READ_SECONDS = 30
+_COMMAND_SECONDS = 60
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _SQLITE = "sqlite:///"
 _NAMES = ("order", "state", "amount", "currency")
@@ -31,6 +35,10 @@ _SHAPE = '{"order": "A-17", "state": "completed", "amount": "37.89", "currency":
 Row = Mapping[str, object] | Sequence[object]
 """A line of the books with the keys `order`, `state`, `amount`, `currency`, or a sequence in this order."""
 Function = Callable[[], Iterable[Row] | None]
+
+
+class Unusable(Exception):
+    """The value of an option does not work, for the reason in the message."""
 
 
 @dataclass(frozen=True)
@@ -244,3 +252,27 @@ def _of_database(source: str, variables: Mapping[str, str]) -> list[Line]:
     if {"order", "state", "amount"} <= set(names):
         rows = [dict(zip(names, row, strict=True)) for row in rows if isinstance(row, Sequence)]
     return [_line(row, f"--books: row {number} of `{select}`") for number, row in enumerate(rows, 1)]
+
+
+def printed(option: str, command: str, variables: Mapping[str, str]) -> str:
+    """Return the output of a shell command with more environment variables. Raise `Unusable` if it fails."""
+    return _output(option, command, command, variables)
+
+
+def run_python(option: str, script: str, name: str, variables: Mapping[str, str]) -> str:
+    """Return the output of a Python script whose only argument is a name. Raise `Unusable` if it fails."""
+    return _output(option, [sys.executable, "-c", script, name], name, variables)
+
+
+def _output(option: str, command: str | list[str], name: str, variables: Mapping[str, str]) -> str:
+    try:
+        ran = subprocess.run(
+            command, shell=isinstance(command, str), capture_output=True, timeout=_COMMAND_SECONDS,
+            env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Unusable(f"{option}: `{name}` did not finish within {_COMMAND_SECONDS} s") from None
+    if ran.returncode:
+        said = ran.stderr.decode(errors="replace").strip()[-500:]
+        raise Unusable(f"{option}: `{name}` failed with exit code {ran.returncode}: {said}")
+    return ran.stdout.decode(errors="replace")

@@ -18,8 +18,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
-from simulator.certification.application import Unusable, printed
 from simulator.certification.service import Playbook, Step
+from simulator.certification.sources import Unusable, printed
 from simulator.engine.clients.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
 from simulator.engine.clients.tool_mark import marked

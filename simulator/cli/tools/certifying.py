@@ -60,10 +60,10 @@ def certify(
     """
     import asyncio
 
-    from simulator.certification.application import Unusable
     from simulator.certification.running import Settings
     from simulator.certification.running import certify as examine
     from simulator.certification.session import NothingAnswers
+    from simulator.certification.sources import Unusable
     from simulator.certification.stage import NoStage
 
     _refuse_usage(url, simulator, only, skip, (as_json, junit))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from simulator.certification.application import Unusable
 from simulator.certification.sources import (
     Line,
+    Unusable,
     called,
     describe_error,
     function,

@@ -13,8 +13,7 @@ from threading import Thread
 
 import pytest
 
-from simulator.certification.application import Unusable
-from simulator.certification.sources import Line, called, parsed, read_books, returned, settle
+from simulator.certification.sources import Line, Unusable, called, parsed, read_books, returned, settle
 
 BOOKS = [Line("A-1", "completed", Decimal("37.892536"), "USDC"), Line("A-2", "failed", Decimal(0), "")]
 CSV = "order,state,amount,currency\nA-1,completed,37.892536,USDC\nA-2,failed,,\n"

@@ -173,7 +173,10 @@ def test_a_difference_says_whether_a_promise_or_a_guess_is_meant(
     assert all(
         row["meaning"] == meaning for row, meaning in zip(result.as_json()["differences"], meanings, strict=True)
     )
-    words = {"promise": "1 differ from a promise of the contract", "guess": "1 differ from what the simulator assumes"}
+    words = {
+        "promise": "1 differ from a promise of the contract",
+        "guess": "1 differ from an assumption of the simulator",
+    }
     assert all(said in result.readable() for meaning, said in words.items() if meaning in meanings)
 
 
@@ -267,7 +270,7 @@ def spoilt(recording: dict[str, Any], *path: Any, value: Any) -> bytes:
         (("request", "postData"), "x", "`postData` of the request of entry 2 must be an object"),
         (("request", "postData", "text"), {}, "`text` of postData of the request of entry 2 must be a string"),
         (("request", "url"), None, "`url` of the request of entry 2 must be a string"),
-        (("request", "url"), "http://[/v1/a", "`url` of the request of entry 2 must be an address"),
+        (("request", "url"), "http://[/v1/a", "`url` of the request of entry 2 must be a URL"),
         (("request", "method"), 5, "`method` of the request of entry 2 must be a string"),
         (("request",), ..., "`request` of entry 2 must be an object"),
         (("response", "status"), "200", "`status` of the response of entry 2 must be a whole number"),

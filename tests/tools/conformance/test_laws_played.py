@@ -12,10 +12,9 @@ import pytest
 
 from simulator.conformance.bench import WITHOUT, Bench, MissingData, Need, finding
 from simulator.conformance.laws import Law, play
-from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule, Tally
-from simulator.conformance.running import own_simulator
+from simulator.conformance.running import own_simulator, play_laws
 from simulator.conformance.service import Answer, NoAnswer, Sent, Service, parsed
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge

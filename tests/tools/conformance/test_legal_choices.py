@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Tally
+from simulator.conformance.running import play_laws
 from simulator.conformance.service import Answer as Heard
 from simulator.conformance.service import Sent, parsed
 from simulator.conformance.settings import ConformanceSettings

@@ -52,9 +52,8 @@ class Memory:
     def payee(self, fiat: str, method: str | None = None) -> str | None:
         kinds = {"mobile_money": ("phone_number",), "bank_transfer": ("bank_account",)}
         wanted = kinds.get(method or "", ("phone_number", "bank_account"))
-        found = [
-            name for name, row in self.beneficiaries.items() if row["fiat_currency"] == fiat and row["type"] in wanted
-        ]
+        rows = self.beneficiaries.items()
+        found = [name for name, row in rows if row["fiat_currency"] == fiat and row["type"] in wanted]
         return found[-1] if found else None
 
     def unused(self, prefix: str) -> str | None:
@@ -88,12 +87,11 @@ def after_call(case: Any, response: Any) -> None:
         _memory.beneficiaries.pop(str(case.path_parameters.get("id")), None)
         _memory.entries.pop(str(case.path_parameters.get("lightning_id")), None)
     elif response.status_code == 201 and name in _REMEMBERED:
-        try:
+        with suppress(ValueError, KeyError, TypeError):  # the checks report a malformed response
             answer = json.loads(response.content)
-            _REMEMBERED[name](answer)
-        except (ValueError, KeyError, TypeError):
-            # The checks report a malformed response.
-            return
+            attribute, needed = _REMEMBERED[name]
+            if answer[needed] is not None:
+                getattr(_memory, attribute)[answer["id"]] = answer
 
 
 def _call_an_inbox(case: Any) -> None:
@@ -110,19 +108,6 @@ def _with_one_page_size(case: Any) -> None:
     limit, size = (str((case.query or {}).get(name) or "") for name in ("limit", "size"))
     if limit and size and not (limit.isdecimal() and 1 <= int(limit) <= 100):
         case.query = {name: value for name, value in case.query.items() if name != "size"}
-
-
-def _remember_beneficiary(answer: Body) -> None:
-    if answer["fiat_currency"] is not None:
-        _memory.beneficiaries[answer["id"]] = answer
-
-
-def _remember_quote(answer: Body) -> None:
-    _memory.quotes[answer["id"]] = answer
-
-
-def _remember_entry(answer: Body) -> None:
-    _memory.entries[answer["id"]] = answer
 
 
 def _with_real_keys(case: Any) -> None:
@@ -206,14 +191,13 @@ def _a_live_entry(case: Any) -> None:
         case.path_parameters = {"id": entry["wallet_id"], "lightning_id": name}
 
 
-_REMEMBERED: dict[str, Callable[[Body], None]] = {
-    "POST /beneficiaries": _remember_beneficiary,
-    "POST /quotes": _remember_quote,
-    "POST /wallet/swap/quote": _remember_quote,
-    "POST /wallet/buy/quote": _remember_quote,
-    "POST /wallet/withdraw/quote": _remember_quote,
-    "POST /wallets/{id}/lightning": _remember_entry,
+_QUOTING = ("POST /quotes", "POST /wallet/swap/quote", "POST /wallet/buy/quote", "POST /wallet/withdraw/quote")
+_REMEMBERED = {
+    "POST /beneficiaries": ("beneficiaries", "fiat_currency"),
+    **dict.fromkeys(_QUOTING, ("quotes", "id")),
+    "POST /wallets/{id}/lightning": ("entries", "id"),
 }
+"""Operations whose responses are remembered: the attribute of `Memory`, and a field that must not be null."""
 
 _MATCHED: dict[str, Callable[[Any], None]] = {
     "POST /auth/token": _with_real_keys,

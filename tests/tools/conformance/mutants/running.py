@@ -16,9 +16,9 @@ from types import FunctionType
 
 from simulator.conformance.bench import Bench
 from simulator.conformance.laws import Law, promise
-from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Tally as Rules
+from simulator.conformance.running import play_laws
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import strict_document
