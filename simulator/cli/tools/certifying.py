@@ -1,4 +1,4 @@
-"""`rampsim certify`: tests a webhook receiver, rule by rule."""
+"""`rampsim certify`: test a webhook receiver, rule by rule."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from simulator.certification.report import Result
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+BOOKS = (
+    "They have reference, state, amount received by the customer, and currency of each order. A URL or command that "
+    "returns JSON lines or CSV, a CSV file, a function MODULE:FUNCTION, or 'sqlite:///FILE#SELECT reference, state, "
+    "amount, currency FROM orders'."
+)
+"""The help of `--books`, here and in explore."""
 
 
 @click.command()
@@ -26,37 +32,34 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
               show_envvar=True, show_default=True, help="The webhook key of the receiver.")  # fmt: skip
 @click.option("--only", metavar="RULE", multiple=True, help="Only this rule; repeatable.")
 @click.option("--skip", metavar="RULE", multiple=True, help="Not this rule; repeatable.")
-@click.option("--books", metavar="SOURCE",
-              help="The books of the application: reference, state, amount that the customer received, and currency "
-              "of each order. A URL or command that returns JSON lines or CSV, a CSV file, a function MODULE:FUNCTION, "
-              "or 'sqlite:///FILE#SELECT reference, state, amount, currency FROM orders'.")  # fmt: skip
+@click.option("--books", metavar="SOURCE", help=f"The books of the receiver's application. {BOOKS}")
 @click.option("--order", metavar="COMMAND",
-              help="Lets the application create an order, an onramp that awaits its payment, and prints the id of the "
-              "transaction. For books that list only orders of the application.")  # fmt: skip
+              help="A command that makes the application create an onramp and prints its transaction id. Needed if the "
+              "books contain only the application's own orders.")  # fmt: skip
 @click.option("--settle", metavar="COMMAND",
-              help="Job to run before the books are read, which processes missed events.")  # fmt: skip
-@click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON here.")
-@click.option("--junit", metavar="FILE", type=_FILE, help="Write JUnit XML here.")
+              help="A reconciliation job that runs before the books are read.")  # fmt: skip
+@click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON to this file.")
+@click.option("--junit", metavar="FILE", type=_FILE, help="Write a JUnit report to this file.")
 @click.option("--simulator", metavar="URL", envvar="SIMULATOR_URL", show_envvar=True,
-              help="A running simulator from which the receiver reads objects.  [default: the one at its default "
-              "address; started if none is running]")  # fmt: skip
-@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token of that simulator.")
+              help="A running simulator, where the receiver fetches objects.  [default: the simulator at the default "
+              "address, started if none is running]")  # fmt: skip
+@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Its control token.")
 def certify(
     url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, order: str | None,
     settle: str | None, as_json: Path | None, junit: Path | None, simulator: str | None, control_token: str | None,
 ) -> None:  # fmt: skip
     """Test the webhook receiver at URL, rule by rule.
 
-    Does it accept genuine events, refuse forged ones, and count each once?
+    Does it accept genuine webhooks, reject forged ones, and process each event once?
 
-    Each rule rests on a clause of the specification. The receiver gets requests exactly as the service sends them, and
-    forged ones. It needs no registration. It must verify with --webhook-key. If it reads the objects of events, it
-    must read them from the simulator that the first lines name.
+    Each rule comes from a clause of the specification. The receiver gets requests exactly like those of the service,
+    and forged ones. You do not have to register it; it only has to verify with --webhook-key. If it fetches the objects
+    of events, it finds them at the simulator that the first lines name.
 
-    With --books, the booked money is checked, too. Each payment of the run has a `reference`, which is the `order` of
-    a line. `amount` is what the customer received, 0 unless the payment is completed.
+    With --books, money is checked too. Each test payment has a `reference`, which is the `order` in the books. `amount`
+    is the amount that the customer received, 0 unless the order is completed.
 
-    Exit codes: 0 all rules hold, 1 a rule does not, 2 wrong usage, 3 no receiver or simulator.
+    Exit codes: 0 all rules pass, 1 a rule fails, 2 wrong usage, 3 the receiver does not respond.
     """
     import asyncio
 
@@ -82,14 +85,9 @@ def certify(
     )
     line = Line()
     try:
-        report = asyncio.run(
-            examine(
-                settings,
-                _Progress(line),
-            )
-        )
+        report = asyncio.run(examine(settings, _Progress(line)))
     except NothingAnswers as error:
-        fail([f"no receiver at {url}: {error}", "start the receiver, and check the URL"], EXIT_UNREACHABLE)
+        fail([f"no receiver responds at {url}: {error}", "start the receiver, and pass its full URL"], EXIT_UNREACHABLE)
     except NoStage as error:
         fail(str(error).splitlines(), EXIT_UNREACHABLE if error.unreachable else EXIT_REFUSED)
     except Unusable as error:
@@ -114,7 +112,7 @@ class _Progress(ProgressListener["Result"]):
         say(f"{note}\n")
 
     def running(self, name: str) -> None:
-        self._line.say(f"playing {name}")
+        self._line.say(f"testing {name}")
 
     def ended(self, result: Result) -> None:
         self._line.above(result.line)
@@ -137,7 +135,7 @@ def _refuse_usage(
             if name not in NAMES:
                 fail([f"{option}: unknown rule `{name}`{did_you_mean(name, NAMES)} ({', '.join(NAMES)})"], EXIT_USAGE)
     if only and not set(only) - set(skip):
-        fail(["--skip excludes all rules of --only"], EXIT_USAGE)
+        fail(["--skip excludes every rule of --only"], EXIT_USAGE)
     for wanted in files:
         if wanted is not None and not wanted.absolute().parent.is_dir():
             fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 # Integrators choose names and bodies that end up in reports. XML cannot carry most control characters at all, and C1
 # controls would steer the terminal that shows a CI log.
 _UNREADABLE = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-Level = Literal["notice", "warning", "error"]
-"""GitHub's names of severities."""
 
 
 class Failure(NamedTuple):
@@ -91,8 +88,11 @@ def _element(suite: Suite) -> Element:
     return element
 
 
-def github_annotation(level: Level, title: str, text: str) -> str:
-    """Return a workflow command, see https://docs.github.com/actions/reference/workflow-commands-for-github-actions."""
+def github_annotation(level: str, title: str, text: str) -> str:
+    """Return a GitHub annotation of level notice, warning or error.
+
+    It is a workflow command: https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
+    """
     return f"::{level} title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(text)}"
 
 

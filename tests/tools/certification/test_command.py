@@ -148,7 +148,7 @@ def test_the_simulator_that_was_named_does_not_answer() -> None:
     [
         (("--only", "duplicate-events"), "unknown rule `duplicate-events`; did you mean `duplicate-event`?"),
         (("--skip", "large"), "--skip: unknown rule `large`"),
-        (("--only", "valid-event", "--skip", "valid-event"), "--skip excludes all rules of --only"),
+        (("--only", "valid-event", "--skip", "valid-event"), "--skip excludes every rule of --only"),
         (("--simulator", "localhost:8642"), "'localhost:8642' is not an http or https URL"),
         (("--json", "nowhere/report.json"), "nowhere/report.json: the directory does not exist"),
         (("--books", "exit 3"), "`exit 3` failed with exit code 3"),

@@ -1,4 +1,4 @@
-"""The result of a scenario run: timeline, checks and JUnit suite."""
+"""The result of a scenario run: its timeline and checks, as text or as a JUnit suite."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class TimelineEntry:
-    """One line of the timeline."""
+    """One line of the timeline. `at` is simulated time."""
 
     at: str
-    """Simulated time."""
     kind: str
     text: str
 
 
 @dataclass(frozen=True)
 class Check:
-    """One condition that was checked."""
+    """The drive or one expectation."""
 
     name: str
     problem: str = ""
-    """Why it was not true; "" if it was."""
+    """Why it failed, or "" if it passed."""
 
     @property
     def passed(self) -> bool:
@@ -33,7 +32,7 @@ class Check:
 
 @dataclass
 class RunResult:
-    """The run of one scenario. It passed if the drive finished and every expectation was met."""
+    """The run of one scenario. It passes if its drive and all expectations do."""
 
     name: str
     world: str = ""
@@ -45,7 +44,7 @@ class RunResult:
         return all(check.passed for check in self.checks)
 
     def readable(self) -> str:
-        """Return the timeline and the checks, one a line."""
+        """Return the timeline and the checks as text."""
         lines = [f"Scenario {self.name}"]
         lines += [f"  {line.at}  {line.kind:<7}  {line.text}" for line in self.timeline]
         for check in self.checks:
