@@ -1,4 +1,4 @@
-"""Receivers that run, each with a world of its own behind it, and their examination."""
+"""Running receivers, each with a world of its own, and certification runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.remote import Remote
 
 @dataclass
 class Receiver:
-    """A receiver that runs, and the world whose webhook key it has."""
+    """A running receiver and the world whose webhook key it has."""
 
     origin: str
     shop: Shop
@@ -36,7 +36,7 @@ class Receiver:
         return key
 
     def certified(self, **more: Any) -> Report:
-        """The report of an examination with the books, unless it says otherwise."""
+        """Certify the receiver, by default with its books."""
         given = {
             "simulator": self.world.origin,
             "books": f"{self.origin}/books",
@@ -53,7 +53,7 @@ Start = Callable[..., Receiver]
 
 @pytest.fixture
 def start(world: Remote) -> Iterator[Start]:
-    """Starts a receiver, the reference receiver unless told otherwise."""
+    """Return a function that starts a receiver, by default the reference receiver."""
     with ExitStack() as stack:
 
         def run(handler: type[Handler] = Handler, kind: type[Shop] = Shop, environment: str = "sandbox") -> Receiver:

@@ -1,4 +1,4 @@
-"""`rampsim certify` as it is typed: what it prints and writes, how it ends, and where its simulator comes from."""
+"""The command `rampsim certify`: output, reports, exit codes, and which simulator it uses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def at(receiver: Any) -> tuple[str, ...]:
     return (receiver.url, "--webhook-key", receiver.key, "--simulator", receiver.world.origin)
 
 
-def test_it_says_what_it_does_and_what_holds(start: Start) -> None:
+def test_the_output_lists_receiver_simulator_and_rules(start: Start) -> None:
     receiver = start()
     result = certify(*at(receiver))
     assert result.exit_code == 0, result.output
@@ -123,13 +123,13 @@ def test_the_report_as_json_and_as_junit(start: Start, tmp_path: Path) -> None:
     assert cases == {"valid-event": [], "booked-once": ["skipped"], "duplicate-event": ["failure"]}
 
 
-def test_skip_leaves_a_rule_out_and_says_so(start: Start) -> None:
+def test_skip_excludes_a_rule(start: Start) -> None:
     result = certify(*at(start()), "--only", "valid-event", "--only", "large-body", "--skip", "large-body")
     assert result.exit_code == 0
     assert "skipped  large-body                   excluded by --skip" in result.output
 
 
-def test_nothing_answers() -> None:
+def test_a_missing_receiver_exits_with_3() -> None:
     with running(Config(clock="manual", scenarios=())) as (origin, _):
         result = certify(f"http://127.0.0.1:{free_port()}/webhooks", "--simulator", origin)
     assert result.exit_code == 3
@@ -137,7 +137,7 @@ def test_nothing_answers() -> None:
     assert "start the receiver" in result.output
 
 
-def test_the_simulator_that_was_named_does_not_answer() -> None:
+def test_a_missing_simulator_exits_with_3() -> None:
     result = certify("http://127.0.0.1:1/webhooks", SIMULATOR_URL=f"http://127.0.0.1:{free_port()}")
     assert result.exit_code == 3
     assert "no simulator answers at" in result.output
@@ -177,7 +177,7 @@ def test_a_url_without_scheme_is_wrong_usage() -> None:
     )
 
 
-def test_the_books_of_a_command_that_finds_the_simulator(start: Start, tmp_path: Path) -> None:
+def test_the_books_command_gets_the_keys_of_the_simulator(start: Start, tmp_path: Path) -> None:
     receiver = start(*wrong.before_fees())
     script, told = tmp_path / "books.py", tmp_path / "told.json"
     script.write_text(
@@ -227,7 +227,7 @@ def test_a_port_in_use_is_replaced_by_a_free_one(start: Start) -> None:
     assert f"started for this run, because port {port} is in use" in result.output
 
 
-def test_a_simulator_at_the_usual_address_is_used(start: Start) -> None:
+def test_a_simulator_at_the_default_address_is_used(start: Start) -> None:
     receiver = start()
     port = receiver.world.origin.rpartition(":")[2]
     result = certify(receiver.url, "--webhook-key", receiver.key, "--only", "valid-event", SIMULATOR_PORT=port)
@@ -257,14 +257,14 @@ def test_the_world_is_restored_except_for_the_payments(start: Start) -> None:
     assert all(one["status"] != "succeeded" for one in control.get("/deliveries")["data"])
 
 
-def test_the_clock_of_the_timestamps_is_that_of_the_world(start: Start) -> None:
+def test_timestamps_follow_the_setting_of_the_world(start: Start) -> None:
     receiver = start()
     control = ControlClient(receiver.world.origin, receiver.world.world["id"])
     control.call("PATCH", "/settings", {"webhook_timestamp": "simulated"})
     report = receiver.certified(only=("registration-200",))
     sent = dict(report.results[0].exchanges[0].headers)
-    assert sent["X-Timestamp"] == "1767600000000"  # 2026-01-05T08:00Z, where its clock stands
-    assert report.results[0].verdict == "fail"  # the receiver's own clock is the wall's
+    assert sent["X-Timestamp"] == "1767600000000"  # 2026-01-05T08:00Z, the time of its clock
+    assert report.results[0].verdict == "fail"  # the receiver uses the wall clock
 
 
 def test_a_settle_job_may_process_missed_events(start: Start) -> None:

@@ -1,4 +1,4 @@
-"""The books of an application, from wherever they come: a command, a URL, CSV, SQLite, a function."""
+"""Books from a command, a URL, CSV, SQLite or a function."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'State, "Amount", Currency, Order, note\ncompleted, 37.892536, USDC, A-1, "a, b"\nfailed, 0, , A-2, \n',
     ],
 )
-def test_json_and_csv_are_known_by_their_first_character(text: str) -> None:
+def test_json_and_csv_are_distinguished_by_the_first_character(text: str) -> None:
     assert parsed(text) == BOOKS
 
 
-def test_books_that_say_nothing_have_no_orders() -> None:
+def test_empty_books_have_no_orders() -> None:
     assert parsed("") == parsed("order,state,amount\n") == parsed("[]") == []
 
 
@@ -60,7 +60,7 @@ def test_books_that_say_nothing_have_no_orders() -> None:
         ("[1", "is not valid JSON"),
     ],
 )
-def test_what_is_wrong_with_books_is_said_with_its_place(text: str, said: str) -> None:
+def test_an_error_in_books_names_its_line(text: str, said: str) -> None:
     with pytest.raises(Unusable) as refused:
         parsed(text)
     assert said in str(refused.value)
@@ -143,7 +143,7 @@ def test_a_source_that_does_not_work_is_named(source: str, said: str, here: Path
     assert "--books: " in str(refused.value)
 
 
-def test_a_function_is_called_in_this_process_where_books_live(here: Path) -> None:
+def test_a_function_is_called_in_this_process(here: Path) -> None:
     Path("till.py").write_text("rows = []\ndef books(): return rows\n")
     assert returned("till:books") == []
     sys.modules["till"].rows.append(["A-1", "completed", "37.892536", "USDC"])

@@ -24,7 +24,7 @@ NEEDS_BOOKS = {"booked-once", "refund-not-booked", "forged-not-booked"}
 
 
 class Reader(BaseHTTPRequestHandler):
-    """A receiver that refuses what is not under the seal of the library."""
+    """A receiver that refuses events without the seal of the library."""
 
     key = ""
 
@@ -43,7 +43,7 @@ class Reader(BaseHTTPRequestHandler):
 
 
 class Trusting(Reader):
-    """Takes everything that is JSON."""
+    """Accepts any JSON."""
 
     def is_genuine(self, body: bytes) -> bool:
         return bool(json.loads(body))
@@ -74,7 +74,7 @@ def certified(kind: type[Reader], environment: str = "practice") -> Report:
             return asyncio.run(certify(settings))
 
 
-def test_a_right_receiver_breaks_no_rule_and_what_the_library_lacks_is_skipped() -> None:
+def test_a_correct_receiver_breaks_no_rule() -> None:
     for environment in PROVIDER.environments:
         results = {one.rule.name: one for one in certified(Reader, environment).results}
         skipped = {name: one.got for name, one in results.items() if one.verdict == "skipped"}
@@ -84,7 +84,7 @@ def test_a_right_receiver_breaks_no_rule_and_what_the_library_lacks_is_skipped()
         assert {skipped[name] for name in NEEDS_STANDING_ORDERS} == {"the service has no standing orders"}
 
 
-def test_a_receiver_that_verifies_nothing_breaks_the_rules_about_the_seal() -> None:
+def test_a_receiver_without_verification_breaks_signature_rules() -> None:
     results = {one.rule.name: one.verdict for one in certified(Trusting).results}
     assert {name for name, verdict in results.items() if verdict == "fail"} == {"unknown-signature"}
     assert results["valid-event"] == "pass"
