@@ -91,7 +91,7 @@ def test_a_read_only_run_creates_only_tokens(origin: str) -> None:
     assert result.exit_code == 1, result.output
     assert "read-only" in result.output
     assert "- GET /quotes/{id}: it returned 404 quote_not_found" in result.output
-    assert "; a run that only reads needs an account that has something of this kind" in result.output
+    assert "; a run that only reads needs an account with such a resource" in result.output
     calls = {(row["method"], row["path"]) for row in control(origin, "GET", "requests")["data"]}
     assert len(calls) > 20
     assert {method for method, _ in calls} == {"GET", "POST"}
