@@ -1,7 +1,7 @@
-"""The simulator behind an examination: the payments that its events tell of truly happen there.
+"""The simulator behind a certification run, in which the payments of genuine events really happen.
 
-A receiver may read the object of an event anew, as the specification advises. So certify makes its payments in the
-world whose webhook key the receiver has: in a simulator that runs, or in one that it starts for the purpose.
+A receiver may read the object of an event, as the specification advises. So certify creates its payments in the world
+whose webhook key the receiver has: in a running simulator, or in one that it starts.
 """
 
 from __future__ import annotations

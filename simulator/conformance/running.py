@@ -136,15 +136,12 @@ def ask_token(settings: ConformanceSettings) -> None:
             raise ValueError
     except HTTPError as error:
         with error:
-            said = f"{settings.base_url}/auth/token returns {error.code} for the key pair"
-            raise TokenRefused(f"{said}. Check --public-key and --secret-key") from None
+            raise TokenRefused(f"{settings.base_url}/auth/token answers {error.code} to the key pair") from None
     except (URLError, OSError) as error:
         reason = getattr(error, "reason", error)
-        raise NoServer(f"no server is running at {settings.base_url} ({reason})") from None
+        raise NoServer(f"no server answers at {settings.base_url} ({reason})") from None
     except (ValueError, KeyError, TypeError):
-        raise TokenRefused(
-            f"{settings.base_url}/auth/token returns no token. Check that --target is the base URL of the service"
-        ) from None
+        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is no token") from None
 
 
 def play_laws(

@@ -39,7 +39,7 @@ class MissingField(Exception):
 
 
 class NoAnswer(Exception):
-    """The connection broke, or nothing came in time."""
+    """The connection broke, or the call timed out."""
 
 
 @dataclass(frozen=True)
@@ -163,10 +163,10 @@ class Service:
     """Calls of one base URL with one key pair. It signs in by itself, again when a token has lapsed, and obeys 429."""
 
     def __init__(
-        self, base_url: str, public_key: str, secret_key: str, heard: Callable[[Answer], None] = lambda answer: None
+        self, base_url: str, public_key: str, secret_key: str, on_answer: Callable[[Answer], None] = lambda answer: None
     ) -> None:
         self.base_url, self.public_key, self.secret_key = base_url.rstrip("/"), public_key, secret_key
-        self._heard = heard
+        self._on_answer = on_answer
         self.patient = True
         """Whether a 429 is waited for."""
         parts = urlsplit(self.base_url)
@@ -175,9 +175,9 @@ class Service:
         self._token: str | None = None
 
     def another(self, base_url: str | None = None, keys: Sequence[str] | None = None) -> Service:
-        """A client beside this one: of another base, with another pair, or for a thread of its own."""
+        """Return another client: for another base URL, key pair or thread."""
         public, secret = keys or (self.public_key, self.secret_key)
-        return Service(base_url or self.base_url, public, secret, self._heard)
+        return Service(base_url or self.base_url, public, secret, self._on_answer)
 
     def close(self) -> None:
         self._connection.close()
@@ -187,9 +187,9 @@ class Service:
         key: str | None = None, token: str | None = None, raw: bytes | None = None,
         path: Mapping[str, str] | None = None, **ids: str,
     ) -> Answer:  # fmt: skip
-        """Send one call: `call("GET /quotes/{id}", id="qt_...")`. NoAnswer.
+        """Send one call: `call("GET /quotes/{id}", id="qt_...")`. Raise `NoAnswer`.
 
-        `token` replaces the own one, "" sends none. `raw` is sent instead of `body` as it is.
+        `token` replaces the client's token; "" sends none. `raw` is sent instead of `body`.
         """
         given = {**(path or {}), **ids}
         target = _FOLD.sub(lambda found: quote(given[found[1]], safe=""), operation.partition(" ")[2])
@@ -202,11 +202,11 @@ class Service:
         if answer.status == 401 and token is None and self._token is not None and operation != TOKEN:
             self._token = None
             answer = self._send(operation, answer.sent.url, headers, data, token)
-        self._heard(answer)
+        self._on_answer(answer)
         return answer
 
     def sign_in(self) -> str:
-        """A fresh token. Unread when the answer is none."""
+        """Return a fresh token. Raise `MissingField` if the response has none."""
         keys = {"public_key": self.public_key, "secret_key": self.secret_key}
         return self.call(TOKEN, keys, token="").text("access_token")
 

@@ -51,7 +51,7 @@ def _delivered(bench: Bench, *events: str) -> Iterator[tuple[Receiver, Delivery]
 
 
 @promise("webhook.sent", TYPES, "writes", "control")
-def ramps_tell(bench: Bench) -> None:
+def ramp_events(bench: Bench) -> None:
     """Every step of a ramp sends an event: created, awaiting, processing, completed, failed, refunded."""
     with receiving(bench) as receiver:
         paid, failed = _ramps(bench)
@@ -60,7 +60,7 @@ def ramps_tell(bench: Bench) -> None:
 
 
 @promise("event.once", "Events: deduplicate on the event id", "writes", "control")
-def told_once(bench: Bench) -> None:
+def one_id(bench: Bench) -> None:
     """An event has one id, however often it is delivered."""
     with receiving(bench, "transaction.created", "transaction.awaiting_payment") as receiver:
         ramp = stock.onramp(bench).text("id")
@@ -80,7 +80,7 @@ def created_at(bench: Bench) -> None:
 
 
 @promise("event.expired", TYPES, "writes", "control")
-def expiry_tells(bench: Bench) -> None:
+def expiry_events(bench: Bench) -> None:
     """A ramp without funds and an unused quote send an event when they expire."""
     with receiving(bench) as receiver:
         waiting, unused = stock.onramp(bench).text("id"), stock.onramp_quote(bench).text("id")
@@ -90,7 +90,7 @@ def expiry_tells(bench: Bench) -> None:
 
 
 @promise("event.wallet_transactions", TYPES, "writes", "control")
-def wallet_transactions_tell(bench: Bench) -> None:
+def wallet_transaction_events(bench: Bench) -> None:
     """Wallet transactions send an event when they are processing, completed or failed."""
     with receiving(bench) as receiver:
         receiver.came(_send(bench), "transaction", "processing", "completed")
@@ -103,7 +103,7 @@ def wallet_transactions_tell(bench: Bench) -> None:
 
 
 @promise("event.resources", TYPES, "writes", "control")
-def resources_tell(bench: Bench) -> None:
+def resource_events(bench: Bench) -> None:
     """Beneficiaries, wallets and deposits send events."""
     with receiving(bench) as receiver:
         payee = stock.beneficiary(bench).text("id")
@@ -118,7 +118,7 @@ def resources_tell(bench: Bench) -> None:
 
 
 @promise("event.lightning", TYPES, "writes", "control")
-def lightning_tells(bench: Bench) -> None:
+def lightning_events(bench: Bench) -> None:
     """A Lightning invoice sends an event when it is paid or expires."""
     with receiving(bench) as receiver:
         home = stock.wallet(bench, "bitcoin").text("id")
@@ -131,7 +131,7 @@ def lightning_tells(bench: Bench) -> None:
 
 
 @promise("event.account", TYPES, "writes", "control")
-def account_tells(bench: Bench) -> None:
+def account_events(bench: Bench) -> None:
     """KYC decisions and status changes of a network send events."""
     with receiving(bench, "kyc.action_required", "kyc.approved", "network.status_changed") as receiver:
         bench.world.act("set_kyc", status="action_required")
@@ -144,7 +144,7 @@ def account_tells(bench: Bench) -> None:
 
 
 @promise("event.recurring", TYPES, "writes", "control")
-def recurring_tells(bench: Bench) -> None:
+def recurring_events(bench: Bench) -> None:
     """A recurring payment sends events for its activation, runs, pauses and end."""
     with receiving(bench) as receiver:
         name = recurring.active(bench)
@@ -276,7 +276,7 @@ def in_order(bench: Bench) -> None:
 
 
 LAWS = (
-    ramps_tell, told_once, created_at, expiry_tells, wallet_transactions_tell, resources_tell, lightning_tells,
-    account_tells, recurring_tells, upcoming, envelope, shape, assumed_shape, livemode, unique_id, full_object,
+    ramp_events, one_id, created_at, expiry_events, wallet_transaction_events, resource_events, lightning_events,
+    account_events, recurring_events, upcoming, envelope, shape, assumed_shape, livemode, unique_id, full_object,
     status_of_type, failure_code, in_order,
 )  # fmt: skip
