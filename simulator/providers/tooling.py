@@ -59,9 +59,9 @@ class Tooling:
     control_rows: Callable[[], Sequence[ControlOperation]]
     """Calls of the control interface that only this service has."""
     rulebook: Callable[[], Rulebook]
-    """The rules of `rampsim conform`."""
+    """The rules that `rampsim conform` checks."""
     request_hooks: Callable[[], RequestHooks]
-    """Changes that `rampsim conform` makes to schemathesis' requests."""
+    """The changes that `rampsim conform` makes to generated requests."""
     faults: Callable[[], tuple[FaultClass, ...]]
     """The classes of faults that know its money, for `rampsim explore`."""
     playbook: Callable[[], Playbook]

@@ -37,7 +37,7 @@ def due(timestamp: str, body: bytes, key: str = KEY) -> str:
     return hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
-def test_the_file_is_up_to_date() -> None:
+def test_the_file_is_what_the_code_says() -> None:
     assert json.loads((contracts_directory() / "webhook-vectors.json").read_bytes()) == TOLD
     assert vectors.document() == TOLD
 
