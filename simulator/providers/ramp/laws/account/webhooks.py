@@ -37,12 +37,6 @@ class Receiver:
     def answers(self, *statuses: int) -> None:
         self.bench.world.inbox_answers(self.name, *statuses)
 
-    def fails(self, *statuses: int) -> None:
-        """Return these statuses to the attempts of one event."""
-        self.answers(*statuses)
-        stock.beneficiary(self.bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})
-        self.bench.world.settle()
-
     def holds(self, held: bool, message: str, place: str) -> bool:
         return self.bench.holds(held, self.made, message, place)
 
@@ -67,6 +61,16 @@ def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
         yield receiver
     finally:
         bench.call("DELETE /webhooks/{id}", id=receiver.id)
+
+
+@contextmanager
+def failing(bench: Bench, *statuses: int) -> Iterator[Receiver]:
+    """Create an endpoint that returns these statuses to the attempts of one event."""
+    with receiving(bench, "beneficiary.created") as receiver:
+        receiver.answers(*statuses)
+        stock.beneficiary(bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})
+        bench.world.settle()
+        yield receiver
 
 
 @promise("webhook.endpoint", "Webhook endpoint", "writes", "hook")
@@ -134,8 +138,7 @@ def signature(bench: Bench) -> None:
 @promise("webhook.outside_ascii", DELIVERY, "writes", "control")
 def outside_ascii(bench: Bench) -> None:
     """An event with non-ASCII letters has them unchanged, and its signature covers the bytes that are sent."""
-    with receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(500, 200)
+    with failing(bench, 500, 200) as receiver:
         bench.world.advance("2m")
         receiver.counts(2, "after two minutes")
         for one in receiver.got():
@@ -181,8 +184,7 @@ def disabled(bench: Bench) -> None:
 @promise("webhook.retry", RULES, "writes", "control")
 def retry(bench: Bench) -> None:
     """A failed delivery is retried after about a minute. Once accepted, it is not sent again."""
-    with receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(500, 200)
+    with failing(bench, 500, 200) as receiver:
         receiver.counts(1, "at first")
         bench.world.advance("2m")
         receiver.counts(2, "after two minutes")
@@ -193,8 +195,7 @@ def retry(bench: Bench) -> None:
 @promise("webhook.acknowledged", RULES, "writes", "control")
 def acknowledged(bench: Bench) -> None:
     """Any 2xx accepts a delivery, not only 200."""
-    with receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(204)
+    with failing(bench, 204) as receiver:
         bench.world.advance("2m")
         receiver.counts(1, "although the first was accepted with 204")
 
@@ -202,8 +203,7 @@ def acknowledged(bench: Bench) -> None:
 @promise("webhook.retry_schedule", RULES, "writes", "control")
 def retry_schedule(bench: Bench) -> None:
     """Retries come about 1 minute, 5 minutes, 30 minutes, 2 hours and 6 hours after the previous attempt."""
-    with receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(500)
+    with failing(bench, 500) as receiver:
         for attempt, pause in enumerate(RETRIES, 1):
             bench.world.advance(f"{int(pause.total_seconds() * 0.85)}s")
             receiver.counts(attempt, f"{pause * 0.85} after the previous attempt")
@@ -218,8 +218,7 @@ def retry_schedule(bench: Bench) -> None:
 @promise("webhook.same_event", "Events: deduplicate on the event id", "writes", "control")
 def same_event(bench: Bench) -> None:
     """Every attempt of an event has the same id and object."""
-    with receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(500, 500, 200)
+    with failing(bench, 500, 500, 200) as receiver:
         bench.world.advance("10m")
         receiver.counts(3, "after ten minutes")
         first, *others = receiver.got()
@@ -231,8 +230,7 @@ def same_event(bench: Bench) -> None:
 @guess("webhook.same_bytes", "W7", "writes", "control")
 def same_bytes(bench: Bench) -> None:
     """Every attempt of an event has the same bytes, signed with a timestamp of its own."""
-    with receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(500, 500, 200)
+    with failing(bench, 500, 500, 200) as receiver:
         bench.world.advance("10m")
         got = receiver.got()
         for other in got:
@@ -243,8 +241,7 @@ def same_bytes(bench: Bench) -> None:
 @promise("webhook.retry_timestamp", DELIVERY, "writes", "control")
 def retry_timestamp(bench: Bench) -> None:
     """Each attempt has the X-Timestamp of its own sending."""
-    with bench.world.settings(webhook_timestamp="simulated"), receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(500, 500, 500, 200)
+    with bench.world.settings(webhook_timestamp="simulated"), failing(bench, 500, 500, 500, 200) as receiver:
         bench.world.advance("45m")
         stamps = [int(got.headers["x-timestamp"]) for got in receiver.got()]
         receiver.counts(4, "after 45 minutes")
@@ -257,8 +254,7 @@ def retry_timestamp(bench: Bench) -> None:
 @promise("webhook.gives_up", RULES, "writes", "control")
 def gives_up(bench: Bench) -> None:
     """An endpoint that fails for three days is disabled, and PATCH enables it again."""
-    with receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(500)
+    with failing(bench, 500) as receiver:
         bench.equal(bench.done(SHOWN, id=receiver.id), "status", "enabled", after=(receiver.made,))
         bench.world.advance("76h")
         bench.equal(bench.done(SHOWN, id=receiver.id), "status", "disabled", after=(receiver.made,))
@@ -269,8 +265,7 @@ def gives_up(bench: Bench) -> None:
 @guess("webhook.attempts", "W5", "writes", "control")
 def attempts(bench: Bench) -> None:
     """An event that is never accepted has eleven attempts, the last after 68 hours and 36 minutes."""
-    with receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(500)
+    with failing(bench, 500) as receiver:
         bench.world.advance("68h35m59s")
         receiver.counts(10, "before 68h36m")
         bench.world.advance("5h")
@@ -280,8 +275,7 @@ def attempts(bench: Bench) -> None:
 @promise("webhook.deliveries", "GET /webhooks/{id}/deliveries", "writes", "control")
 def deliveries(bench: Bench) -> None:
     """The deliveries of an endpoint list each attempt with the status that the receiver returned."""
-    with receiving(bench, "beneficiary.created") as receiver:
-        receiver.fails(500, 200)
+    with failing(bench, 500, 200) as receiver:
         bench.world.advance("2m")
         receiver.got()
         page = bench.done("GET /webhooks/{id}/deliveries", id=receiver.id)
