@@ -16,7 +16,7 @@ from simulator.certification.session import QUICK_SECONDS, Broken, Claim, Sessio
 from simulator.certification.signing import Headers
 from simulator.certification.sources import Line, Unusable, read_books, settle
 from simulator.certification.stage import Service, Stage, Unplayed, is_simulator, origin_of, own_stage, running_stage
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients.guard import LiveKey
 from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.transport import HttpTransport
@@ -161,7 +161,7 @@ class _Run:
 async def certify(settings: Settings, listener: ProgressListener[Result] = SILENT) -> Report:
     """Certify a receiver. Raise `NothingAnswers`, `NoStage` or `Unusable`."""
     try:
-        LIVE_KEYS.refuse_in(settings.key, "The webhook key")
+        LIVE_KEYS.check(settings.key, "The webhook key")
     except LiveKey as error:
         raise Unusable(str(error)) from None
     loop, transport = asyncio.get_running_loop(), HttpTransport()

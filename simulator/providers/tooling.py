@@ -1,4 +1,4 @@
-"""What tools take from a provider, beside the row that the engine reads."""
+"""The part of a provider that tools read, in addition to the row for the engine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Samples:
-    """What request data look like that the service can accept, as far as no schema says it."""
+    """Samples of acceptable request data, where no schema describes them."""
 
     amounts: Mapping[str, tuple[str, str, int]]
     """By currency the least and the greatest amount inside the limits of every product, and the decimals."""
     currency_of: Callable[[Mapping[str, Any]], str | None]
-    """The currency that the amount of a request body is in; None where it does not say."""
+    """The currency of the amount in a request body, or None if the body has none."""
     addresses: Mapping[str, tuple[int, Callable[[bytes], str]]]
     """By network how many bytes an address stands for, and the function that writes them as one."""
     address_names: tuple[str, ...]
@@ -45,31 +45,31 @@ class Compared:
     states: tuple[str, ...]
     """Members that say how things stand."""
     drawn: tuple[str, ...]
-    """Members whose values every service draws anew."""
+    """Fields whose values differ on every service."""
     spans: tuple[tuple[str, str], ...]
     """Pairs of moments whose distance counts."""
 
 
 @dataclass(frozen=True)
 class Tooling:
-    """All that tools get to know of a simulated service. A member that loads slow modules is a function."""
+    """The provider as the tools see it. A member that loads slow modules is a function."""
 
     alternatives: Alternatives
     """The assumptions that worlds can switch."""
     control_rows: Callable[[], Sequence[ControlOperation]]
     """Calls of the control interface that only this service has."""
     rulebook: Callable[[], Rulebook]
-    """The rules that `rampsim conform` checks."""
+    """The rules of `rampsim conform`."""
     request_hooks: Callable[[], RequestHooks]
-    """The changes that `rampsim conform` makes to generated requests."""
+    """The request hooks that `rampsim conform` gives to schemathesis."""
     faults: Callable[[], tuple[FaultClass, ...]]
     """The classes of faults that know its money, for `rampsim explore`."""
     playbook: Callable[[], Playbook]
-    """The orders and events that `rampsim certify` plays to receivers."""
+    """The deliveries that `rampsim certify` sends to receivers."""
     compared: Callable[[], Compared]
-    """How `rampsim compare` reads answers."""
+    """The reading rules of `rampsim compare`."""
     samples: Callable[[], Samples]
-    """What the strategies of the kit are made of."""
+    """The data behind the strategies of the kit."""
     why_no_account: Callable[[str], str]
     """Why no account can hold a currency of the books, in words; "" where one can."""
     test_values: Callable[[], Mapping[str, Mapping[str, str]]]

@@ -171,10 +171,7 @@ def test_wrong_usage_is_named(start: Start, words: tuple[str, ...], said: str) -
 def test_a_url_without_scheme_is_wrong_usage() -> None:
     result = certify("localhost:5000/webhooks")
     assert result.exit_code == 2
-    assert (
-        "'localhost:5000/webhooks' is not the URL of a receiver, such as http://127.0.0.1:5000/webhooks"
-        in result.output
-    )
+    assert "'localhost:5000/webhooks' is not the URL of a receiver, such as http:" in result.output
 
 
 def test_the_books_command_gets_the_keys_of_the_simulator(start: Start, tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_findings_of_one_cause_are_one_finding_with_its_runs(tmp_path: Path) -> 
     told = report.summary(what, tmp_path)
     assert "10 runs, 2 findings in 10 runs." in told
     assert (told.count("FORGED-ACCEPTED"), told.count("\n  replay"), told.count("LOST")) == (1, 2, 1)
-    assert "also    in 8 runs with the same cause: A genuine delivery is sent again much later." in told
+    assert "also    in 8 runs with the same cause: A genuine delivery is replayed much later." in told
     for number in range(2, 10):
         assert f"webhook-stale-{number}  webhook-stale at transaction.completed #{number} in test_{number}" in told
     out = written(tmp_path, what)
