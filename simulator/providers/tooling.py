@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from simulator.certification.service import Examined
+    from simulator.certification.service import Playbook
     from simulator.conformance.laws import RequestHooks, Rulebook
     from simulator.engine.control.operation import ControlOperation
     from simulator.engine.worlds.alternatives import Alternatives
@@ -64,7 +64,7 @@ class Tooling:
     """The changes that `rampsim conform` makes to generated requests."""
     faults: Callable[[], tuple[FaultClass, ...]]
     """The fault classes about money, for `rampsim explore`."""
-    examined: Callable[[], Examined]
+    playbook: Callable[[], Playbook]
     """The orders that `rampsim certify` plays to receivers."""
     compared: Callable[[], Compared]
     """The special fields of responses, for `rampsim compare`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.providers.ramp import alternatives, control, examined, faults, laws, samples
+from simulator.providers.ramp import alternatives, control, faults, laws, playbook, samples
 from simulator.providers.ramp.docs import test_values
 from simulator.providers.tooling import Tooling
 
@@ -14,7 +14,7 @@ TOOLING = Tooling(
     rulebook=lambda: laws.RULEBOOK,
     request_hooks=lambda: laws.REQUEST_HOOKS,
     faults=lambda: faults.FAULTS,
-    examined=lambda: examined.EXAMINED,
+    playbook=lambda: playbook.PLAYBOOK,
     compared=lambda: samples.COMPARED,
     samples=lambda: samples.SAMPLES,
     why_no_account=lambda currency: samples.why_no_account(currency),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from simulator.certification.service import Ask, Examined, Standing, Step
+from simulator.certification.service import Ask, Playbook, Standing, Step
 from simulator.engine.clients.control import ControlClient
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import MINUTE_MS, format_timestamp, parse_timestamp
@@ -68,13 +68,13 @@ def _in_a_minute(call: Ask, control: ControlClient, path: str) -> None:
     call("GET", f"{path}/review", None)
 
 
-EXAMINED = Examined(
+PLAYBOOK = Playbook(
     kind="onramp",
     path="/transactions/",
     sign_in=_sign_in,
     order=_order,
-    told="an onramp of 5000 KES and a recurring send of 1 XLM",
-    story=(
+    needed="an onramp of 5000 KES and a recurring send of 1 XLM",
+    history=(
         Step("transaction.created"),
         Step("transaction.awaiting_payment"),
         Step("transaction.processing", "payment_arrives"),
