@@ -171,7 +171,7 @@ def test_without_a_header_the_default_world_is_not_there(teams: dict[str, Bearer
     answer = teams["team-a"].control("GET", "/clock")
     assert answer.refusal == (404, "not_found", None)
     assert answer.body["error"]["message"] == (
-        "There is no world 'default'. The token 'team-a' is for worlds whose ids begin with 'team-a-'."
+        "There is no world 'default'. The token 'team-a' reaches only worlds whose ids begin with 'team-a-'."
     )
     assert teams["admin"].control("GET", "/clock").status == 200
 
@@ -181,8 +181,8 @@ def test_a_world_outside_of_the_prefix_is_not_made(teams: dict[str, Bearer], b: 
     answer = teams["team-a"].control("POST", "/worlds", {"id": wanted, "replace": True})
     assert answer.refusal == (403, "forbidden", "id")
     assert answer.body["error"]["message"] == (
-        f"A world {wanted!r} is not for this token to make. "
-        "The token 'team-a' is for worlds whose ids begin with 'team-a-'."
+        f"This token cannot create a world {wanted!r}. "
+        "The token 'team-a' reaches only worlds whose ids begin with 'team-a-'."
     )
 
 
@@ -315,7 +315,7 @@ def test_a_token_has_no_more_worlds_than_it_may(tmp_path: Path, http: httpx.Clie
         for body in ({"id": "team-a-3"}, {}, {"from_snapshot": snapshot}):
             refused = team.control("POST", "/worlds", body)
             assert refused.refusal == (507, "simulator_quota_exceeded", None)
-        assert "The token 'team-a' may have 2 worlds at a time" in refused.body["error"]["message"]
+        assert "The token 'team-a' has 2 worlds" in refused.body["error"]["message"]
         assert team.control("POST", "/worlds", {"id": "team-a-2", "replace": True}).status == 201
         assert team.control("DELETE", "/worlds/team-a-1").status == 204
         team.another(id="team-a-3")

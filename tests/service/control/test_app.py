@@ -49,9 +49,9 @@ def test_every_control_answer_says_how_it_may_be_used(server: Remote) -> None:
 
 
 def test_an_id_may_be_spelled_as_a_path_of_its_own(world: Remote) -> None:
-    """`wait` is a path below `/events`, and what `/events/{id}/resend` can be asked for."""
+    """`/events/wait` is a call of its own, but in `/events/{id}/resend` `wait` can be an id."""
     answer = world.control("POST", "/events/wait/resend")
-    assert (answer.status, answer.body["error"]["message"]) == (404, "There is no event with the id 'wait'.")
+    assert (answer.status, answer.body["error"]["message"]) == (404, "There is no event 'wait'.")
     assert world.control("PUT", "/events/wait/resend").status == 405
 
 

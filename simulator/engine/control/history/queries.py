@@ -1,4 +1,4 @@
-"""Reading what happened: calls, events, deliveries, e-mails, and waiting for something to be there."""
+"""Requests, events and e-mails of a world, and calls that wait for one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -24,8 +24,8 @@ from simulator.engine.control.operation import (
     event_name,
     known_event,
 )
-from simulator.engine.control.refusals import wrong
-from simulator.engine.control.shapes import Envelope, EnvelopeList, Environment, embedded
+from simulator.engine.control.refusals import not_found, wrong
+from simulator.engine.control.shapes import Envelope, EnvelopeList, Environment, describe_dropped, embedded
 from simulator.engine.records.conditions import Condition, having, newest_of, oldest_of
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.requests import JournalEntry, requests_of
@@ -42,17 +42,19 @@ from simulator.kernel.world import World
 
 operation = calls_under("Seeing")
 
+Found = TypeVar("Found")
+
 _EVENTS: Query = {
     "type": event_name("Only events of this type."),
-    "object_id": any_text("Only events about the resource of this id."),
+    "object_id": any_text("Only events about the resource with this id."),
     "environment": environment_name("Only events of this environment."),
 }
 
 _REQUESTS: Query = {
-    "method": any_text("Only calls by this method."),
-    "path": any_text("Only calls to paths that fit this glob, in full or below the base."),
-    "status": {**WHOLE, "description": "Only calls that were answered with this status."},
-    "text": any_text("Only calls whose path, body or answer has this text; capitals make no difference."),
+    "method": any_text("Only requests with this method."),
+    "path": any_text("Only requests whose path matches this glob, either in full or below the base path."),
+    "status": {**WHOLE, "description": "Only requests with this response status."},
+    "text": any_text("Only requests with this string in their path, body or response. Case is ignored."),
     **LIMIT,
 }
 
@@ -63,87 +65,89 @@ DEFAULT_WAIT_SECONDS = 30.0
 
 class JournalEntryShape(TypedDict):
     id: str
-    """The request id, which the answer carried too."""
+    """The request id, as in the response header."""
     at: Timestamp
-    """When it came, in simulated time."""
+    """The simulated time of the request."""
     environment: Environment
-    """The environment that it called."""
+    """The environment of the request."""
     public_key: str | None
-    """The key pair behind its token; null without one."""
+    """The key pair that the token belongs to; null without a valid token."""
     operation: str | None
-    """The operation that it called; null for a path that none has."""
+    """The operation; null for an unknown path."""
     method: str
-    """Its method."""
+    """The HTTP method."""
     path: str
-    """Its full path."""
+    """The full path."""
     query: str
-    """Its query string."""
+    """The query string."""
     headers: dict[str, str]
-    """Its headers, secrets masked."""
+    """The headers, with secrets masked."""
     body: Any
-    """Its body, secrets masked."""
+    """The body, with secrets masked."""
     status: Count
-    """The status it was answered with."""
+    """The response status; 0 if a fault cut the connection."""
     response: Any
-    """The answer, secrets masked."""
+    """The response body, with secrets masked."""
     duration_ms: float
-    """How long the answer took, in milliseconds of the wall clock."""
+    """How long the response took, in milliseconds of real time."""
     advice: list[str]
-    """The kinds of advice that it shows."""
+    """The kinds of advice that this request gives rise to."""
     unknown_fields: list[str]
-    """The fields and query parameters that the operation does not know."""
+    """Fields and query parameters that the operation does not know."""
     fault_id: str | None
-    """The fault that acted on it; null where none did."""
+    """The fault that affected the request; null if there was none."""
 
 
 class JournalList(TypedDict):
     data: list[JournalEntryShape]
-    """The calls, oldest first."""
+    """The requests, oldest first."""
     dropped: Count
-    """How many older ones the journal has dropped."""
+    """The number of older requests that the journal has dropped."""
     truncated: NotRequired[Literal[True]]
-    """Present where the journal has dropped older ones."""
+    """Present if the journal has dropped older requests."""
 
 
 class DeliveryCount(TypedDict):
     deliveries: Count
-    """How many attempts were made meanwhile."""
+    """The number of delivery attempts that were made or finished during the call."""
 
 
 class EmailList(TypedDict):
     data: list[EmailEntry]
     """The e-mails, oldest first."""
     dropped: NotRequired[Count]
-    """How many e-mails could not be read and were dropped; left out when there are none."""
+    """The number of e-mails that could not be read and were dropped; left out if there are none."""
     truncated: NotRequired[Literal[True]]
-    """Present when e-mails were dropped."""
+    """Present if e-mails were dropped."""
 
 
-@operation("GET /requests", "The journal of interface calls", query=_REQUESTS)
+@operation("GET /requests", "List the API requests", query=_REQUESTS)
 async def requests(call: ControlCall) -> Raw[JournalList]:
-    """The journal of interface calls by method, path (a glob), status and text; the newest `limit`, oldest first."""
-    method, path = (call.query.get(name) or None for name in ("method", "path"))
+    """List your API requests and their responses, filtered by method, path, status or text. Secrets are masked.
+
+    Use it to see what your code sent. The journal has a bounded size: `dropped` counts the older requests it lost.
+    """
+    method, path, status = call.given("method"), call.given("path"), call.whole("status")
     text = call.query.get("text", "").lower().encode()
-    status = call.whole("status")
     environments = call.simulator.provider.environments
-    kept = requests_of(call.world)
-    dropped, rows = kept.dropped, list(reversed(kept.entries))
+    log = requests_of(call.world)
+    dropped, rows = log.dropped, list(reversed(log.entries))
 
     def wanted(row: JournalEntry) -> bool:
         return (
             (method is None or row.method == method.upper())
-            and (path is None or _is_at(environments, row.path.partition("?")[0], path))
+            and (path is None or _matches_path(environments, row.path.partition("?")[0], path))
             and (status is None or row.status == status)
             and (not text or any(text in part.lower() for part in (row.path.encode(), row.body, row.response)))
         )
 
     found = await first_of(rows, wanted, call.limit())
-    lost = {"dropped": dropped, "truncated": True} if dropped else {"dropped": 0}
-    return Raw(await json_list(reversed(found), lambda row: dumps(show_entry(row)), **lost))
+    more = {"dropped": 0, **describe_dropped(dropped)}
+    return Raw(await json_list(reversed(found), lambda row: dumps(show_entry(row)), **more))
 
 
-def _is_at(environments: Mapping[str, str], path: str, wanted: str) -> bool:
-    """Whether a full path matches a glob, given in full or below its base path."""
+def _matches_path(environments: Mapping[str, str], path: str, wanted: str) -> bool:
+    """Whether a path, or its part below the base path of the environment, matches a glob."""
     if fnmatchcase(path, wanted):
         return True
     environment, below = split_base(environments, path)
@@ -151,7 +155,7 @@ def _is_at(environments: Mapping[str, str], path: str, wanted: str) -> bool:
 
 
 def show_entry(row: JournalEntry) -> JournalEntryShape:
-    """A call as the journal shows it; bodies as JSON where they are JSON."""
+    """Render a request. JSON bodies are shown as JSON, others as strings."""
     return {
         "id": row.id,
         "at": format_timestamp(row.at_ms),
@@ -162,9 +166,9 @@ def show_entry(row: JournalEntry) -> JournalEntryShape:
         "path": row.path.partition("?")[0],
         "query": row.path.partition("?")[2],
         "headers": dict(row.headers),
-        "body": readable(row.body),
+        "body": _show_body(row.body),
         "status": row.status,
-        "response": readable(row.response),
+        "response": _show_body(row.response),
         "duration_ms": row.duration_ms,
         "advice": ["unknown_field"] if row.unknown_fields else [],
         "unknown_fields": list(row.unknown_fields),
@@ -172,8 +176,7 @@ def show_entry(row: JournalEntry) -> JournalEntryShape:
     }
 
 
-def readable(raw: bytes) -> Any:
-    """Parsed JSON where it is JSON, else the text, null when empty."""
+def _show_body(raw: bytes) -> Any:
     if not raw:
         return None
     try:
@@ -183,69 +186,84 @@ def readable(raw: bytes) -> Any:
     return embedded(raw)
 
 
-def _wanted(call: ControlCall) -> list[Condition[Event]]:
-    """What an event must be, but for its object; 400 for an environment or an event type that there is not."""
-    environment = call.query.get("environment") or call.headers.get(ENVIRONMENT_HEADER)
-    known = call.simulator.wiring.environments
-    if environment is not None and environment not in known:
-        raise wrong("environment", f"it is {' or '.join(known)}")
-    wanted = {"environment": environment, "type": call.query.get("type")}
-    if wanted["type"]:
-        known_event(call.world, "type", wanted["type"])
-    return [having(name, value) for name, value in wanted.items() if value]
+class _EventFilter:
+    """The filters of a query for events. 400 for an unknown environment or event type."""
+
+    def __init__(self, call: ControlCall) -> None:
+        environment = call.given("environment") or call.headers.get(ENVIRONMENT_HEADER)
+        known = call.simulator.wiring.environments
+        if environment is not None and environment not in known:
+            raise wrong("environment", f"it must be {' or '.join(known)}")
+        event_type = call.given("type")
+        if event_type:
+            known_event(call.world, "type", event_type)
+        filters = {"environment": environment, "type": event_type}
+        self._conditions: list[Condition[Event]] = [having(name, value) for name, value in filters.items() if value]
+        self._object_id = call.given("object_id")
+        self._call = call
+
+    def newest(self, limit: int | None) -> list[Event]:
+        """Return the newest matching events, oldest first."""
+        if self._object_id is not None:
+            return newest(self._about_object(self._object_id), limit)
+        return newest_of(self._call.world.store[EVENTS], self._conditions, limit)
+
+    def oldest(self) -> Event | None:
+        """Return the first matching event, or None."""
+        if self._object_id is not None:
+            return next(iter(self._about_object(self._object_id)), None)
+        return oldest_of(self._call.world.store[EVENTS], self._conditions)
+
+    def _about_object(self, object_id: str) -> list[Event]:
+        events = self._call.lookups.events(self._call.world, object_id)
+        return [event for event in events if all(condition.holds(event) for condition in self._conditions)]
 
 
-def _about(call: ControlCall, object_id: str, wanted: list[Condition[Event]]) -> list[Event]:
-    """The events about an object that are wanted, oldest first."""
-    about = call.lookups.events(call.world, object_id)
-    return [event for event in about if all(condition.holds(event) for condition in wanted)]
-
-
-@operation("GET /events", "Every event emitted", query={**_EVENTS, **LIMIT}, by_environment=True)
+@operation("GET /events", "List the emitted events", query={**_EVENTS, **LIMIT}, by_environment=True)
 async def events(call: ControlCall) -> Raw[EnvelopeList]:
-    """The envelopes of all events that match, byte for byte; the newest `limit`, oldest first."""
-    wanted, object_id, limit = _wanted(call), call.query.get("object_id"), call.limit()
-    if object_id:
-        found = newest(_about(call, object_id, wanted), limit)
-    else:
-        found = newest_of(call.world.store[EVENTS], wanted, limit)
+    """List the envelopes of the emitted events, exactly as webhooks deliver them.
+
+    Events are listed even if no endpoint is subscribed to them. Without a filter, both environments are included.
+    """
+    found = _EventFilter(call).newest(call.limit())
     return Raw(await json_list(found, lambda event: event.raw))
 
 
 @operation(
     "GET /events/wait",
     "Wait for an event",
-    query={**_EVENTS, "timeout": {**SECONDS, "description": "How many real seconds to wait."}},
+    query={**_EVENTS, "timeout": {**SECONDS, "description": "The number of real seconds to wait."}},
     by_environment=True,
 )
 async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
-    """The first matching envelope, one already emitted counts; 408 when the real time passes."""
+    """Wait until an event matches, and return its envelope. An event that was emitted earlier counts.
+
+    Use it in tests that run against a real or scaled clock. 408 after `timeout` seconds of real time.
+    """
     timeout = wait_seconds(call)
-    wanted, object_id = _wanted(call), call.query.get("object_id")
-
-    def find() -> Event | None:
-        if object_id:
-            return next(iter(_about(call, object_id, wanted)), None)
-        return oldest_of(call.world.store[EVENTS], wanted)
-
-    found = await wait_until(call, find, timeout)
+    waker = Waker(call.world_id)
+    call.runtime.watch(waker)
+    try:
+        found = await wait_until(call, _EventFilter(call).oldest, waker.woken, timeout)
+    finally:
+        call.runtime.unwatch(waker)
     if found is None:
         raise ControlError(408, "timeout", f"No such event within {timeout:g} s.")
     return Raw(found.raw)
 
 
 def wait_seconds(call: ControlCall) -> float:
-    """The query parameter `timeout`: real seconds."""
-    text = call.query.get("timeout")
-    if not text:
+    """Return the query parameter `timeout`, in real seconds. 400 if it is not a number of seconds."""
+    text = call.given("timeout")
+    if text is None:
         return DEFAULT_WAIT_SECONDS
     if not (_SECONDS.fullmatch(text) and float(text) <= LONGEST_WAIT_SECONDS):
-        raise wrong("timeout", f"it is a number of seconds from 0 to {LONGEST_WAIT_SECONDS:g}")
+        raise wrong("timeout", f"it must be a number of seconds from 0 to {LONGEST_WAIT_SECONDS:g}")
     return float(text)
 
 
 class Waker(Watcher):
-    """Wakes the calls that wait whenever something may have happened in a world."""
+    """Sets `woken` after every change in a world."""
 
     def __init__(self, world_id: str) -> None:
         self._world_id = world_id
@@ -256,55 +274,54 @@ class Waker(Watcher):
             self.woken.set()
 
 
-async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds: float) -> Any:
-    """Wait, without polling, until `find` returns something else than None; None when the time is over.
+async def wait_until(
+    call: ControlCall, find: Callable[[], Found | None], changed: asyncio.Event, timeout_seconds: float
+) -> Found | None:
+    """Call `find` after each `changed` until it finds something. Return that, or None after the timeout.
 
-    ClientDisconnect when the client leaves first.
+    ClientDisconnect if the client leaves first.
     """
-    waker = Waker(call.world_id)
 
-    async def wait() -> Any:
+    async def wait() -> Found:
         while (found := find()) is None:
-            waker.woken.clear()
-            await waker.woken.wait()
+            changed.clear()
+            await changed.wait()
         return found
 
     if (found := find()) is not None:
-        return found  # whatever time there is to wait
-    call.runtime.watch(waker)
+        return found  # even with a timeout of 0
     try:
         return await call.while_here(wait(), timeout_seconds)
     except TimeoutError:
         return find()
-    finally:
-        call.runtime.unwatch(waker)
 
 
 def event_of(call: ControlCall) -> Event:
-    """The event of the path; 404 for an id that there is not."""
+    """Return the event of the path. 404 if it does not exist."""
     event = call.world.journal.event(call.path["id"])
     if event is None:
-        raise ControlError(404, "not_found", f"There is no event with the id {call.path['id']!r}.")
+        raise not_found("event", call.path["id"])
     return event
 
 
-@operation("GET /events/{id}", "One event's envelope")
+@operation("GET /events/{id}", "Get an event")
 async def get_event(call: ControlCall) -> Raw[Envelope]:
-    """The envelope of an event, byte for byte as it is sent; 404 for an id that there is not."""
+    """Return the envelope of an event, exactly as webhooks deliver it. 404 for an unknown id."""
     return Raw(event_of(call).raw)
 
 
-@operation("GET /emails", "E-mails the service would have sent", query=LIMIT)
+@operation("GET /emails", "List the e-mails of the service", query=LIMIT)
 async def list_emails(call: ControlCall) -> EmailList:
-    """Every e-mail that the service would have sent; none is ever sent."""
-    found: EmailList = {"data": newest(emails(call.world), call.limit())}
-    dropped = rows_dropped(call.world, EMAILS)
-    return {**found, "dropped": dropped, "truncated": True} if dropped else found
+    """List the e-mails that the real service would have sent. The simulator never sends any."""
+    return {"data": call.newest(emails(call.world)), **describe_dropped(rows_dropped(call.world, EMAILS))}
 
 
-@operation("POST /settle", "Wait until no webhook attempt is in flight", query=WAIT)
+@operation("POST /settle", "Wait for pending deliveries", query=WAIT)
 async def settle(call: ControlCall) -> DeliveryCount:
-    """Wait until no webhook attempt of the world is in flight; how many were finished meanwhile."""
+    """Wait until no webhook attempt of the world is in flight.
+
+    Use it before you assert what your receiver got. Retries that are planned for later do not count as in flight.
+    """
     world = call.world
     call.runtime.changed(world)
     return {"deliveries": await call.settle(world)}
