@@ -282,7 +282,7 @@ def test_a_team_prunes_its_own_worlds_alone(teams: dict[str, Bearer], b: Bearer)
 def test_metrics_take_a_token_for_all_worlds(teams: dict[str, Bearer]) -> None:
     refused = teams["team-a"].control("GET", "/metrics")
     assert refused.refusal == (403, "forbidden", None)
-    assert refused.body["error"]["message"].startswith("Metrics tell of all worlds of the server. The token 'team-a'")
+    assert refused.body["error"]["message"].startswith("Metrics cover all worlds of the server. The token 'team-a'")
     assert teams["admin"].control("GET", "/metrics").status == 200
 
 

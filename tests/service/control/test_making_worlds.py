@@ -273,7 +273,7 @@ def test_a_world_that_holds_the_keys_elsewhere_is_named(world: Remote) -> None:
     wanted = {"id": world.world["id"], "seed": 1, "replace": True}
     answer = world.call("POST", f"{world.origin}/_simulator/worlds", json=wanted)
     assert answer.refusal == (409, "already_exists", "id")
-    assert f"The world {other.world['id']} holds the keys" in answer.body["error"]["message"]
+    assert f"The world {other.world['id']} has the keys" in answer.body["error"]["message"]
 
 
 def test_a_server_whose_scenario_can_set_up_no_such_world_says_where(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_it_is_not_ready_while_its_store_keeps_nothing(server: tuple[Remote, App
     finally:
         application.runtime.keeper = None
     assert refused.refusal == (503, "not_ready", None)
-    assert refused.body["error"]["message"] == "The store cannot keep what calls do: the disk is full."
+    assert refused.body["error"]["message"] == "The store cannot save changes: the disk is full."
     assert told == 0
 
 
