@@ -215,7 +215,7 @@ async def get_resource(call: ControlCall) -> ResourceStory:
     record = find_any(world, call.path["id"])
     if record is None:
         raise no_resource(world, call.path["id"])
-    return inspect(world, record, call.simulator.actions, call.lookups, call.simulator.engine.file)
+    return inspect(call, record)
 
 
 class StateEntry(TypedDict):

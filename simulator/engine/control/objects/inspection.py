@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import call_of
-from simulator.engine.control.history.lookups import Lookups, references_of
+from simulator.engine.control.history.lookups import references_of
 from simulator.engine.control.objects import explaining
 from simulator.engine.control.objects import inspection_shapes as shapes
-from simulator.engine.control.objects.explaining import Files
 from simulator.engine.control.objects.inspection_shapes import (
     HistoryStep,
     LedgerEntry,
@@ -18,12 +18,12 @@ from simulator.engine.control.objects.inspection_shapes import (
     RelatedResource,
     ResourceOrigin,
     ResourceStory,
+    StoryEvent,
     StoryTimer,
 )
 from simulator.engine.records import traces
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import find, is_deleted, kind_of, render
-from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
 from simulator.engine.scenario.play.holding import Held, held_steps
@@ -49,9 +49,9 @@ def find_any(world: World, identifier: str) -> Any | None:
     return found
 
 
-def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups, files: Files) -> ResourceStory:
-    """Return everything that is known about a record."""
-    shown = _Inspection(world, record, actions, lookups, files)
+def inspect(call: ControlCall, record: Record) -> ResourceStory:
+    """Return everything that is known about a record of the world of a call."""
+    world, shown = call.world, _Inspection(call, record)
     resource, history = render(world, record), [shown.step(step) for step in world.journal.history(record.id)]
     timers = [
         *(show_timer(world, timer) for timer in timers_about(world, record.id)),
@@ -69,21 +69,12 @@ def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups
         "history": history,
         "allowed": shown.allowed,
         "refused": list(shown.refused()),
-        "events": [
-            {
-                "id": event.id,
-                "type": event.type,
-                "at": format_timestamp(event.at_ms),
-                "cause": shown.cause(event.cause),
-                **shown.trace(event),
-            }
-            for event in shown.events
-        ],
+        "events": [shown.event(event) for event in shown.events],
         "deliveries": [
             webhooks.render_recorded_delivery(world, row)
             for row in deliveries_about(world, record.environment, [event.id for event in shown.events])
         ],
-        "ledger_entries": [show_entry(entry) for entry in lookups.entries(world, record.id)],
+        "ledger_entries": [show_entry(entry) for entry in call.lookups.entries(world, record.id)],
         "timers": timers,
         "related": list(shown.related()),
     }
@@ -92,18 +83,24 @@ def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups
 class _Inspection:
     """Renders the parts of one response."""
 
-    def __init__(self, world: World, record: Record, actions: ActionTable, lookups: Lookups, files: Files) -> None:
-        self._world = world
+    def __init__(self, call: ControlCall, record: Record) -> None:
+        self._call = call
+        self._world = call.world
         self._record = record
-        self._actions = actions
-        self._lookups = lookups
-        self._files = files
-        self.events = lookups.events(world, record.id)
-        self.allowed = actions.allowed(world, record)
+        self._lookups = call.lookups
+        self.events = call.lookups.events(call.world, record.id)
+        self.allowed = call.simulator.actions.allowed(call.world, record)
 
-    def trace(self, event: Event) -> shapes.Traced:
+    def event(self, event: Event) -> StoryEvent:
         trace = traces.trace_of(self._world, event)
-        return {"traceparent": trace} if trace else {}
+        traced: shapes.Traced = {"traceparent": trace} if trace else {}
+        return {
+            "id": event.id,
+            "type": event.type,
+            "at": format_timestamp(event.at_ms),
+            "cause": self.cause(event.cause),
+            **traced,
+        }
 
     def origin(self) -> ResourceOrigin:
         world, record = self._world, self._record
@@ -132,25 +129,22 @@ class _Inspection:
             if row is not None:
                 shown["request"] = {"id": row.id, "method": row.method, "path": row.path, "status": row.status}
         elif cause.kind == "rule":
-            condition = explaining.condition_in(self._world, self._files, cause.name, cause.reference)
+            condition = explaining.condition_in(
+                self._world, self._call.simulator.engine.file, cause.name, cause.reference
+            )
             if condition:
                 shown["condition"] = condition
         elif cause.kind == "action":
-            call = call_of(self._world, cause.reference)
-            if call is not None:
-                shown["control"] = {
-                    "id": call["id"],
-                    "method": call["method"],
-                    "path": call["path"],
-                    "body": call["body"],
-                }
+            by = call_of(self._world, cause.reference)
+            if by is not None:
+                shown["control"] = {"id": by["id"], "method": by["method"], "path": by["path"], "body": by["body"]}
         return shown
 
     def refused(self) -> Iterator[RefusedAction]:
         """Yield the actions on this kind that are not legal now."""
         record = self._record
         machine = kind_of(self._world, record).machine
-        for name, rows in self._actions.rows.items():
+        for name, rows in self._call.simulator.actions.rows.items():
             row = next((row for row in rows if record.kind in row.kinds), None)
             if name in self.allowed or row is None:
                 continue
