@@ -25,7 +25,7 @@ class Access:
     """The number of worlds it may have at a time; None for any number."""
 
     @property
-    def is_of_all(self) -> bool:
+    def reaches_all(self) -> bool:
         """Whether it reaches every world, and data about the whole server."""
         return not self.prefix
 
@@ -35,7 +35,7 @@ class Access:
 
     def require_all(self, what: str) -> None:
         """403 unless it reaches all worlds; `what` is a sentence that says why all are needed."""
-        if not self.is_of_all:
+        if not self.reaches_all:
             raise ControlError(403, "forbidden", f"{what} {self._reach}")
 
     def require_new(self, world_id: str) -> None:
@@ -58,7 +58,7 @@ class Access:
 
     def no_world(self, world_id: str) -> ControlError:
         """Return 404 for a world that does not exist or that the token does not reach, alike for both."""
-        reach = "" if self.is_of_all else f" {self._reach}"
+        reach = "" if self.reaches_all else f" {self._reach}"
         return ControlError(404, "not_found", f"There is no world {world_id!r}.{reach}")
 
     @property
@@ -79,7 +79,7 @@ class Tokens:
 
     def __init__(self, rows: Iterable[tuple[bytes, Access]]) -> None:
         self._rows = tuple(rows)
-        self.are_scoped = any(not access.is_of_all for _, access in self._rows)
+        self.are_scoped = any(not access.reaches_all for _, access in self._rows)
 
     def access_of(self, token: str) -> Access | None:
         """Return the access of a token, or None if it is unknown, in constant time."""

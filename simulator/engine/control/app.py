@@ -182,7 +182,7 @@ class ControlInterface:
             rows=self._rows,
             gone=gone,
             access=admission.access,
-            are_apart=self._tokens is not None and self._tokens.are_scoped,
+            has_scoped_tokens=self._tokens is not None and self._tokens.are_scoped,
             shows_keys=admission.row.shows_keys,
             connection_opened_at=offered.get(OPENED_AT, inf),
             cut=offered.get(CUT, _no_cut),

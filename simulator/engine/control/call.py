@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.access import EVERYBODY, Access
 from simulator.engine.control.history.lookups import Lookups
-from simulator.engine.control.refusals import clock_busy, invalid_state, unanswered, wrong
+from simulator.engine.control.refusals import clock_busy, invalid_parameter, invalid_state, unanswered
 from simulator.engine.control.shapes import StoppedScenarios, show_receipt
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.play.stops import stopped_since
@@ -89,12 +89,12 @@ class ControlCall:
     """The newest entry of the world's logbook when the call came."""
     access: Access = EVERYBODY
     """The worlds that the token of the call reaches."""
-    are_apart: bool = False
+    has_scoped_tokens: bool = False
     """Whether tokens of this server reach different worlds."""
     below: str = ""
     """`/_worlds/ID` if the call came through such a path."""
 
-    async def while_here(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
+    async def while_connected(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
         """Await `waiting`. TimeoutError after `seconds`, ClientDisconnect if the client leaves first."""
         if seconds <= 0:
             waiting.close()
@@ -164,7 +164,7 @@ class ControlCall:
         """400 for an unknown environment in the header, even if the call does not depend on it."""
         known = self.simulator.wiring.environments
         if self.environment not in known:
-            raise wrong("X-Simulator-Environment", f"it must be {' or '.join(known)}")
+            raise invalid_parameter("X-Simulator-Environment", f"it must be {' or '.join(known)}")
 
     def require_idle(self, world: World) -> None:
         """409 clock_busy while the clock of a world is being advanced."""
@@ -233,7 +233,7 @@ class ControlCall:
         """
         given = self.query.get("wait") or "false"
         if given not in ("true", "false"):
-            raise wrong("wait", "it must be true or false")
+            raise invalid_parameter("wait", "it must be true or false")
         if given == "true":
             return None
         rest = (REST_SECONDS, MOST_REST_SECONDS) if at_rest else (inf, inf)
@@ -247,14 +247,14 @@ class ControlCall:
         """Return a query parameter that is one of `choices`, or None if it is absent. 400 for another value."""
         value = self.given(name)
         if value is not None and value not in choices:
-            raise wrong(name, f"it must be one of {', '.join(choices)}")
+            raise invalid_parameter(name, f"it must be one of {', '.join(choices)}")
         return value
 
     def whole(self, name: str) -> int | None:
         """Return a query parameter that is an integer from 0, or None if it is absent. 400 for another value."""
         value = self.given(name)
         if value is not None and not is_whole(value):
-            raise wrong(name, "it must be an integer from 0")
+            raise invalid_parameter(name, "it must be an integer from 0")
         return None if value is None else int(value)
 
     def limit(self) -> int | None:

@@ -7,7 +7,7 @@ from typing import Annotated
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, Query, Raw, any_text, calls_under, one_of
 from simulator.engine.control.pages import HTML, apart, page_rows
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.control.shapes import describe_dropped
 from simulator.engine.insight import page
 from simulator.engine.insight.advice import findings, findings_with_world
@@ -64,7 +64,7 @@ async def _worlds(call: ControlCall) -> list[World]:
         await call.wake(name)
         found = [world for world in [call.find_world(name)] if world is not None]
     if not found:
-        raise wrong("world", f"there is no world {name!r}; for all worlds, use {EVERY_WORLD}")
+        raise invalid_parameter("world", f"there is no world {name!r}; for all worlds, use {EVERY_WORLD}")
     for world in found:
         await runtime.driver.bring_up_to_date(world)
     return found

@@ -23,7 +23,7 @@ from typing import (
 from starlette.responses import Response
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.server.running.chunks import Content
 from simulator.engine.text.enums import ENVIRONMENT, EVENT, explained, listed
@@ -35,7 +35,7 @@ from simulator.kernel.world import World
 
 Shape = TypeVar("Shape")
 HandlerT = TypeVar("HandlerT", bound="Callable[..., Awaitable[ControlAnswer]]")
-Facts = ParamSpec("Facts")
+RowArguments = ParamSpec("RowArguments")
 
 
 @dataclass
@@ -187,10 +187,10 @@ class ControlOperation:
             refuse_unknown(self.body, raw)
 
 
-Made: TypeAlias = Callable[Concatenate[str, str, str, str, str, Handler, Facts], ControlOperation]
+RowFactory: TypeAlias = Callable[Concatenate[str, str, str, str, str, Handler, RowArguments], ControlOperation]
 
 
-class ControlDecorator(Generic[Facts]):
+class ControlDecorator(Generic[RowArguments]):
     r"""Declares the calls of one module, each at its handler. All of them have the same tag.
 
         operation = calls_under("Faults")
@@ -202,13 +202,13 @@ class ControlDecorator(Generic[Facts]):
     The name, description and response shape of the call come from the function.
     """
 
-    def __init__(self, tag: str, make: Made[Facts]) -> None:
+    def __init__(self, tag: str, make: RowFactory[RowArguments]) -> None:
         self._tag = tag
         self._make = make
         self.rows: list[ControlOperation] = []
 
     def __call__(
-        self, route: str, summary: str, *args: Facts.args, **facts: Facts.kwargs
+        self, route: str, summary: str, *args: RowArguments.args, **facts: RowArguments.kwargs
     ) -> Callable[[HandlerT], HandlerT]:
         """Declare the decorated function as the handler of `route`, such as `GET /clock`.
 
@@ -231,7 +231,7 @@ class ControlDecorator(Generic[Facts]):
         return [replace(row, body=body) if row.name == name else row for row in self.rows]
 
 
-def _decorators_of(make: Made[Facts]) -> Callable[[str], ControlDecorator[Facts]]:
+def _decorators_of(make: RowFactory[RowArguments]) -> Callable[[str], ControlDecorator[RowArguments]]:
     return lambda tag: ControlDecorator(tag, make)
 
 
@@ -243,5 +243,5 @@ def known_event(world: World, param: str, name: str) -> str:
     """Return `name`. 400 with `param` if there is no such event type."""
     events = vocabulary_of(world).events
     if name not in events:
-        raise wrong(param, f"there is no event type {name!r}{did_you_mean(name, events)}")
+        raise invalid_parameter(param, f"there is no event type {name!r}{did_you_mean(name, events)}")
     return name

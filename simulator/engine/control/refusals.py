@@ -42,11 +42,11 @@ def replaced() -> ControlError:
     return invalid_state("The world was replaced meanwhile.")
 
 
-def wrong(param: str, why: str) -> ControlError:
+def invalid_parameter(param: str, why: str) -> ControlError:
     """Return 400 invalid_parameter; `why` starts with a small letter and has no full stop."""
     return ControlError(400, "invalid_parameter", sentence(f"The parameter `{param}` is not valid: {why}"), param)
 
 
-def absent(param: str) -> ControlError:
+def missing_parameter(param: str) -> ControlError:
     """Return 400 missing_parameter."""
     return ControlError(400, "missing_parameter", f"The required parameter `{param}` is missing.", param)

@@ -34,7 +34,7 @@ operation = calls_under("Actions")
 
 
 @with_config(STRICT)
-class KeptCall(TypedDict):
+class JournalledCall(TypedDict):
     """A row of the journal."""
 
     id: Annotated[str, Field(pattern=r"^ctl_[0-9]{6,18}$")]
@@ -51,7 +51,7 @@ class KeptCall(TypedDict):
     answer: JsonObject | None
 
 
-def _check_call(key: str, row: KeptCall) -> None:
+def _check_call(key: str, row: JournalledCall) -> None:
     request_id, count = row["after"]
     if not isinstance(request_id, str) or type(count) is not int or count < 0:
         raise StateError("after", "it must be the id of a request and their number")
@@ -65,7 +65,7 @@ def _check_call(key: str, row: KeptCall) -> None:
 
 _NAMES = checker(list[str])
 
-CALLS = TableKey("control.calls", JsonText, check=_check_call, around=True, shape=KeptCall, journal=True)
+CALLS = TableKey("control.calls", JsonText, check=_check_call, around=True, shape=JournalledCall, journal=True)
 
 
 class ControlCallEntry(TypedDict):
@@ -126,7 +126,7 @@ class ControlJournal:
         """Add a successful call. Drop the oldest rows beyond the bounds of the journal."""
         number, masker = number_of(call.id), call.runtime.masker
         sent = call.raw.decode("utf-8", "replace") if isinstance(call.raw, bytes) else call.raw
-        row: KeptCall = {
+        row: JournalledCall = {
             "id": call.id,
             "at_ms": call.began_ms,
             "ended_ms": world.now_ms,
@@ -160,12 +160,12 @@ def number_of(call_id: str) -> int:
     return int(call_id.removeprefix("ctl_"))
 
 
-def calls_of(world: World) -> list[KeptCall]:
+def calls_of(world: World) -> list[JournalledCall]:
     """Return the rows of a world, in the order in which the calls ended."""
     return [_call(text) for text in world.store[CALLS].values()]
 
 
-def both_in_order(world: World) -> Iterator[JournalEntry | KeptCall]:
+def merged_journals(world: World) -> Iterator[JournalEntry | JournalledCall]:
     """Merge the journals of API requests and of control calls. A control call follows the last request before its end.
 
     Neither times nor ids give this order: a manual clock is paused while many calls come, and the two journals have
@@ -187,22 +187,22 @@ def both_in_order(world: World) -> Iterator[JournalEntry | KeptCall]:
     yield from waiting
 
 
-def id_of(row: JournalEntry | KeptCall) -> str:
+def id_of(row: JournalEntry | JournalledCall) -> str:
     """Return the id of a row of either journal."""
     return row.id if isinstance(row, JournalEntry) else row["id"]
 
 
-def began_ms(row: JournalEntry | KeptCall) -> int:
+def began_ms(row: JournalEntry | JournalledCall) -> int:
     """Return the simulated time at which a row of either journal began."""
     return row.at_ms if isinstance(row, JournalEntry) else row["at_ms"]
 
 
-def _call(text: JsonText) -> KeptCall:
-    row: KeptCall = object_of(text)  # type: ignore[assignment]  # `keep` or the check of documents ensures the shape
+def _call(text: JsonText) -> JournalledCall:
+    row: JournalledCall = object_of(text)  # type: ignore[assignment]  # `keep` or the check of documents ensures the shape
     return row
 
 
-def call_of(world: World, call_id: str) -> KeptCall | None:
+def call_of(world: World, call_id: str) -> JournalledCall | None:
     """Return the row of a control call, or None if the journal does not have it."""
     text = world.store[CALLS].get(call_id)
     return None if text is None else _call(text)
@@ -231,7 +231,7 @@ def calls_dropped(world: World) -> int:
     return rows_dropped(world, CALLS)
 
 
-def show_call(row: KeptCall) -> ControlCallEntry:
+def show_call(row: JournalledCall) -> ControlCallEntry:
     """Render a row for GET /controls."""
     return {
         "at": format_timestamp(row["at_ms"]),

@@ -24,7 +24,7 @@ from simulator.engine.control.operation import (
     event_name,
     known_event,
 )
-from simulator.engine.control.refusals import not_found, wrong
+from simulator.engine.control.refusals import invalid_parameter, not_found
 from simulator.engine.control.shapes import Envelope, EnvelopeList, Environment, describe_dropped, embedded
 from simulator.engine.records.conditions import Condition, having, newest_of, oldest_of
 from simulator.engine.records.dropped_rows import rows_dropped
@@ -193,7 +193,7 @@ class _EventFilter:
         environment = call.given("environment") or call.headers.get(ENVIRONMENT_HEADER)
         known = call.simulator.wiring.environments
         if environment is not None and environment not in known:
-            raise wrong("environment", f"it must be {' or '.join(known)}")
+            raise invalid_parameter("environment", f"it must be {' or '.join(known)}")
         event_type = call.given("type")
         if event_type:
             known_event(call.world, "type", event_type)
@@ -258,7 +258,7 @@ def wait_seconds(call: ControlCall) -> float:
     if text is None:
         return DEFAULT_WAIT_SECONDS
     if not (_SECONDS.fullmatch(text) and float(text) <= LONGEST_WAIT_SECONDS):
-        raise wrong("timeout", f"it must be a number of seconds from 0 to {LONGEST_WAIT_SECONDS:g}")
+        raise invalid_parameter("timeout", f"it must be a number of seconds from 0 to {LONGEST_WAIT_SECONDS:g}")
     return float(text)
 
 
@@ -291,7 +291,7 @@ async def wait_until(
     if (found := find()) is not None:
         return found  # even with a timeout of 0
     try:
-        return await call.while_here(wait(), timeout_seconds)
+        return await call.while_connected(wait(), timeout_seconds)
     except TimeoutError:
         return find()
 

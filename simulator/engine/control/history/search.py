@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import any_text, calls_under
-from simulator.engine.control.refusals import absent, wrong
+from simulator.engine.control.refusals import invalid_parameter, missing_parameter
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import find, ids_newest_first, render
 from simulator.engine.records.requests import requests_of
@@ -189,9 +189,9 @@ async def search(call: ControlCall) -> SearchAnswer:
     """
     given, limit = call.query.get("q", ""), call.limit()
     if not given.strip():
-        raise absent("q")
+        raise missing_parameter("q")
     if len(given) > MOST_CHARACTERS:
-        raise wrong("q", f"it has more than {MOST_CHARACTERS} characters")
+        raise invalid_parameter("q", f"it has more than {MOST_CHARACTERS} characters")
     world, query = call.world, _Query(given)
     hits: list[tuple[tuple[int, int, int], _Candidate]] = []
     looked_at, truncated = 0, False

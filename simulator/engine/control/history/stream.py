@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import any_text, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.control.time.clock import show_clock
 from simulator.engine.records.records import find_moved
 from simulator.engine.records.requests import JournalEntry, requests_of
@@ -253,5 +253,5 @@ def _last_id(call: ControlCall) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise wrong("Last-Event-ID", "it must be the id of a message of this stream")
+        raise invalid_parameter("Last-Event-ID", "it must be the id of a message of this stream")
     return int(text)

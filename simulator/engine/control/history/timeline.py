@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.journal import KeptCall, began_ms, both_in_order, calls_dropped, id_of
+from simulator.engine.control.history.journal import JournalledCall, began_ms, calls_dropped, id_of, merged_journals
 from simulator.engine.control.objects.inspection import show_cause
 from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.records.records import find_moved, kind_of
@@ -92,7 +92,7 @@ class _Collector:
     def __init__(self, world: World) -> None:
         self._world = world
         # A call that moves the clock begins before the requests that receivers make meanwhile, but ends after them.
-        self._calls = sorted(both_in_order(world), key=began_ms)
+        self._calls = sorted(merged_journals(world), key=began_ms)
         self._begun_ms = [began_ms(row) for row in self._calls]
         self._numbers: dict[str, int] = {}
         for number, row in enumerate(self._calls):
@@ -201,7 +201,7 @@ class _Emitted:
                     yield [(environment, type) for environment in self._environments for type in cell.events]
 
 
-def _show_call(row: JournalEntry | KeptCall) -> TimelineEntry:
+def _show_call(row: JournalEntry | JournalledCall) -> TimelineEntry:
     what, text = ("call", _request_text(row)) if isinstance(row, JournalEntry) else ("control", _control_text(row))
     return {"at": format_timestamp(began_ms(row)), "what": what, "id": id_of(row), "text": _short(text)}
 
@@ -221,7 +221,7 @@ def _request_text(row: JournalEntry) -> str:
     return " ".join([row.method, row.path, "→", str(row.status), *shown, *replayed])
 
 
-def _control_text(row: KeptCall) -> str:
+def _control_text(row: JournalledCall) -> str:
     """Return `payment_arrives txn_…` for an action, else the call and its body, such as `advance by 2d → …`."""
     body = dict(row["body"]) if isinstance(row["body"], dict) else {}
     made = (row["answer"] or {}).get("id")

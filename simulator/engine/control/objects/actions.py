@@ -15,7 +15,7 @@ from simulator.engine.control.objects.explaining import meanings
 from simulator.engine.control.objects.inspection import find_any, inspect
 from simulator.engine.control.objects.inspection_shapes import ResourceStory
 from simulator.engine.control.operation import LIMIT, any_text, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.control.shapes import AnyObject, Envelope, Environment, embedded
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.records import find, ids_newest_first, no_resource, render
@@ -137,7 +137,7 @@ async def perform(call: ControlCall) -> ActionAnswer:
     parameters = dict(call.raw)
     target = parameters.pop("target", None)
     if target is not None and not isinstance(target, str):
-        raise wrong("target", "it must be the id of a resource")
+        raise invalid_parameter("target", "it must be the id of a resource")
     name = call.path["action"]
     if name == "emit":
         await holdings.require_room(call.simulator, world, "quota_events", events=1, size=len(call.sent))
@@ -174,7 +174,9 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
     world, wanted, user = call.world, call.given("type"), call.given("user_id")
     known = list(dict.fromkeys(name for kind in world.wiring.kinds.values() if kind.listed for name in kind.types))
     if wanted and wanted not in known:
-        raise wrong("type", f"there are no resources of the type {wanted[:100]!r}{did_you_mean(wanted, known)}")
+        raise invalid_parameter(
+            "type", f"there are no resources of the type {wanted[:100]!r}{did_you_mean(wanted, known)}"
+        )
     account = identity_of(world).account(world).user_id
     some = (record for record in _newest_first(world, wanted) if user in (None, record.owner or account))
     shown = list(islice(some, call.limit()))[::-1]

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from simulator.engine import webhooks
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
-from simulator.engine.control.refusals import not_found, wrong
+from simulator.engine.control.refusals import invalid_parameter, not_found
 from simulator.engine.faults.in_force import FAULTS, FaultEntry, put_in_force
 from simulator.engine.faults.models import Deliver, InterfaceFault, WebhookFault, check_fault
 from simulator.engine.faults.presets import PRESETS, PresetFault, spelled_out
@@ -52,7 +52,7 @@ _CAUSE = Cause("action", "faults", "control")
 def require_in_time(world: World, deliver: Deliver) -> None:
     """400 for a delay past the end of simulated time."""
     if deliver.delay is not None and world.now_ms + parse_duration(deliver.delay) > LAST_MS:
-        raise wrong("deliver.delay", "it goes past the end of the year 9998, where simulated time ends")
+        raise invalid_parameter("deliver.delay", "it goes past the end of the year 9998, where simulated time ends")
 
 
 @operation(

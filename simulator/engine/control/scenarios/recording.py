@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.journal import KeptCall, began_ms, both_in_order, calls_dropped, id_of
+from simulator.engine.control.history.journal import JournalledCall, began_ms, calls_dropped, id_of, merged_journals
 from simulator.engine.control.objects.actions import resources_of_type
 from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs, any_text, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.bases import split_base
@@ -57,7 +57,9 @@ async def recording(call: ControlCall) -> Raw[str]:
     """
     name = call.given("name") or "recording"
     if not is_name(name):
-        raise wrong("name", "it must be a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
+        raise invalid_parameter(
+            "name", "it must be a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`"
+        )
     simulator, since = call.simulator, call.given("since") or ""
     # In a thread, from a copy of the state, because the journals may be long.
     rows = {path: row for path, row in call.rows.items() if isinstance(row, ControlOperation)}
@@ -70,7 +72,9 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
     collector = _Collector(simulator, world, state.blueprint, rows, since)
     text = record(collector.recording(name), _locator(world)).encode()
     if len(text) > FILE.size:
-        raise wrong("since", f"the recording is larger than a scenario may be ({FILE.size // 1024**2} MB); start later")
+        raise invalid_parameter(
+            "since", f"the recording is larger than a scenario may be ({FILE.size // 1024**2} MB); start later"
+        )
     return text if _can_be_uploaded(text) else text.replace(b"\n", f"\n{_TOO_LARGE}\n".encode(), 1)
 
 
@@ -107,7 +111,7 @@ class _Collector:
 
     def recording(self, name: str) -> Recording:
         world = self._world
-        rows = list(both_in_order(world))
+        rows = list(merged_journals(world))
         first, scenarios = self._begin(rows)
         calls, controls = requests_of(world).dropped, calls_dropped(world)
         if first == 0 and (calls or controls):
@@ -139,7 +143,7 @@ class _Collector:
             kinds=_kinds(world),
         )
 
-    def _begin(self, rows: list[JournalEntry | KeptCall]) -> tuple[int, list[str]]:
+    def _begin(self, rows: list[JournalEntry | JournalledCall]) -> tuple[int, list[str]]:
         """Return the index of the first row to record, and the scenarios active then. 400 for an unknown `since`."""
         scenarios = list(self._blueprint.scenarios)
         if not self._since:
@@ -154,7 +158,9 @@ class _Collector:
             if not isinstance(row, JournalEntry) and self._recorded_as(row) == "activation":
                 scenarios = _object(row)["names"]
         if from_ms is None:
-            raise wrong("since", "it must be a timestamp, or the id of a request or control call of this world")
+            raise invalid_parameter(
+                "since", "it must be a timestamp, or the id of a request or control call of this world"
+            )
         return len(rows), scenarios
 
     def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
@@ -216,7 +222,7 @@ class _Collector:
             return f"{row.method} {path} (403), because another key pair was used"
         return ""
 
-    def _control_call(self, row: KeptCall) -> Iterator[Done]:
+    def _control_call(self, row: JournalledCall) -> Iterator[Done]:
         self._polled.clear()
         body, ended_ms = _object(row), row["ended_ms"]
         match self._recorded_as(row):
@@ -255,7 +261,7 @@ class _Collector:
                     answer=row["answer"],
                 )
 
-    def _recorded_as(self, row: KeptCall) -> RecordedAs:
+    def _recorded_as(self, row: JournalledCall) -> RecordedAs:
         """Return how a call is repeated. A call that this version does not know is repeated as it was."""
         operation = self._rows.get(row["name"])
         return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
@@ -290,7 +296,7 @@ class _Collector:
         return states
 
 
-def _object(row: KeptCall) -> JsonObject:
+def _object(row: JournalledCall) -> JsonObject:
     """Return the body of a call, or {} if it is not an object."""
     return row["body"] if isinstance(row["body"], dict) else {}
 

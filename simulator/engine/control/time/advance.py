@@ -13,7 +13,7 @@ from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_held, show_timer
 from simulator.engine.control.objects.inspection_shapes import StoryTimer
 from simulator.engine.control.operation import LIMIT, WAIT, any_text, calls_under, known_event
-from simulator.engine.control.refusals import invalid_state, wrong
+from simulator.engine.control.refusals import invalid_parameter, invalid_state
 from simulator.engine.control.shapes import AdvanceReceipt, show_receipt
 from simulator.engine.control.time.clock import moment
 from simulator.engine.records.records import find, kind_of, no_resource
@@ -129,27 +129,27 @@ async def advance(call: ControlCall) -> AdvanceReceipt:
         message = "The body does not say how far to advance. Give exactly one of by, to, to_next_timer, until."
         raise ControlError(400, "missing_parameter", message, "by")
     if len(ways) > 1:
-        raise wrong(ways[1], "give exactly one of by, to, to_next_timer, until")
+        raise invalid_parameter(ways[1], "give exactly one of by, to, to_next_timer, until")
     way = ways[0]
     if way != "until" and raw.get("horizon") is not None:
-        raise wrong("horizon", "it can be used with until only")
+        raise invalid_parameter("horizon", "it can be used with until only")
     if way == "until":
         return await _advance_until(call, world)
     target: Target
     if way == "to_next_timer":
         if raw["to_next_timer"] is not True:
-            raise wrong("to_next_timer", "it must be true")
+            raise invalid_parameter("to_next_timer", "it must be true")
         target = partial(_next_due_ms, world)
     elif way == "to":
         if not isinstance(raw["to"], str):
-            raise wrong("to", "it must be an ISO 8601 timestamp")
+            raise invalid_parameter("to", "it must be an ISO 8601 timestamp")
         target = moment("to", raw["to"])
         if target < world.now_ms:
-            raise wrong("to", "the clock cannot go back")
+            raise invalid_parameter("to", "the clock cannot go back")
     else:
         target = world.now_ms + _span_ms("by", raw["by"])
         if target > LAST_MS:
-            raise wrong("by", "the clock ends with the year 9998")
+            raise invalid_parameter("by", "the clock ends with the year 9998")
     receipt = await call.advance(world, target)
     return {**show_receipt(receipt, reached=True), **call.stopped_scenarios(world)}
 
@@ -163,15 +163,15 @@ def _span_ms(param: str, value: Any) -> int:
     try:
         return parse_duration(value)
     except ValueError as error:
-        raise wrong(param, str(error)) from None
+        raise invalid_parameter(param, str(error)) from None
 
 
 async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
     goal, partly, horizon = (call.raw.get(name) for name in ("until", "partial", "horizon"))
     if not isinstance(goal, dict):
-        raise wrong("until", "it must be {event, object_id?} or {resource, status}")
+        raise invalid_parameter("until", "it must be {event, object_id?} or {resource, status}")
     if not isinstance(partly, bool | None):
-        raise wrong("partial", "it must be true or false")
+        raise invalid_parameter("partial", "it must be true or false")
     span_ms = DEFAULT_HORIZON_MS if horizon is None else _span_ms("horizon", horizon)
     if "resource" in goal or "status" in goal:
         reached, what = _until_status(world, _checked(StatusGoal, goal).until)
@@ -196,7 +196,7 @@ def _until_status(world: World, wanted: UntilStatus) -> tuple[Callable[[], bool]
         raise no_resource(world, wanted.resource)
     states = kind_of(world, record).machine.rows
     if wanted.status not in states:
-        raise wrong("until.status", f"it must be one of {', '.join(states)}")
+        raise invalid_parameter("until.status", f"it must be one of {', '.join(states)}")
 
     def reached() -> bool:
         present = find(world, wanted.resource)

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import WAIT, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.scenario.play.holding import held_steps
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.shapes import Count, Meanings, Number, OneOf, Timestamp
@@ -72,9 +72,9 @@ def moment(param: str, text: str) -> int:
     try:
         at_ms = parse_timestamp(text)
     except ValueError as error:
-        raise wrong(param, str(error)) from None
+        raise invalid_parameter(param, str(error)) from None
     if not 0 <= at_ms <= LAST_MS:
-        raise wrong(param, "it must be in the years 1970 to 9998")
+        raise invalid_parameter(param, "it must be in the years 1970 to 9998")
     return at_ms
 
 
@@ -98,7 +98,7 @@ async def put_clock(call: ControlCall) -> ClockState:
     world, body, driver = call.world, call.body, call.runtime.driver
     target = None if body.now is None else moment("now", body.now)
     if target is not None and target < world.now_ms:
-        raise wrong("now", "the clock cannot go back")
+        raise invalid_parameter("now", "the clock cannot go back")
     call.require_idle(world)
     if target is not None:
         await call.advance(world, target)

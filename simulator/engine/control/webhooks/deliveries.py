@@ -20,7 +20,7 @@ from simulator.engine.control.operation import (
     known_event,
     one_of,
 )
-from simulator.engine.control.refusals import invalid_state, not_found, wrong
+from simulator.engine.control.refusals import invalid_parameter, invalid_state, not_found
 from simulator.engine.control.scenarios.faults import require_in_time
 from simulator.engine.control.shapes import describe_dropped
 from simulator.engine.faults import models as faults
@@ -129,7 +129,9 @@ def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryP
     """Return the fault for the attempts. It is validated like a webhook fault."""
     for name in faults.OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
-            raise wrong(f"deliver.{name}", "it applies only to first attempts, and this event was sent before")
+            raise invalid_parameter(
+                f"deliver.{name}", "it applies only to first attempts, and this event was sent before"
+            )
     about = {"event": event.type} if event.type in call.simulator.vocabulary.events else {}
     asked = deliver.model_dump(exclude_unset=True, exclude_none=True)
     faults.check_fault({"webhook": about, "deliver": asked}, call.simulator.vocabulary)

@@ -23,7 +23,7 @@ from simulator.engine.control.access import NOBODY
 from simulator.engine.control.call import WORLD_HEADER, ControlCall
 from simulator.engine.control.history.queries import wait_seconds, wait_until
 from simulator.engine.control.operation import LIMIT, SECONDS, WHOLE, Raw, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.http.messages import WITHOUT_BODY
 from simulator.engine.server.runtime import Watcher
@@ -184,12 +184,12 @@ class Inboxes(Watcher):
 
     def _inbox_of(self, call: ControlCall, sender: World | None = None) -> Inbox:
         """Return the inbox of a call or of the world that sent a delivery. 404 if the world does not exist."""
-        if sender is None and (call.are_apart or WORLD_HEADER in call.headers):
+        if sender is None and (call.has_scoped_tokens or WORLD_HEADER in call.headers):
             _ = call.world
         call.runtime.watch(self)
         self._delete_unused()
         world_id = call.world_id if sender is None else sender.id
-        return self._inboxes.setdefault((world_id if call.are_apart else "", call.path["name"]), Inbox())
+        return self._inboxes.setdefault((world_id if call.has_scoped_tokens else "", call.path["name"]), Inbox())
 
     def _delete_unused(self) -> None:
         self._inboxes = {key: inbox for key, inbox in self._inboxes.items() if inbox.is_used}
@@ -223,10 +223,10 @@ class Inboxes(Watcher):
             raise ControlError(403, "forbidden", "An inbox accepts webhooks, but nothing from pages of other origins.")
         header = call.simulator.provider.signing.signature.signature_header.lower()
         was_sent, sender = call.runtime.courier.sender_of(call.headers.get(header, ""))
-        if not was_sent and call.are_apart and call.access is NOBODY:
+        if not was_sent and call.has_scoped_tokens and call.access is NOBODY:
             why = "This inbox accepts deliveries of its worlds. For other requests, send a control token."
             raise ControlError(401, "unauthorized", why)
-        inbox = self._inbox_of(call, sender if call.are_apart else None)
+        inbox = self._inbox_of(call, sender if call.has_scoped_tokens else None)
         status = inbox.next_status()
         living = sender.id if sender is not None and call.simulator.lives(sender) else None
         world_id = living if was_sent else call.world_id
@@ -276,7 +276,7 @@ class Inboxes(Watcher):
         """List the inboxes, each with its URL and the number of messages of the world."""
         world = call.world
         self._delete_unused()
-        own = {name for world_id, name in self._inboxes if not call.are_apart or world_id == world.id}
+        own = {name for world_id, name in self._inboxes if not call.has_scoped_tokens or world_id == world.id}
         urls = [
             row.url for environment in world.environments for row in world.store[ENDPOINTS.of(environment)].values()
         ]
@@ -284,7 +284,7 @@ class Inboxes(Watcher):
         return {"data": call.newest([self._show(call, name) for name in sorted(own)])}
 
     def _show(self, call: ControlCall, name: str) -> InboxEntry:
-        inbox = self._inboxes.get((call.world_id if call.are_apart else "", name)) or Inbox()
+        inbox = self._inboxes.get((call.world_id if call.has_scoped_tokens else "", name)) or Inbox()
         messages = inbox.of(call.world_id)
         return {
             "name": name,
@@ -318,7 +318,7 @@ class Inboxes(Watcher):
         limit, count = call.limit(), call.whole("count")
         wanted = 1 if count is None else count
         if wanted > MESSAGES_KEPT:
-            raise wrong("count", f"an inbox stores at most {MESSAGES_KEPT} messages")
+            raise invalid_parameter("count", f"an inbox stores at most {MESSAGES_KEPT} messages")
         inbox, world_id = self._inbox_of(call), call.headers.get(WORLD_HEADER)
 
         def find() -> list[InboxMessage] | None:

@@ -13,7 +13,7 @@ from typing import Any
 from typing_extensions import is_typeddict
 
 from simulator.engine.control.history.journal import CALLS
-from simulator.engine.control.worlds.trial import try_out
+from simulator.engine.control.worlds.trial import check_consistency
 from simulator.engine.insight.tally import COVERAGE
 from simulator.engine.records.codec import Codec, StateError, checker, classes_in, texts_of
 from simulator.engine.records.dropped_rows import DroppedRows
@@ -114,7 +114,7 @@ def read_document(simulator: Simulator, raw: bytes) -> WorldState:
             raise ControlError(400, "invalid_request", "The body must be a JSON object.")
         parsed = {name: value if name in _LONG else _whole(value) for name, value in document.items()}
         state = _read(parsed, contents_of(simulator.tables, simulator.wiring.environments))
-        try_out(simulator, state)
+        check_consistency(simulator, state)
     except StateError as error:
         message = f"The document is not the state of a world: {error}."
         raise ControlError(400, "invalid_parameter", message, error.path or None) from None

@@ -213,7 +213,7 @@ async def put_state(call: ControlCall) -> WorldObject:
     if call.find_world(call.world_id) is not world:
         raise replaced()
     keys_of = call.simulator.draw_keys_of(call.world_id) if world is None else world.keys_of
-    return _replace_world(call, call.world_id, state, keys_of=None if call.access.is_of_all else keys_of)
+    return _replace_world(call, call.world_id, state, keys_of=None if call.access.reaches_all else keys_of)
 
 
 def _replace_world(call: ControlCall, world_id: str, state: WorldState, keys_of: str | None = None) -> WorldObject:

@@ -38,7 +38,7 @@ MAX_FIRED = 2_000
 """How many timers are fired to test a document: its own, and those that they plan."""
 
 
-def try_out(simulator: Simulator, state: WorldState) -> None:
+def check_consistency(simulator: Simulator, state: WorldState) -> None:
     """Render everything in a copy of the state and fire its timers. StateError if any of that fails."""
     if "settings" not in state.tables.get(SETTINGS.name, {}):
         raise StateError("tables.settings", "the settings of the world are missing")

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
-from simulator.engine.control.refusals import absent, wrong
+from simulator.engine.control.refusals import invalid_parameter, missing_parameter
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.requests import requests_of
 from simulator.engine.server.keeping import Use
@@ -105,11 +105,11 @@ async def prune_worlds(call: ControlCall) -> PruneAnswer:
     """
     idle, only = call.body.idle, call.body.world
     if idle is None:
-        raise absent("idle")
+        raise missing_parameter("idle")
     try:
         unused_since_ms = wall_clock_ms() - parse_duration(idle)
     except ValueError as error:
-        raise wrong("idle", str(error)) from None
+        raise invalid_parameter("idle", str(error)) from None
     ended = [
         world_id
         for world_id, use in (await _uses(call)).items()

@@ -11,7 +11,7 @@ from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema, c
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
-from simulator.engine.control.refusals import invalid_state, not_found, wrong
+from simulator.engine.control.refusals import invalid_parameter, invalid_state, not_found
 from simulator.engine.control.time.clock import ClockBody, moment, rate_of
 from simulator.engine.control.worlds.set_aside import delete_unreadable, unreadable_worlds
 from simulator.engine.control.worlds.world_object import WorldList, WorldObject, show_world
@@ -125,7 +125,7 @@ async def _require_room(call: ControlCall, world_id: str) -> None:
 
 def _keys_of(call: ControlCall, world_id: str) -> str:
     """Return what the keys are derived from: "" for the id of the world, or a secret if tokens are for some worlds."""
-    return "" if call.access.is_of_all else call.simulator.draw_keys_of(world_id)
+    return "" if call.access.reaches_all else call.simulator.draw_keys_of(world_id)
 
 
 @contextmanager
@@ -185,7 +185,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
             ]
             continue
         if file.name in (other.name for other in files):
-            raise wrong("scenarios", f"two of its documents have the name {file.name!r}")
+            raise invalid_parameter("scenarios", f"two of its documents have the name {file.name!r}")
         names.append(file.name)
         files.append(file)
     if errors:
@@ -205,7 +205,7 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
     clock = body.clock or ClockBody()
     target = None if clock.now is None else moment("clock.now", clock.now)
     if target is not None and target < snapshot.state.now_ms:
-        raise wrong("clock.now", "the clock cannot go back")
+        raise invalid_parameter("clock.now", "the clock cannot go back")
 
     def prepare(world: World) -> None:
         if chosen is not None:
