@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from simulator.engine.control import health, insight
-from simulator.engine.control.history import calls, journal, queries, search, stream, timeline
+from simulator.engine.control.history import events, journal, requests, search, stream, timeline
 from simulator.engine.control.objects import actions, ledger, reach
 from simulator.engine.control.operation import ControlOperation
 from simulator.engine.control.scenarios import faults, recording, scenarios
@@ -17,7 +17,7 @@ from simulator.engine.worlds.alternatives import Alternatives
 from simulator.engine.worlds.setting_model import model_of
 
 _MODULES = (
-    set_aside, snapshots, clock, advance, actions, reach, journal, recording, scenarios, faults, queries, calls,
+    set_aside, snapshots, clock, advance, actions, reach, journal, recording, scenarios, faults, requests, events,
     deliveries, search, ledger, timeline, insight,
 )  # fmt: skip
 """Modules whose handlers are functions and whose calls do not depend on the service."""

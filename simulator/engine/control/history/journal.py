@@ -102,25 +102,21 @@ class ControlJournal:
     """Numbers the control calls of a server and saves them."""
 
     def __init__(self) -> None:
-        self._reserved: dict[str, set[int]] = {}
+        self._reserved: set[tuple[str, int]] = set()
         self._sizes: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 
     def begin(self, world: World | None, operation: ControlOperation) -> str:
         """Reserve an id for a call, to be released by `end`. Return "" if the call is not journalled."""
         if world is None or operation.recorded_as is None:
             return ""
-        reserved = self._reserved.setdefault(world.id, set())
-        last = world.last_sequence(CALLS.name)
-        number = max(last, *reserved, 0) + 1
-        reserved.add(number)
+        reserved = (number for world_id, number in self._reserved if world_id == world.id)
+        number = max(world.last_sequence(CALLS.name), *reserved, 0) + 1
+        self._reserved.add((world.id, number))
         return f"ctl_{number:06d}"
 
     def end(self, world: World, call_id: str) -> None:
         """Release the id of a call."""
-        reserved = self._reserved[world.id]
-        reserved.discard(number_of(call_id))
-        if not reserved:
-            del self._reserved[world.id]
+        self._reserved.discard((world.id, number_of(call_id)))
 
     def keep(self, world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
         """Add a successful call. Drop the oldest rows beyond the bounds of the journal."""

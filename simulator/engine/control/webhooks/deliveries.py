@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.queries import DeliveryCount, event_of
+from simulator.engine.control.history.events import DeliveryCount, event_of
 from simulator.engine.control.operation import (
     LIMIT,
     WAIT,

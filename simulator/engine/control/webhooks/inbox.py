@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from simulator.engine.clients.address import CONTROL_BASE, WORLD_BASE, inbox_path
 from simulator.engine.control.access import NOBODY
 from simulator.engine.control.call import WORLD_HEADER, ControlCall
-from simulator.engine.control.history.queries import wait_seconds, wait_until
+from simulator.engine.control.history.events import wait_seconds, wait_until
 from simulator.engine.control.operation import LIMIT, SECONDS, WHOLE, Raw, calls_under
 from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.rows.error import ControlError

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from simulator.engine.control.history.journal import calls_of, show_call
-from simulator.engine.control.history.queries import show_entry
+from simulator.engine.control.history.requests import show_entry
 from simulator.engine.faults.in_force import FAULTS, check_event
 from simulator.engine.insight.advice import findings
 from simulator.engine.insight.coverage import count_world

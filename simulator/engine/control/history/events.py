@@ -1,12 +1,11 @@
-"""Requests, events and e-mails of a world, and calls that wait for one."""
+"""Events and e-mails of a world, and calls that wait for events or deliveries."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
-from fnmatch import fnmatchcase
-from typing import Any, Literal, NotRequired, TypeVar
+from collections.abc import Callable
+from typing import Literal, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -15,7 +14,6 @@ from simulator.engine.control.operation import (
     LIMIT,
     SECONDS,
     WAIT,
-    WHOLE,
     Query,
     Raw,
     any_text,
@@ -25,18 +23,14 @@ from simulator.engine.control.operation import (
     known_event,
 )
 from simulator.engine.control.refusals import invalid_parameter, not_found
-from simulator.engine.control.shapes import Envelope, EnvelopeList, Environment, describe_dropped, embedded
+from simulator.engine.control.shapes import Envelope, EnvelopeList, describe_dropped
 from simulator.engine.records.conditions import Condition, having, newest_of, oldest_of
 from simulator.engine.records.dropped_rows import rows_dropped
-from simulator.engine.records.requests import JournalEntry, requests_of
-from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.running.chunks import first_of, json_list
+from simulator.engine.server.running.chunks import json_list
 from simulator.engine.server.runtime import Watcher
-from simulator.engine.text.json import dumps, loads
-from simulator.engine.text.shapes import Count, Timestamp
+from simulator.engine.text.shapes import Count
 from simulator.engine.webhooks import EMAILS, EmailEntry, emails
-from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import EVENTS, Event, newest
 from simulator.kernel.world import World
 
@@ -50,61 +44,9 @@ _EVENTS: Query = {
     "environment": environment_name("Only events of this environment."),
 }
 
-_REQUESTS: Query = {
-    "method": any_text("Only requests with this method."),
-    "path": any_text("Only requests whose path matches this glob, either in full or below the base path."),
-    "status": {**WHOLE, "description": "Only requests with this response status."},
-    "text": any_text("Only requests with this string in their path, body or response. Case is ignored."),
-    **LIMIT,
-}
-
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
 DEFAULT_WAIT_SECONDS = 30.0
-
-
-class JournalEntryShape(TypedDict):
-    id: str
-    """The request id, as in the response header."""
-    at: Timestamp
-    """The simulated time of the request."""
-    environment: Environment
-    """The environment of the request."""
-    public_key: str | None
-    """The key pair that the token belongs to; null without a valid token."""
-    operation: str | None
-    """The operation; null for an unknown path."""
-    method: str
-    """The HTTP method."""
-    path: str
-    """The full path."""
-    query: str
-    """The query string."""
-    headers: dict[str, str]
-    """The headers, with secrets masked."""
-    body: Any
-    """The body, with secrets masked."""
-    status: Count
-    """The response status; 0 if a fault cut the connection."""
-    response: Any
-    """The response body, with secrets masked."""
-    duration_ms: float
-    """How long the response took, in milliseconds of real time."""
-    advice: list[str]
-    """The kinds of advice that this request gives rise to."""
-    unknown_fields: list[str]
-    """Fields and query parameters that the operation does not know."""
-    fault_id: str | None
-    """The fault that affected the request; null if there was none."""
-
-
-class JournalList(TypedDict):
-    data: list[JournalEntryShape]
-    """The requests, oldest first."""
-    dropped: Count
-    """The number of older requests that the journal has dropped."""
-    truncated: NotRequired[Literal[True]]
-    """Present if the journal has dropped older requests."""
 
 
 class DeliveryCount(TypedDict):
@@ -119,71 +61,6 @@ class EmailList(TypedDict):
     """The number of e-mails that could not be read and were dropped; left out if there are none."""
     truncated: NotRequired[Literal[True]]
     """Present if e-mails were dropped."""
-
-
-@operation("GET /requests", "List the API requests", query=_REQUESTS)
-async def requests(call: ControlCall) -> Raw[JournalList]:
-    """List your API requests and their responses, filtered by method, path, status or text. Secrets are masked.
-
-    Use it to see what your code sent. The journal has a bounded size: `dropped` counts the older requests it lost.
-    """
-    method, path, status = call.given("method"), call.given("path"), call.whole("status")
-    text = call.query.get("text", "").lower().encode()
-    environments = call.simulator.provider.environments
-    log = requests_of(call.world)
-    dropped, rows = log.dropped, list(reversed(log.entries))
-
-    def wanted(row: JournalEntry) -> bool:
-        return (
-            (method is None or row.method == method.upper())
-            and (path is None or _matches_path(environments, row.path.partition("?")[0], path))
-            and (status is None or row.status == status)
-            and (not text or any(text in part.lower() for part in (row.path.encode(), row.body, row.response)))
-        )
-
-    found = await first_of(rows, wanted, call.limit())
-    more = {"dropped": 0, **describe_dropped(dropped)}
-    return Raw(await json_list(reversed(found), lambda row: dumps(show_entry(row)), **more))
-
-
-def _matches_path(environments: Mapping[str, str], path: str, wanted: str) -> bool:
-    """Whether a path, or its part below the base path of the environment, matches a glob."""
-    if fnmatchcase(path, wanted):
-        return True
-    environment, below = split_base(environments, path)
-    return environment != "" and below != "" and fnmatchcase(below, wanted)
-
-
-def show_entry(row: JournalEntry) -> JournalEntryShape:
-    """Render a request. JSON bodies are shown as JSON, others as strings."""
-    return {
-        "id": row.id,
-        "at": format_timestamp(row.at_ms),
-        "environment": row.environment,
-        "public_key": row.public_key,
-        "operation": row.operation or None,
-        "method": row.method,
-        "path": row.path.partition("?")[0],
-        "query": row.path.partition("?")[2],
-        "headers": dict(row.headers),
-        "body": _show_body(row.body),
-        "status": row.status,
-        "response": _show_body(row.response),
-        "duration_ms": row.duration_ms,
-        "advice": ["unknown_field"] if row.unknown_fields else [],
-        "unknown_fields": list(row.unknown_fields),
-        "fault_id": row.fault or None,
-    }
-
-
-def _show_body(raw: bytes) -> Any:
-    if not raw:
-        return None
-    try:
-        loads(raw)
-    except ValueError:
-        return raw.decode("utf-8", "replace")
-    return embedded(raw)
 
 
 class _EventFilter:
