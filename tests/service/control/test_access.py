@@ -142,7 +142,7 @@ def asked(row: ControlOperation, team: Bearer, ids: dict[str, str], world: str, 
 
 @pytest.mark.parametrize("way", ["header", "base", "query"])
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_a_token_of_team_a_changes_nothing_and_learns_nothing_of_team_b(
+def test_token_of_one_team_cannot_read_or_change_another_team(
     row: ControlOperation, way: str, teams: dict[str, Bearer], b: Bearer, ids: dict[str, str]
 ) -> None:
     """About a world of team B every call is answered as about one that there is not, whatever it asks for."""
@@ -247,7 +247,7 @@ def test_every_world_has_inboxes_of_its_own(teams: dict[str, Bearer], b: Bearer)
     assert b.control("GET", "/inbox/hooks").body == before
 
 
-def test_an_inbox_below_the_base_of_a_world_is_that_worlds(teams: dict[str, Bearer]) -> None:
+def test_inbox_below_a_world_base_belongs_to_that_world(teams: dict[str, Bearer]) -> None:
     mine = teams["team-a"].another(id="team-a-base", replace=True)
     url = f"{mine.origin}/_worlds/team-a-base/_simulator/inbox/hooks"
     assert mine.api("POST", "/webhooks", {"url": url, "events": ["*"]}).status == 201
@@ -286,7 +286,7 @@ def test_metrics_take_a_token_for_all_worlds(teams: dict[str, Bearer]) -> None:
     assert teams["admin"].control("GET", "/metrics").status == 200
 
 
-def test_the_running_clock_of_another_team_stays_where_it_is(tmp_path: Path, http: httpx.Client) -> None:
+def test_call_does_not_advance_the_clock_of_another_team(tmp_path: Path, http: httpx.Client) -> None:
     """A call that may not know of a world does not fire the timers of that."""
     with running(replace(EMPTY, control_tokens=file_of(tmp_path))) as (origin, application):
         attacker, owner = (Bearer(origin, http, bearer=TOKENS[name]) for name in ("team-a", "team-b"))

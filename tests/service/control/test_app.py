@@ -29,7 +29,7 @@ def test_the_journal_of_control_calls_is_bounded_in_bytes(world: Remote) -> None
     assert kept["truncated"] is True
 
 
-def test_of_control_calls_so_many_are_kept_as_of_interface_calls(world: Remote) -> None:
+def test_control_journal_has_the_bound_of_the_request_journal(world: Remote) -> None:
     for number in range(6):
         world.act("create_key", label=f"till {number}")
     assert "truncated" not in world.control("GET", "/controls").body
@@ -56,6 +56,6 @@ def test_an_id_may_be_spelled_as_a_path_of_its_own(world: Remote) -> None:
 
 
 @pytest.mark.parametrize(("mode", "status"), [("no-cors", 403), ("cors", 403), ("navigate", 200)])
-def test_read_by_a_foreign_page_is_refused_but_a_link_is_not(world: Remote, mode: str, status: int) -> None:
+def test_foreign_page_cannot_read_but_can_link(world: Remote, mode: str, status: int) -> None:
     said = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode}
     assert world.control("GET", "/clock", headers=said).status == status

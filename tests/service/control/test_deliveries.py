@@ -14,7 +14,7 @@ def schedule(world: Remote) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     return found, [(row["at"][8:16], row["status"]) for row in found["schedule"]]
 
 
-def test_a_delivery_that_failed_shows_every_retry_to_come(world: Remote) -> None:
+def test_failed_delivery_shows_all_planned_retries(world: Remote) -> None:
     name = f"late-{world.world['id']}"
     assert world.control("POST", f"/inbox/{name}/subscribe").status == 201
     world.control("PUT", f"/inbox/{name}", {"respond": [500, 500, 200]})

@@ -165,7 +165,7 @@ def test_it_is_not_ready_while_its_store_keeps_nothing(server: tuple[Remote, App
     assert told == 0
 
 
-def test_nothing_of_the_library_is_loaded_before_somebody_asks() -> None:
+def test_prometheus_is_imported_at_the_first_metrics_call() -> None:
     program = (
         "import sys, asyncio\n"
         "from simulator import Config, create_app\n"

@@ -47,7 +47,7 @@ GREET = ControlOperation(
 )
 
 
-def test_a_row_alone_brings_a_call_into_the_contract() -> None:
+def test_row_alone_adds_a_call_to_the_contract() -> None:
     document = control.build(control_rows((GREET,)), Simulator().actions)
     shown = document["paths"]["/_simulator/greetings/{name}"]["post"]
     assert (shown["operationId"], shown["summary"], shown["tags"]) == ("greet", "Greet a world", ["Worlds"])
@@ -60,7 +60,7 @@ def test_a_row_alone_brings_a_call_into_the_contract() -> None:
     assert named == ["name", "tone", "World"]
 
 
-def test_a_row_alone_brings_a_call_into_the_server_and_into_its_journal() -> None:
+def test_row_alone_adds_a_call_to_server_and_journal() -> None:
     async def go() -> list[Any]:
         simulator = Simulator()
         simulator.create_world(Blueprint("default", 1))
