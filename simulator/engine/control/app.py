@@ -307,7 +307,7 @@ def _token(scope: Scope) -> str:
 
 
 def _no_cut() -> None:
-    """A host that cannot drop a connection: whoever should lose it reads the end of what is sent."""
+    """Do nothing, for hosts that cannot drop a connection. The client then reads a regular end of the response."""
 
 
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:

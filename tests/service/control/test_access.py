@@ -1,4 +1,4 @@
-"""Control tokens for some worlds: a team sees and touches its own worlds, and those of others are not there for it."""
+"""Control tokens for some worlds: a team reads and changes its own worlds only, and other worlds return 404."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS, *PAGE_ROWS))
 
 @dataclass
 class Bearer(Remote):
-    """A world seen by somebody with a control token."""
+    """A client that sends a control token."""
 
     bearer: str = ""
 
@@ -66,7 +66,7 @@ def teams(origin: str, http: httpx.Client) -> dict[str, Bearer]:
 
 @pytest.fixture(scope="module")
 def b(teams: dict[str, Bearer]) -> Bearer:
-    """A world of team B with something of every sort in it."""
+    """A world of team B with data of every kind."""
     made = teams["team-b"].another(id="team-b-1", seed=7, scenarios=["autopilot"])
     assert made.api("POST", "/quotes", QUOTE).status == 201
     url = f"{made.origin}/_simulator/inbox/hooks"
@@ -83,7 +83,7 @@ def b(teams: dict[str, Bearer]) -> Bearer:
 
 @pytest.fixture(scope="module")
 def ids(b: Bearer) -> dict[str, str]:
-    """What an attacker would like to name, by the variable of the path."""
+    """Ids in the world of team B, by path variable."""
     first = {
         path: b.control("GET", path).body["data"][0]["id"]
         for path in ("/resources", "/events", "/faults", "/snapshots")
@@ -122,13 +122,13 @@ QUERIES = {"events_wait": {"timeout": "0"}, "inbox_wait": {"timeout": "0"}, "wai
 
 
 def state_of(b: Bearer) -> Any:
-    """All that can be told of team B's world."""
+    """Everything that describes the world of team B."""
     inbox = b.control("GET", "/inbox/hooks").body
     return b.control("GET", "/worlds/team-b-1").body, b.control("GET", "/state").raw, inbox
 
 
 def asked(row: ControlOperation, team: Bearer, ids: dict[str, str], world: str, way: str) -> Answer:
-    """A call of this row about a world, as it is named by a header, below its base, or in the query."""
+    """Make the call of a row about a world named in the header, the base path or the query."""
     name = next(iter(row.path.partition("{")[2].partition("}")[:1]), "")
     path = row.path.replace(f"{{{name}}}", world if row.path == "/worlds/{id}" else ids.get(row.path, "x"))
     body: Any = BODIES.get(row.name, {}) if row.method in ("POST", "PUT", "PATCH") else None
@@ -145,7 +145,7 @@ def asked(row: ControlOperation, team: Bearer, ids: dict[str, str], world: str, 
 def test_token_of_one_team_cannot_read_or_change_another_team(
     row: ControlOperation, way: str, teams: dict[str, Bearer], b: Bearer, ids: dict[str, str]
 ) -> None:
-    """About a world of team B every call is answered as about one that there is not, whatever it asks for."""
+    """Every call about a world of team B gets the same response as one about an unknown world."""
     before = state_of(b)
     there, nowhere = (asked(row, teams["team-a"], ids, world, way) for world in ("team-b-1", "team-b-0"))
     assert (there.status, there.raw.replace(b"team-b-1", b"team-b-0")) == (nowhere.status, nowhere.raw)
@@ -206,7 +206,7 @@ def test_what_is_of_all_worlds_needs_a_token_of_all(teams: dict[str, Bearer]) ->
 
 
 def test_keys_cannot_be_worked_out_from_id_and_seed(origin: str, teams: dict[str, Bearer]) -> None:
-    """Or whoever guesses both would call the interface as another team."""
+    """Otherwise, anyone who guesses id and seed could call the API as another team."""
     worlds = [teams["team-a"].another(id="team-a-keys", seed=3, replace=True) for _ in range(2)]
     first, second = (world.world["credentials"]["sandbox"] for world in worlds)
     assert all(first[name] != second[name] for name in ("public_key", "secret_key", "webhook_key"))
@@ -219,7 +219,7 @@ def test_keys_cannot_be_worked_out_from_id_and_seed(origin: str, teams: dict[str
 
 
 def test_a_document_takes_nobodys_keys(teams: dict[str, Bearer], b: Bearer) -> None:
-    """Neither those of a world that lives, nor those of one that will."""
+    """Keys of existing and of future worlds are safe."""
     document = b.control("GET", "/state").body
     mine = teams["team-a"].another(id="team-a-import", replace=True)
     put = mine.control("PUT", "/state", document)
@@ -287,7 +287,7 @@ def test_metrics_take_a_token_for_all_worlds(teams: dict[str, Bearer]) -> None:
 
 
 def test_call_does_not_advance_the_clock_of_another_team(tmp_path: Path, http: httpx.Client) -> None:
-    """A call that may not know of a world does not fire the timers of that."""
+    """A call that does not reach a world does not fire its timers."""
     with running(replace(EMPTY, control_tokens=file_of(tmp_path))) as (origin, application):
         attacker, owner = (Bearer(origin, http, bearer=TOKENS[name]) for name in ("team-a", "team-b"))
         running_world = owner.another(id="team-b-clock")

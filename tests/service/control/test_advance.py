@@ -1,4 +1,4 @@
-"""Advancing the clock: how far it looks, how it is called off, and receivers that move it themselves."""
+"""Advancing the clock: horizon, cancellation, and receivers that advance it themselves."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NEVER = {"until": {"event": "kyc.rejected"}}
 
 @contextmanager
 def beside(world: Remote) -> Iterator[Remote]:
-    """The same world through another connection."""
+    """The same world over another connection."""
     with new_client() as client:
         yield Remote(world.origin, client, world.world)
 
 
 def endless(world: Remote) -> Remote:
-    """A world in which something is due every day, for ever."""
+    """A world in which a timer is due every day, forever."""
     assert world.act("set_balance", symbol="USDC", network="STELLAR", amount="1000000000").status == 200
     recurring(world, {"type": "never"})
     return world

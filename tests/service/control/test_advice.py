@@ -1,4 +1,4 @@
-"""Advice, seen from outside: every kind from the traffic that shows it, and a model client that causes none."""
+"""Advice over HTTP: each kind from traffic that causes it, and a model client that causes none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def advice(world: Remote, **query: str) -> list[dict[str, Any]]:
 
 
 def only(world: Remote, kind: str) -> dict[str, Any]:
-    """The one finding of a kind, complete."""
+    """Return the only finding of a kind, and check that it is complete."""
     found = [row for row in advice(world) if row["kind"] == kind]
     assert len(found) == 1, advice(world)
     finding = found[0]
@@ -60,7 +60,7 @@ def confirmed(world: Remote) -> dict[str, Any]:
 
 
 def webhook(world: Remote, name: str, respond: list[int] | None = None) -> dict[str, Any]:
-    """An endpoint at a built-in inbox, which then answers these statuses."""
+    """Register a built-in inbox that responds with these statuses."""
     inbox = f"{world.world['id']}-{name}"
     body = {"url": f"{world.origin}/_simulator/inbox/{inbox}", "events": ["*"]}
     endpoint = world.api("POST", "/webhooks", json=body, headers=key())
@@ -91,7 +91,7 @@ def paid(world: Remote) -> dict[str, Any]:
 
 
 class ModelClient:
-    """Does what the specification asks of an integrator; waits by moving the simulated clock."""
+    """A client that follows the specification. It waits by advancing the clock."""
 
     def __init__(self, world: Remote) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""What all control calls have in common: bounds of their bodies and of their journal, and the headers of answers."""
+"""Features of all control calls: limits of bodies and journal, and response headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call with all that it changed, and the state tables that say what a move is."""
+"""One request with its consequences, and the state tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control calls name what they do not know: members, query parameters, event types; every list takes `limit`."""
+"""Control calls name unknown fields, query parameters and event types. Every list takes `limit`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integration coverage, counted from outside after walks whose every hit is known."""
+"""Integration coverage over HTTP, after sequences of calls with known hits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def coverage(world: Remote, /, **query: str) -> dict[str, Any]:
 
 
 def covered(report: dict[str, Any], dimension: str) -> dict[str, dict[str, Any]]:
-    """The covered items of a dimension by their names."""
+    """Return the covered items of a dimension, by name."""
     return {row["item"]: row for row in report["dimensions"][dimension]["items"] if row["covered"]}
 
 

@@ -1,4 +1,4 @@
-"""A refusal of the control interface says where the call is described."""
+"""Errors of control calls link to the documentation of the call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls under way while their world ends: nobody is told that they were carried out."""
+"""Calls in progress while their world ends are not acknowledged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inboxes: whose a message is, what is kept of it, and how long."""
+"""Inboxes: the world of a message, its stored form, and its lifetime."""
 
 from __future__ import annotations
 

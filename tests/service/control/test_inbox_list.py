@@ -1,4 +1,4 @@
-"""The inboxes as a list, and an inbox made the address of an endpoint in one call."""
+"""The list of inboxes, and registering an inbox as an endpoint."""
 
 from __future__ import annotations
 

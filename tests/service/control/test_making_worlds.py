@@ -1,4 +1,4 @@
-"""Making worlds: what they inherit from their server, scenario documents, and taking the place of another."""
+"""Creating worlds: defaults from the server, scenario documents, and replacing a world."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEGRADED = {
 
 @pytest.fixture(scope="module")
 def flagged(http: httpx.Client) -> Iterator[Remote]:
-    """A server that was started with a flag of every sort."""
+    """A server started with every kind of flag."""
     config = Config(
         now_ms=1_780_272_000_000,
         rate=Decimal(60),

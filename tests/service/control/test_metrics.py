@@ -1,4 +1,4 @@
-"""Metrics and readiness: what whoever runs a server asks of it."""
+"""Metrics and readiness."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_calls_are_counted_by_operation_and_status(server: tuple[Remote, Applica
 
 
 def test_counts_go_on_when_their_world_has_ended(server: tuple[Remote, Application]) -> None:
-    """A counter that fell would look like a server that was started again."""
+    """A falling counter would look like a restart of the server."""
     world, _ = server
     world.api("POST", "/quotes", QUOTE)
     before = scraped(world)

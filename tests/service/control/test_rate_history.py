@@ -1,4 +1,4 @@
-"""Rates over simulated time: what they were, since when, and what changed them."""
+"""The history of rates over simulated time, with causes."""
 
 from __future__ import annotations
 

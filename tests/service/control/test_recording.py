@@ -1,4 +1,4 @@
-"""Recording what was done by hand, and repeating it: the same statuses, the same events, the same states."""
+"""Recording a world and running the recording: statuses, events and states are the same."""
 
 from __future__ import annotations
 
@@ -373,7 +373,7 @@ def test_recording_with_an_invalid_scenario_name_is_refused(world: Remote) -> No
 
 
 def test_recording_too_large_to_upload_says_so(world: Remote, tmp_path: Path) -> None:
-    """It still is a valid scenario file, and a smaller one says nothing."""
+    """A large recording is still a valid scenario file. A smaller one has no note."""
     long, said = {"note": "x" * 3_000}, b"# Too large to upload: POST /_simulator/scenarios takes 256 KB"
     for _ in range(5):
         world.api("POST", "/beneficiaries", long)

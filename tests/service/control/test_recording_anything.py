@@ -1,4 +1,4 @@
-"""Whatever was done in a world, its recording is a scenario that can be read."""
+"""Recordings of random calls are valid scenarios."""
 
 from __future__ import annotations
 

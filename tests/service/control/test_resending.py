@@ -1,4 +1,4 @@
-"""An event is sent again: to everybody or to one endpoint, as it should go or with a fault, this once."""
+"""Sending an event again, to all endpoints or to one, with or without a fault."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WALLET = {"network": "stellar", "label": "late"}
 
 @pytest.fixture
 def event(world: Remote) -> dict[str, Any]:
-    """An event that was delivered to an inbox, with the endpoints by their names."""
+    """An event that was delivered to an inbox, and the endpoints by name."""
     made = {}
     for name, events in (("all", ["*"]), ("few", ["wallet.created"]), ("none", ["quote.expired"])):
         path = f"/inbox/{name}-{world.world['id']}/subscribe"
@@ -27,7 +27,7 @@ def event(world: Remote) -> dict[str, Any]:
 
 
 def resend(world: Remote, event: dict[str, Any], body: Any = None) -> list[dict[str, Any]]:
-    """The attempts that sending it again makes, newest last."""
+    """Return the attempts that resending makes, oldest first."""
     before = len(attempts(world, event))
     answer = world.control("POST", f"/events/{event['id']}/resend", body)
     assert answer.status == 200, answer.body

@@ -1,4 +1,4 @@
-"""Uploading scenarios: what is taken, what is refused, and what is warned about."""
+"""Uploading scenarios: accepted, refused, and accepted with warnings."""
 
 from __future__ import annotations
 

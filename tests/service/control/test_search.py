@@ -1,4 +1,4 @@
-"""Searching a world by what a person has at hand."""
+"""Searching a world by reference, id, amount or phone number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def search(world: Remote, text: str, **more: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def mine(world: Remote) -> dict[str, Any]:
-    """An order of a partner among others, which have nothing of it but a part of its reference."""
+    """An order among others that share only a part of its reference."""
     for number in ("500", "4999", "5000-b"):
         onramp(world)
         assert offramp(world, "1234", reference=f"order-{number}").status == 201

@@ -1,4 +1,4 @@
-"""Snapshots, restoring, forks, and worlds as documents: over HTTP, and from one process to another."""
+"""Snapshots, restoring, forks and documents: over HTTP, and between processes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def state(world: Remote) -> Any:
 
 
 def inboxes(world: Remote) -> tuple[str, str]:
-    """A receiver that always fails (but for the registration), and one that always works."""
+    """A receiver that fails after the registration, and one that always works."""
     base = f"{world.origin}/_simulator/inbox"
     name = world.world["id"]
     ok(world.control("PUT", f"/inbox/{name}-failing", {"respond": [200, 500]}))
@@ -51,14 +51,14 @@ def inboxes(world: Remote) -> tuple[str, str]:
 
 @dataclass
 class Neighbour(Remote):
-    """A world of a server that is a process of its own."""
+    """A world of a server in another process."""
 
     process: subprocess.Popen[str] | None = None
 
 
 @contextmanager
 def another_process(http: httpx.Client) -> Iterator[Neighbour]:
-    """A fresh server in a process of its own."""
+    """A new server in another process."""
     command = [sys.executable, "-m", "simulator", "serve", "--port", "0", "--clock", "manual"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -221,7 +221,7 @@ def test_call_on_an_old_connection_gives_up_on_a_hanging_receiver(
 
 
 class Gate:
-    """A door: who came in, and when they may leave."""
+    """Two events: a request has arrived, and it may be answered."""
 
     def __init__(self) -> None:
         self.entered, self.leave = threading.Event(), threading.Event()
@@ -234,7 +234,7 @@ class Gate:
 
 @contextmanager
 def slow_receiver(world: Remote) -> Iterator[Gate]:
-    """An endpoint that answers only when it is told to; a send is on its way to it."""
+    """An endpoint that responds only when released, with a delivery in flight."""
     gate = Gate()
     with Receiver(gate.answer).listening() as receiver:
         ok(world.api("POST", "/webhooks", {"url": receiver.url, "events": ["*"]}))

@@ -1,4 +1,4 @@
-"""The story of an object: what it is, how it came there, why, and what belongs to it."""
+"""Inspecting a resource: history, causes and related resources."""
 
 from __future__ import annotations
 

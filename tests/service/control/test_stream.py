@@ -1,4 +1,4 @@
-"""The stream of what happens, and waiting for it: over HTTP, as a browser, a script and a dashboard would."""
+"""The event stream and waiting for events, over HTTP as a browser, a script and the dashboard use them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StreamMessage:
 
 
 class Listener:
-    """An open stream: reads message by message."""
+    """An open stream that reads one message at a time."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
@@ -50,7 +50,7 @@ class Listener:
                 members = {}
 
     def until(self, name: str, count: int = 1, **wanted: Any) -> list[StreamMessage]:
-        """Everything up to the message (or so many) of this name that carries these members."""
+        """Return all messages up to the one (or so many) with this name and these fields."""
         got = []
         for message in self.messages():
             got.append(message)
@@ -284,7 +284,7 @@ def test_slow_stream_reader_is_disconnected_without_blocking(world: Remote, monk
 
 
 def ends(connection: socket.socket) -> bool:
-    """Whether a connection comes to an end, cut or closed, once all that was under way is read."""
+    """Whether a connection ends after all pending data is read."""
     try:
         while connection.recv(1 << 20):
             pass
@@ -311,7 +311,7 @@ def test_nothing_is_made_when_nobody_listens(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def asgi_stream(inside: Inside) -> list[Any]:
-    """Open a stream without a server and go away after its first message."""
+    """Open a stream without a server, and leave after its first message."""
     sent: list[Any] = []
     done = asyncio.Event()
     first = iter([{"type": "http.request", "body": b""}])

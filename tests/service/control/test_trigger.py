@@ -1,4 +1,4 @@
-"""Triggering events from outside: every event of the catalogue in a fresh world, own objects, and refusals."""
+"""Triggering events over HTTP: every event in a new world, events about given targets, and refusals."""
 
 from __future__ import annotations
 
@@ -346,7 +346,7 @@ def test_a_run_that_would_fail_is_not_waited_for(world: Remote) -> None:
 
 
 def test_trigger_failing_after_time_passed_says_where_it_stopped(world: Remote) -> None:
-    """The balance is gone by the second of three runs, so the third failure in a row comes before the last run."""
+    """The balance is used up at the second of three runs, so the third failure in a row comes before the last run."""
     mine = recurring(world, amount="600", type="after_occurrences", occurrences=9)
     answer = trigger(world, "recurring_payment.completed", mine["id"])
     error = answer.body["error"]
@@ -359,7 +359,7 @@ def test_trigger_failing_after_time_passed_says_where_it_stopped(world: Remote) 
 
 
 class Slow(BaseHTTPRequestHandler):
-    """A receiver that takes the registration's test call at once and then answers only when it is let."""
+    """A receiver that responds to the registration test at once, and later only when released."""
 
     called, let = threading.Event(), threading.Event()
     calls = 0
@@ -375,7 +375,7 @@ class Slow(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 def test_during_an_advance_only_triggers_without_waits_work(world: Remote) -> None:

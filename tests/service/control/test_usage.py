@@ -1,4 +1,4 @@
-"""When worlds were last used, and the end of those that nobody uses."""
+"""The last use of worlds, and deleting unused ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support import QUOTE
 
 
 class Later:
-    """The clock of last uses, which moves when told."""
+    """The clock of last uses, controlled by the test."""
 
     def __init__(self, application: Application) -> None:
         self.uses = application.runtime.meter.uses

@@ -1,4 +1,4 @@
-"""Why an object stands where it does, in a sentence at the top of its story."""
+"""The sentence that explains the state of a resource."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class _Route:
         raise refusals[0]
 
     def _paths(self, start: Start) -> list[Drive]:
-        record = find(self._world, fill(start.subject, self._answers))
+        record = find(self._world, self._fill(start.subject))
         if record is None:
             raise self._stopped(_NO_EVENT)
         try:
@@ -205,31 +205,30 @@ class _Route:
         self._done.append({"did": words, "at": format_timestamp(self._world.now_ms)})
 
     def _in_words(self, step: DriveCall | DriveAction) -> str:
-        if isinstance(step, DriveCall):
-            return f"{step.method.upper()} {self._filled(step.path)}"
-        shown = [f"{name} {value}" for name, value in step.parameters.items()]
-        target = [] if step.target is None else [self._filled(step.target)]
-        return " ".join([step.action, *target, *shown])
-
-    def _filled(self, text: str) -> str:
+        template = step.path if isinstance(step, DriveCall) else step.target
         try:
-            return str(fill(text, self._answers))
+            subject = self._fill(template)
         except NoValue:
-            return text
+            subject = template
+        if isinstance(step, DriveCall):
+            return f"{step.method.upper()} {subject}"
+        parameters = (f"{name} {value}" for name, value in step.parameters.items())
+        return " ".join([step.action, *([] if subject is None else [str(subject)]), *parameters])
+
+    def _fill(self, template: Any) -> Any:
+        """Replace the references to responses of earlier steps."""
+        return fill(template, self._answers)
 
     def _request(self, step: DriveCall) -> Any:
         """Make an API request as the account, including the gates, with the trigger as its cause."""
-        world, path, body = self._world, fill(step.path, self._answers), fill(step.body or {}, self._answers)
-        rows, variables = self._runtime.router.find(path) or ({}, {})
-        operation = rows[step.method.upper()]
-        call = Call(world, self._environment, variables)
-        gates = identity_of(self._world).check_gates
+        rows, variables = self._runtime.router.find(self._fill(step.path)) or ({}, {})
+        operation, call = rows[step.method.upper()], Call(self._world, self._environment, variables)
+        body, gates = self._fill(step.body or {}), identity_of(self._world).check_gates
         answer = perform(operation, call, body, cause=self._cause, scenario=NO_SCENARIO, gates=gates)
         return None if answer is None else loads(dumps(answer))
 
     def _act(self, step: DriveAction) -> Any:
-        target = None if step.target is None else fill(step.target, self._answers)
-        parameters = fill(step.parameters, self._answers)
+        target, parameters = self._fill(step.target), self._fill(step.parameters)
         done = self._actions.perform(self._world, step.action, target, parameters, self._environment, self._cause)
         return loads(dumps(done.resource))
 
@@ -237,7 +236,7 @@ class _Route:
 
     def _rehearse(self, until: Until) -> None:
         """Refuse a wait that no timer will end, or a timer that would not emit the event in the present state."""
-        target = fill(until.target, self._answers)
+        target = self._fill(until.target)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
             raise ControlError(409, "invalid_transition", f"no timer of the service will change {target}")
@@ -254,7 +253,7 @@ class _Route:
 
     async def _wait(self, until: Until) -> None:
         """Advance to the timers of the resource until the event comes or no timer is left."""
-        world, target = self._world, fill(until.target, self._answers)
+        world, target = self._world, self._fill(until.target)
         self._free(target)
         for _ in range(until.most):
             timer = _next_timer(world, target, until.timers)
@@ -308,7 +307,7 @@ class _Route:
     def _reached(self) -> Event | None:
         """Return the event if it was emitted about the subject, or about any resource without a subject."""
         try:
-            subject = fill(self._subject, self._answers)
+            subject = self._fill(self._subject)
         except NoValue:
             return None
         for event in events_since(self._world, self._before):

@@ -1,4 +1,4 @@
-"""The journal of control calls: numbers that are never given twice, and what is kept."""
+"""The journal of control calls: unique ids, and which calls are journalled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of a table's rows by what they are about: it reads what was added, and anew after an undo."""
+"""The index of a table's rows by subject: it reads added rows, and all rows after an undo."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_only_what_was_added_is_read(store: Store) -> None:
 
 @given(strategies.lists(strategies.sampled_from(["enter", "again", "shorten", "lengthen", "ask"]), max_size=60))
 def test_request_is_found_by_id_until_it_is_dropped(doings: list[str]) -> None:
-    """With several of one id (replays share it) the oldest that is left is found."""
+    """Of several requests with one id (replays), the oldest one left is found."""
     world = a_world()
     lookups, log, asked = Lookups(), requests_of(world), ["req_0"]
     log.keep(5)

@@ -1,4 +1,4 @@
-"""Rows of the control interface: what their handlers are annotated to return is the shape of their answer."""
+"""Rows of control calls: the return annotation of the handler is the response shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to be touched for a new control call: one row, beside its handler; all else is made from it."""
+"""A new control call needs only one row at its handler."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Wish(Body):
 
 
 async def greet(call: ControlCall) -> Greeting:
-    """Say a greeting in the name of the world."""
+    """Return a greeting from the world."""
     return {"greeting": call.body.greeting, "world": call.world.id}
 
 

@@ -1,4 +1,4 @@
-"""Files of control tokens: what is read of them, and that what is wrong with one is said with its place."""
+"""Files of control tokens: valid ones, and errors with their paths."""
 
 from __future__ import annotations
 
