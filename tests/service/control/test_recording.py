@@ -345,7 +345,7 @@ def test_a_recording_says_what_the_journals_have_dropped(world: Remote) -> None:
     assert "dropped" not in recorded(world)
     world.control("PATCH", "/settings", {"journal_limit": 3})
     (note,) = (line for line in recorded(world).splitlines() if line.startswith("# Not recorded"))
-    assert note.startswith("# Not recorded: the oldest 2 interface calls and 2 control calls, which the journals have")
+    assert note.startswith("# Not recorded: the oldest 2 API requests and 2 control calls, which the journals have")
     assert "Not recorded" not in recorded(world, since=last)
 
 

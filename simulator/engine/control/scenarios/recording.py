@@ -116,7 +116,7 @@ class _Collector:
         calls, controls = requests_of(world).dropped, calls_dropped(world)
         if first == 0 and (calls or controls):
             self._notes.append(
-                f"the oldest {calls} interface calls and {controls} control calls, which the journals have dropped "
+                f"the oldest {calls} API requests and {controls} control calls, which the journals have dropped "
                 "(settings journal_limit and journal_bytes)"
             )
         start_ms = (
