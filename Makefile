@@ -12,9 +12,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 # Tests start many processes. Where this is set, as in many images, each of them would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
-INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
+# uv installs in seconds what takes pip a minute. Where only pip knows the way to a package index, pip installs it all.
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint requirements.lock --build-constraint requirements.lock
+PIP := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
+EVERYTHING := ".[dev,judges]"
+INSTALL = $(PIP) uv && { $(UV) $(1) 2> $(VENV)/.uv.log || $(PIP) $(1); }
 
-.PHONY: help run test t changed dev long check lint format types hooks imports conform contract contracts clients judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean
+.PHONY: help run test t changed dev long check lint format types hooks imports conform contract contracts clients same judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -99,6 +103,9 @@ bench-explore: $(VENV)/.dev  ## Measure explore over forty tests, in a few minut
 smoke: $(VENV)/.dev  ## One round of `make bench` with tiny sizes: that all of it can be measured, and nothing about time: half a minute
 	$(BIN)/python -m tests.campaigns.benchmarks --quick
 
+same: $(VENV)/.dev  ## Play 60,000 mixed calls on the commit SINCE and on this tree and compare the responses: two minutes
+	$(BIN)/python -m tests.campaigns.replay --since $(or $(SINCE),HEAD) $(ARGS)
+
 judges: $(VENV)/.judges  ## What judges the contract from outside, linters, a proxy, generated clients, and what judges the judge: three minutes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m judges tests/tools/judges tests/tools/conformance $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.tools.conformance.mutants --show
@@ -113,7 +120,7 @@ wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/: seconds
 wheel-check: wheel  ## Install the wheel without and with each extra alone, and run what the docs show, away from the checkout: two minutes
 	rm -rf $(VENV)-wheel
 	$(PYTHON) -m venv --without-pip $(VENV)-wheel
-	PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip --python $(VENV)-wheel install --quiet --no-compile dist/*.whl
+	$(BIN)/uv pip install --quiet --python $(VENV)-wheel/bin/python --constraint requirements.lock dist/*.whl
 	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/tools/wheel/flow.py"
 	PIP_CONSTRAINT="$(CURDIR)/requirements.lock" $(BIN)/python -m tests.tools.wheel.workflow dist/*.whl $(VENV)-wheel/bin/rampsim
 	$(BIN)/python -m tests.tools.wheel.extras dist/*.whl $(VENV)-wheel
@@ -147,11 +154,10 @@ $(BIN)/python:
 	  { echo "Python lacks venv; on Debian: apt install python3-venv"; exit 2; }
 	@$(PYTHON) -m venv $(VENV)
 
-# What pip does in silence takes about a minute: `make run` says so, and how long it took.
 # $(1): what to install; $(2): what that is.
 define install
-@echo "Installing $(2) into $(VENV): once, about a minute ..."
-@begun=$$(date +%s); $(INSTALL) --editable $(1) && echo "Installed in $$(( $$(date +%s) - begun )) s."
+@echo "Installing $(2) into $(VENV): once, a few seconds to a minute ..."
+@begun=$$(date +%s); $(call INSTALL,--editable $(1)) && echo "Installed in $$(( $$(date +%s) - begun )) s."
 endef
 
 $(VENV)/.run: requirements.lock pyproject.toml | $(BIN)/python
@@ -166,7 +172,7 @@ $(VENV)/.dev: requirements.lock pyproject.toml | $(BIN)/python
 # generated Go and Java clients and the verifiers in PHP and Ruby need are Debian's packages in debian.txt; without them
 # these are skipped, and it is said.
 $(VENV)/.packages: requirements.lock pyproject.toml | $(BIN)/python
-	$(INSTALL) --editable ".[dev,judges]"
+	$(call install,$(EVERYTHING),what all checks need)
 	@touch $@ $(VENV)/.dev $(VENV)/.run
 
 $(VENV)/.judges: tests/tools/judges/npm.txt $(VENV)/.packages

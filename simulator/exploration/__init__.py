@@ -1,7 +1,7 @@
-"""Explore: an integrator's own tests under one fault at a time, judged by the simulator's books.
+"""Explore: run an integrator's own tests under one fault at a time and judge each run by the simulator's ledger.
 
-`sites` reads from a run without faults where something can go wrong, `catalogue` has what can, `plans` puts the two
-together. `running` makes the runs: tests of pytest re-entered in workers (`within_pytest`), any other command in a
-process each. `aftermath` is the same for both: what follows the test. `judging` compares what came of the money with
-the run without faults, `report` tells it.
+`sites` finds in a run without faults where something can go wrong. `catalogue` lists the fault classes, and `plans`
+combines the two. `runs` executes them: pytest tests inside worker processes (`within_pytest`), any other command in a
+process for each run. `aftermath` is the part after each test. `judgement` compares the money with the run without
+faults, and `reports` publishes the result.
 """

@@ -1,4 +1,4 @@
-"""What a class of faults is, and what classes are written with."""
+"""Fault classes and the values they are made of."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Step = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Site:
-    """One place of a test: the n-th of its sort.
+    """One occurrence in a test: the n-th of its sort.
 
-    `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, the
-    type of the transaction. `facts`: what a fault has to know of it; `world` there is the one of the test's worlds in
-    which it is, and `skip` and the like count in that world. `cause`: the type of the event that a call reacted to, ""
-    for what the test itself does.
+    `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, or the
+    type of the transaction. `facts`: what a fault needs to know; `world` is the index of the test's world that has the
+    site, and counters such as `skip` refer to that world. `cause`: the type of the event that a call reacted to, or ""
+    for the test's own calls.
     """
 
     kind: str
@@ -35,11 +35,11 @@ class Site:
 
 @dataclass(frozen=True)
 class Arming:
-    """What makes one thing go wrong at one site. All of it is JSON.
+    """The faults, rules and actions for one site, as JSON.
 
-    `faults` are put in force before the test, in the order in which they are asked; the hits of those from `counted` on
-    tell whether it happened. `rules` are those of a scenario above all others. `instead`: steps that are done in place
-    of an action which the test itself asks for. `mend`: actions that put right what an integrator cannot.
+    `faults` are added before the test, in order of precedence. The hits of those from `counted` on show whether the
+    fault happened. `rules` form a scenario above all others. `instead`: steps that replace an action that the test
+    itself calls for. `mend`: actions that repair what an integrator cannot.
     """
 
     faults: tuple[Document, ...] = ()
@@ -52,9 +52,10 @@ class Arming:
 
 @dataclass(frozen=True)
 class FaultClass:
-    """One class. `arm` gives None where the site does not fit.
+    """One fault class. `arm` returns None if the site does not match.
 
-    `strikes`: the call or delivery itself goes wrong, and the service works on; otherwise the outside world chose.
+    `strikes`: the call or delivery itself fails while the service continues; otherwise a third party acts
+    differently.
     """
 
     name: str
@@ -62,24 +63,24 @@ class FaultClass:
     arm: Callable[[Site], Arming | None]
     strikes: bool = True
     seconds: float = 0.0
-    """How much longer than the test a run takes, in real seconds."""
+    """The extra real seconds that a run takes."""
 
 
 def match(site: Site) -> Document:
-    """What picks the calls of a site's operation."""
+    """Return the `match` of a site's operation."""
     return {"method": site.facts["method"], "path": site.facts["glob"]}
 
 
 def answered(status: int, code: str, **more: Any) -> Document:
-    """A refusal, as a fault answers it."""
+    """Return a refusal as the response of a fault."""
     return {"status": status, "code": code, **more}
 
 
 def happens(action: str, **parameters: Any) -> Callable[[Site], Document]:
-    """An action of the outside world, the same at every site."""
+    """Return an outside event that is the same at every site."""
     return lambda site: {"action": action, "parameters": parameters}
 
 
 def rule(on: str, site: Site, *steps: Step) -> Document:
-    """A rule about the order of a site."""
+    """Return a rule for the order of a site."""
     return {"on": on, "where": {"id": site.facts["id"]}, "do": list(steps)}

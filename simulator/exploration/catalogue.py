@@ -1,6 +1,6 @@
-"""The classes of faults: which sites each fits, and what makes it happen there.
+"""The fault classes: the sites each one matches, and how it is armed there.
 
-Those that know money are the provider's.
+Classes that know about money belong to the provider.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from simulator.service import TOOLING
 # --- calls ---------------------------------------------------------------------------------------------------------
 
 LATE_SECONDS = 6.0
-"""Longer than most clients wait for an answer."""
+"""Longer than the timeout of most clients."""
 UNAVAILABLE: Document = {"status": 503, "code": "service_unavailable"}
 
 
 def _on_call(*, reads: bool = True, signs_in: bool = True, **members: Any) -> Callable[[Site], Arming | None]:
-    """A fault of one call. `reads`: also of calls that change nothing; `signs_in`: also of sign-ins."""
+    """A fault of one call. `reads`: including calls that change nothing; `signs_in`: including token exchanges."""
 
     def arm(site: Site) -> Arming | None:
         if (site.facts["method"] == "GET" and not reads) or (not site.facts["token"] and not signs_in):
@@ -31,7 +31,7 @@ def _on_call(*, reads: bool = True, signs_in: bool = True, **members: Any) -> Ca
 
 
 def _surprising(**members: Any) -> Callable[[Site], Arming | None]:
-    """Something in the answer that nobody expects, from this call of the operation on."""
+    """An unexpected field or value in the response, from this call of the operation on."""
 
     def arm(site: Site) -> Arming | None:
         if not site.facts["token"]:
@@ -66,7 +66,7 @@ def _on_delivery(**deliver: Any) -> Callable[[Site], Arming | None]:
 
 
 def _on_deliveries(**deliver: Any) -> Callable[[Site], Arming | None]:
-    """All deliveries of this event type from this one on: an event stays as it is, however often it is delivered."""
+    """Every delivery of this event type from this one on. An event keeps its mutation in all its deliveries."""
 
     def arm(site: Site) -> Arming | None:
         return Arming(({"webhook": {"event": site.what}, "deliver": deliver, "skip": site.number - 1},))

@@ -1,4 +1,4 @@
-"""The whole of it: runs without faults, the plan, the runs with faults, and what is to be told."""
+"""The whole exploration: runs without faults, the plan, runs with faults, and the result."""
 
 from __future__ import annotations
 
@@ -37,17 +37,18 @@ from simulator.exploration.sites import sites_of
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.servers.server import Server, serve
 
-NO_TESTS = "there are no tests: name their files or their directory in the command, as for pytest itself"
+NO_TESTS = "no tests were collected: name their files or directory in the command, as for pytest"
 _LIMIT_SECONDS = 15.0
-"""How long a test may take at least before it is said to hang."""
+"""The minimum time before a test counts as hung."""
 _SLOWER = 5.0
-"""How many times as long as without faults."""
+"""The multiple of a test's time without faults after which it counts as hung."""
 
 
 class Hosts(NamedTuple):
-    """Where the worlds of the runs live. Who explores again and again in one process may give what runs already.
+    """The servers for the worlds of the runs. A process that explores repeatedly can pass running ones.
 
-    `serve`: begins the server of tests that pytest runs; `stage`: begins that of a worker that runs any other command.
+    `serve`: starts the server of tests that pytest runs. `stage`: starts the server of a worker for any other
+    command.
     """
 
     serve: Callable[[], AbstractContextManager[Server]] = serve
@@ -56,9 +57,9 @@ class Hosts(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked for. `budget`, and `limit` of each test, in seconds.
+    """The options of an exploration. `budget`, and `limit` for each test, are in seconds.
 
-    `replay` is the only run to be made, where one is named.
+    `replay` names the only run to make, if any.
     """
 
     command: Sequence[str]
@@ -74,9 +75,9 @@ class Settings:
 
 
 class Baseline(NamedTuple):
-    """A test without faults. `difference`: in what its two runs differ first, "" for a steady one.
+    """A test without faults. `difference`: the first difference between its two runs, or "" if they are equal.
 
-    `limit`: after how many seconds it is said to hang.
+    `limit`: the seconds after which it counts as hung.
     """
 
     evidence: Document
@@ -84,32 +85,32 @@ class Baseline(NamedTuple):
     seconds: float
     limit: float = _LIMIT_SECONDS
     masks: Masks = Masks()
-    """What is random in it."""
+    """The random values in it."""
 
     @property
     def by_reference(self) -> bool:
-        """Whether the references of its orders are the same in every run."""
+        """Return True if the references of a test's orders are the same in every run."""
         return self.masks.references is None
 
 
 class Explored(NamedTuple):
-    """All that was found."""
+    """All results of an exploration."""
 
     settings: Settings
     baselines: Mapping[str, Baseline]
     judged: Sequence[Judged]
     left_out: int
-    """How many runs of the plan the budget left out."""
+    """The number of planned runs that did not fit the budget."""
 
     @property
     def findings(self) -> list[Judged]:
-        """The gravest first: those of green tests, then by verdict."""
+        """Return the findings, the most severe first: passing tests before others, then by verdict."""
         found = [one for one in self.judged if one.verdict.is_finding]
         return sorted(found, key=lambda one: (one.outcome == "failed", VERDICTS.index(one.verdict.verdict)))
 
     @property
     def causes(self) -> list[Cause]:
-        """What is wrong, each with the findings that show it; the gravest first."""
+        """Return each defect with the findings that show it, the most severe first."""
         return causes_of(self.findings)
 
 
@@ -127,7 +128,7 @@ class Hears(NamedTuple):
 
 
 def explore(settings: Settings, hears: Hears) -> Explored:
-    """Explore a suite. SuiteBroken when it fails without faults, StopExploring when what was given does not work."""
+    """Explore a suite. Raises SuiteBroken if it fails without faults, StopExploring if an option does not work."""
     begun = time.monotonic()
     with crew_of(settings) as (crew, tests):
         name = f"x{os.getpid()}-{time.monotonic_ns()}"
@@ -151,7 +152,7 @@ def explore(settings: Settings, hears: Hears) -> Explored:
             left_out = len(planned) - len(chosen)
             if left_out and not chosen:
                 raise StopExploring(
-                    f"--budget: the tests took {spent:.0f} s without faults, and no run fits into what is left of "
+                    f"--budget: the tests took {spent:.0f} s without faults, and no run fits the rest of "
                     f"{settings.budget:g} s: give it more"
                 )
             hears.planned(len(chosen), plans.expected_seconds(chosen, seconds, crew.size), left_out)
@@ -164,19 +165,19 @@ def explore(settings: Settings, hears: Hears) -> Explored:
 
 
 def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
-    """Return a run with what goes wrong in it; one that is known by its site alone is armed there anew."""
+    """Return a run with its arming. A run known by its site only is armed there again."""
     if run.plan or run.fault == plans.NONE or run.test not in baselines:
         return run
     made = CLASSES[run.fault]
     for site in sites_of(baselines[run.test].evidence):
         if (site.kind, site.name) == (made.kind, run.site) and (arming := made.arm(site)) is not None:
             return plans.run_at(run.test, run.fault, site, arming)
-    raise StopExploring(f"--replay: without faults, {run.test} has no {run.site} any more where {run.fault} can happen")
+    raise StopExploring(f"--replay: without faults, {run.test} has no {run.site} where {run.fault} can happen")
 
 
 @contextmanager
 def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
-    """A server, who makes the runs in it, and the tests there are."""
+    """Start a server and return the runners and the collected tests."""
     command = executable(settings.command)
     with ExitStack() as stack:
         if not is_pytest(command):
@@ -196,14 +197,14 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
         workers[0].start()
         if workers[0].reads:
             crew.notes.append(
-                f"{workers[0].reads} reads a variable of the simulator while it is imported. Each run has a world of "
-                "its own, so each becomes a process of its own, which takes longer: read it in a fixture or a test"
+                f"{workers[0].reads} reads a variable of the simulator at import time. Each run has its "
+                "own world, so each needs its own process, which takes longer. Read the variable in a fixture or a test"
             )
         yield crew, workers[0].tests
 
 
 def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | None) -> dict[str, Baseline]:
-    """Each test twice without faults. SuiteBroken for those that fail so; tests that are skipped are left out."""
+    """Run each test twice without faults. Raises SuiteBroken if tests fail; skipped tests are omitted."""
     tasks = [
         Task(test, f"{name}-b{number}-{half}", None, limit or 4 * _LIMIT_SECONDS, story=True)
         for number, test in enumerate(tests)
@@ -216,39 +217,39 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
         if result["outcome"] == "failed" or (result["outcome"] == "passed" and result["evidence"] is None)
     ]
     if failed:
-        raise SuiteBroken("\n".join(["the tests fail without any fault; mend them first", *dict.fromkeys(failed)]))
+        raise SuiteBroken("\n".join(["the tests fail without any fault; fix them first", *dict.fromkeys(failed)]))
     found: dict[str, Baseline] = {}
     for test, first, second in zip(tests, results[::2], results[1::2], strict=True):
         if "passed" in (first["outcome"], second["outcome"]):
             found[test] = _baseline(first, second, limit)
     if not found:
-        raise SuiteBroken("all tests are skipped, so there is nothing to explore")
+        raise SuiteBroken("all tests are skipped; nothing to explore")
     return found
 
 
 def _hung(task: Task) -> str:
-    return f"it has not ended within {task.limit:g} s, without any fault; --limit allows more"
+    return f"the test did not end within {task.limit:g} s, without any fault; --limit allows more"
 
 
 def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterator[str]:
-    """What the author of a suite may not know of it: which tests tell nothing, and why."""
+    """Return notes for the author of a suite: tests that show nothing, and why."""
     skipped = [test for test in tests if test not in baselines]
     if skipped:
-        yield f"{_named(skipped, tests)} skipped, so nothing is known of them"
+        yield f"{_named(skipped, tests)} skipped, so explore says nothing about them"
     silent = [test for test, one in baselines.items() if all(call["of_kit"] for call in one.evidence["calls"])]
     if silent:
         yield (
-            f"{_named(silent, tests)} without any call to this simulator, so nothing can go wrong there. "
-            "It is found by SIMULATOR_URL; one that a test starts itself is another"
+            f"{_named(silent, tests)} without calls to this simulator, so no fault can reach them. "
+            "Tests find it through SIMULATOR_URL; a server that a test starts itself is a different one"
         )
 
 
 def _without_place(classes: Sequence[str], planned: Collection[str]) -> Iterator[str]:
-    """Which classes are not tried, because no test comes to where they could happen."""
+    """Return the classes without a site in any test."""
     left = [name for name in classes if name not in planned]
     if left:
-        find = "class of faults finds" if len(left) == 1 else "classes of faults find"
-        yield f"{len(left)} {find} no place in these tests, so nothing is known of: {', '.join(left)}"
+        find = "fault class has" if len(left) == 1 else "fault classes have"
+        yield f"{len(left)} {find} no site in these tests and were not tried: {', '.join(left)}"
 
 
 def _named(some: Sequence[str], tests: Sequence[str]) -> str:
@@ -279,7 +280,7 @@ _COMPARED = {
 
 
 def _difference(one: Document, other: Document) -> str:
-    """In what two runs without faults differ first."""
+    """Return the first difference between two runs without faults."""
     for sort, names in _COMPARED.items():
         rows, others = ([" ".join(str(row[name]) for name in names) for row in each[sort]] for each in (one, other))
         for number, (row, another) in enumerate(zip(rows, others, strict=False), 1):
@@ -314,7 +315,7 @@ def _masked(books: Sequence[Problem], names: Names) -> list[Problem]:
 def _runs(
     runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, hears: Hears, *, told: bool
 ) -> list[Judged]:
-    """Make runs and judge them. `told`: with the story of each, and not of findings alone."""
+    """Make and judge runs. `told`: with a history for each run, and not only for findings."""
     tasks = [
         Task(
             run.test,
@@ -351,7 +352,7 @@ _NOTHING: Document = {
     "not_genuine": [],
     "timeline": [],
 }
-"""What is known of a run whose process has died."""
+"""The result of a run whose process died."""
 
 
 def _judged(run: Run, result: Result, baseline: Baseline) -> Judged:
@@ -365,12 +366,12 @@ def _judged(run: Run, result: Result, baseline: Baseline) -> Judged:
         by_reference=baseline.by_reference,
     )
     if verdict.is_finding and baseline.difference:
-        verdict = replace(verdict, note=f"{verdict.note} (the test is unsteady, so it may have come of that)")
+        verdict = replace(verdict, note=f"{verdict.note} (the test is flaky, which may be the reason)")
     names = baseline.masks.names(evidence)
     books = _masked(books_disagree(Orders(evidence)), names) if verdict.is_finding else ()
     return Judged(run, replace(verdict, note=names.masked(verdict.note)), result["outcome"], books=books)
 
 
 def sites_in(baseline: Baseline) -> list[str]:
-    """The names of all sites of a test."""
+    """Return the names of all sites of a test."""
     return [site.name for site in sites_of(baseline.evidence)]

@@ -1,7 +1,7 @@
-"""Assumptions, flipped: the suite under one alternative at a time of what the simulator assumes, and what it changes.
+"""The suite under one alternative assumption at a time, and the tests that change.
 
-Where the specification is silent the simulator assumes something, and the real service may do otherwise. A test that
-ends otherwise under an alternative depends on a question that only the real service can answer.
+The simulator makes an assumption where the specification is silent, and the real service may behave differently. A test
+whose outcome changes under an alternative depends on a question that only the real service can answer.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from simulator.kernel.dataclass import dataclass
 from simulator.service import TOOLING
 
 _NOTHING_ASKED = (
-    "No test called the simulator, had a transaction or got an event, so this says nothing of your code. Tests find it "
-    "by the fixtures `world` and `webhooks`, or by SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, "
-    "SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY, read when the test begins."
+    "No test called the simulator, had a transaction or received an event, so this says nothing about your code. Tests "
+    "find it through the fixtures `world` and `webhooks`, or by SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, "
+    "SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY, read when the test starts."
 )
-"""What is said where no alternative could have changed anything."""
+"""The note if no alternative could have changed anything."""
 
 
 class Flip(NamedTuple):
-    """One alternative of an assumption, by their names."""
+    """One alternative of an assumption, by name."""
 
     id: str
     alternative: str
@@ -39,17 +39,17 @@ class Flip(NamedTuple):
 
     @property
     def changes(self) -> str:
-        """What is otherwise, in words."""
+        """Describe the changes in words."""
         return self.switch.alternatives[self.alternative]
 
     @property
     def text(self) -> str:
-        """As `--assume` takes it."""
+        """Return the value for `--assume`."""
         return f"{self.id}={self.alternative}"
 
 
 class Changed(NamedTuple):
-    """A test that ends otherwise. `outcome`: failed, hung or skipped; `failure`: why, in a line."""
+    """A test with another outcome. `outcome`: failed, hung or skipped. `failure`: the reason in one line."""
 
     test: str
     outcome: str
@@ -58,9 +58,9 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True)
 class Flipped:
-    """What came of all alternatives that were tried. `changed` has those alone that change something.
+    """The result of all alternatives tried. `changed` lists only those that change a test.
 
-    `settled`: what was assumed otherwise in all runs, the first ones too, by the ids of the assumptions.
+    `settled`: assumptions that were switched in all runs, the baseline included, by id.
     """
 
     settings: Settings
@@ -72,7 +72,7 @@ class Flipped:
 
     @property
     def questions(self) -> list[Switch]:
-        """What to ask the real service: once for each assumption, whatever number of its alternatives matters."""
+        """Return the questions for the real service, one for each assumption with an alternative that matters."""
         return list({flip.id: flip.switch for flip in self.changed}.values())
 
 
@@ -84,7 +84,7 @@ class Hears(NamedTuple):
 
 
 def settled() -> dict[str, str]:
-    """What the environment says of the real service already, as a server reads it (SIMULATOR_ASSUME). StopExploring."""
+    """Return the assumptions that SIMULATOR_ASSUME has settled already. Raises StopExploring if it is malformed."""
     known, problems = chosen(TOOLING.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
     if problems:
         raise StopExploring("SIMULATOR_ASSUME: " + "; ".join(problems))
@@ -92,9 +92,9 @@ def settled() -> dict[str, str]:
 
 
 def flips(known: Collection[str] = ()) -> list[Flip]:
-    """All alternatives: the likeliest of each assumption first, then the second likeliest of those that have one.
+    """Return all alternatives: the most likely one of each assumption first, then the second most likely ones.
 
-    `known`: ids of assumptions about which there is nothing to ask any more.
+    `known`: ids of assumptions that need no answer any more.
     """
     switches = [switch for switch in TOOLING.alternatives().values() if switch.id not in known]
     columns = zip_longest(*([Flip(switch.id, name) for name in switch.alternatives] for switch in switches))
@@ -102,10 +102,10 @@ def flips(known: Collection[str] = ()) -> list[Flip]:
 
 
 def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Flipped:
-    """Run every test under each alternative, or under those that are given.
+    """Run every test under each alternative, or under the given ones.
 
-    A budget leaves out whole alternatives: one that only some tests have met says nothing about the suite.
-    SuiteBroken when the suite fails without any, StopExploring when what was given does not work.
+    A budget omits whole alternatives, because one that only some tests ran under says nothing about the suite.
+    Raises SuiteBroken if the suite fails without any, StopExploring if an option does not work.
     """
     known = settled()
     with crew_of(settings) as (crew, tests):
@@ -113,7 +113,7 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
         baselines = baselines_of(tests, crew, name, settings.limit)
         each = sum(one.seconds for one in baselines.values()) / crew.size
         every = every or flips(known)
-        tried = that_fit(every, each, settings.budget)
+        tried = within_budget(every, each, settings.budget)
         left_out = every[len(tried) :]
         hears.planned(len(tried), len(baselines), len(tried) * each, len(left_out))
         pairs = [(flip, test) for flip in tried for test in baselines]
@@ -123,15 +123,15 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
         return Flipped(settings, known, baselines, tried, left_out, changed)
 
 
-def that_fit(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:
-    """The first alternatives, whole ones, of which each takes so long and all no longer than the budget.
+def within_budget(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:
+    """Return the first whole alternatives that fit the budget together.
 
-    StopExploring where not even one fits.
+    Raises StopExploring if not even one fits.
     """
     if budget is None or not each:
         return every
     if budget < each:
-        raise StopExploring(f"--budget: one alternative takes about {each:.1f} s, so none fits into it")
+        raise StopExploring(f"--budget: one alternative takes about {each:.1f} s, so not even one fits")
     return every[: int(budget / each)]
 
 
@@ -143,7 +143,7 @@ def _changed(
     name: str,
     hears: Hears,
 ) -> dict[Flip, list[Changed]]:
-    """The tests that end otherwise, in the order of the catalogue. Each is run again, so that no chance counts."""
+    """Return the tests with another outcome, in catalogue order. Each is run again to exclude chance."""
 
     def tasks(some: Sequence[tuple[Flip, str]], mark: str) -> list[Task]:
         return [

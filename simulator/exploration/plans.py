@@ -1,4 +1,4 @@
-"""Which runs there are: fault classes times the sites they fit."""
+"""The runs of a plan: fault classes times the sites they match."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Run:
 
 
 def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str] = tuple(CLASSES)) -> list[Run]:
-    """Return the runs of a plan over the tests, by their evidence without faults.
+    """Return the runs of a plan, from the evidence of the tests without faults.
 
-    `quick`: each class once for each operation, event type or transaction type, in the first test that has it. `pair`:
-    in each test, the first and the last occurrence, of a call for each event that it reacts to: the read after the
-    final event decides more often than the first one. `full`: at each occurrence. Under `pair`, a class that takes
-    real time is planned as under `quick`, unless classes are named.
+    `quick`: each class once for each operation, event type or transaction type, in the first test that has it.
+    `pair`: in each test, the first and the last occurrence, for calls per event that they react to: the read after the
+    final event matters more often than the first one. `full`: every occurrence. Under `pair`, a class that takes real
+    time is planned as under `quick`, unless classes are named.
     """
     found: list[Run] = []
     seen: set[tuple[str, str]] = set()
@@ -60,37 +60,38 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
 
 
 def run_at(test: str, fault: str, site: Site, arming: Arming) -> Run:
-    """Return the run of a test with a class of faults armed at a site."""
+    """Return the run of a test with a fault class armed at a site."""
     return Run(_id(test, fault, site.name), test, fault, site.name, {**asdict(arming), "world": site.facts["world"]})
 
 
 def _id(*parts: str) -> str:
-    """A name for a run that stays the same as long as test, fault and site do."""
+    """Return the name of a run, stable as long as test, fault and site are."""
     return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def expected_seconds(runs: Sequence[Run], seconds: Mapping[str, float], workers: int) -> float:
-    """How long runs take, by how long their tests did without faults. Those that wait do so beside the others."""
+    """Estimate the time of runs from their tests' time without faults. Waiting runs are parallel to the others."""
     works = sum(seconds[run.test] for run in runs)
     return _lasting(works, sum(CLASSES[run.fault].seconds for run in runs), workers)
 
 
 def _lasting(works: float, waits: float, workers: int) -> float:
-    """How long it takes so many seconds of work and of waiting."""
+    """Return the time that so many seconds of work and of waiting take."""
     works, waits = works / workers, waits / waiting(workers)
     return works + waits if workers == 1 else max(works, waits)
 
 
 def waiting(workers: int) -> int:
-    """How many runs may wait at a time for a late answer, beside so many that work: they take no processor.
+    """Return how many runs may wait for a late response at a time, in parallel to so many working ones.
 
-    Each is a process that costs memory, and a second of processor to begin. Who asks for one run at a time gets that.
+    Waiting takes no processor time, but each run is a process that costs memory and a second of processor time to
+    start. With one worker there is one run at a time.
     """
     return 3 * workers if workers > 1 else 1
 
 
 NONE = "none"
-"""What stands in place of a fault class for what is wrong although nothing went wrong."""
+"""The name used instead of a fault class for defects without any fault."""
 
 
 def without_fault(test: str) -> Run:
@@ -98,10 +99,10 @@ def without_fault(test: str) -> Run:
 
 
 def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budget: float | None) -> list[Run]:
-    """The runs that a budget of seconds allows, in their order; never more than is expected to fit.
+    """Return the runs that fit a budget of seconds, in order; never more than are expected to fit.
 
-    Each class comes first, then each class at each operation, event type or type of transaction, then so in each test;
-    what does not fit any more makes room for what does.
+    Each class comes first, then each class at each operation, event type or transaction type, then the same in each
+    test. A run that no longer fits is skipped for later ones that do.
     """
     if budget is None:
         return list(runs)

@@ -1,4 +1,4 @@
-"""Whether a patch mends a finding: reproduced in a copy of the suite, and gone when the copy is patched."""
+"""Proof that a patch fixes a finding: reproduced in a copy of the suite, and gone after the patch."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from simulator.exploration.runs.running import StopExploring, SuiteBroken
 from simulator.kernel.dataclass import dataclass
 
 _INSTALLED = (".venv", "venv", "node_modules")
-"""Directories of what is installed: a copy has links to them."""
+"""Directories of installed packages. A copy has links to them."""
 _LEFT_BEHIND = (".git", ".rampsim", "__pycache__", ".*_cache")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The run of a finding without a patch and with it; `after` None where it was not there without.
+    """The run of a finding without and with a patch. `after` is None if the finding was not reproduced.
 
-    `avoided`: with the patch nothing comes to the last step of the fault, as where a retry looks before it sends, and
-    no key is left to be forgotten. `after` is judged by the steps before that one.
+    `avoided`: with the patch the last step of the fault never happens. For example a retry first looks for the order,
+    so no idempotency key is left to lapse. `after` is then judged by the earlier steps.
     """
 
     before: Explored
@@ -44,22 +44,22 @@ class Proof:
     @property
     def said(self) -> str:
         if self.after is None:
-            return "Not proved: without the patch the finding is not there."
+            return "Not proved: the finding does not occur without the patch."
         if self.after.findings:
-            return "Not mended: with the patch the finding is still there."
+            return "Not fixed: the finding still occurs with the patch."
         if NOT_REACHED in self._verdicts:
-            return "Not proved: with the patch the fault never happens, so the run says nothing of it."
+            return "Not proved: with the patch the fault never happens, so the run says nothing about it."
         red = " The test fails under the fault, with the money right." if FAILED_LOUDLY in self._verdicts else ""
-        round_it = " While the fault is in force nothing is sent again that could meet its last step." * self.avoided
-        return f"Mended: the finding is there without the patch, and gone with it.{round_it}{red}"
+        round_it = " While the fault is in force, no call is repeated that its last step could hit." * self.avoided
+        return f"Fixed: the finding occurs without the patch and not with it.{round_it}{red}"
 
 
 def prove(settings: Settings, patch: Path) -> Proof:
-    """Replay a finding in a copy of what is in the current directory, before and after the patch is applied to it.
+    """Replay a finding in a copy of the current directory, before and after applying the patch to it.
 
-    Inside a repository of git all of it is copied, and the patch may name its files from the top or from the current
-    directory. The directory itself stays as it is. SuiteBroken, StopExploring; the latter also for a patch that does
-    not apply, and for words that lead from the copy back to the directory.
+    Inside a git repository all of it is copied, and the patch may name its files from the top or from the current
+    directory. The directory itself does not change. Raises SuiteBroken, or StopExploring, the latter also for a patch
+    that does not apply and for arguments that lead from the copy back to the directory.
     """
     here, patch = Path.cwd().resolve(), patch.resolve()
     top = _top(here)
@@ -81,7 +81,7 @@ def prove(settings: Settings, patch: Path) -> Proof:
 
 
 def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
-    """The proof, where need be by one more run that counts all steps of the fault and not its last alone."""
+    """Return the proof; if needed with one more run that counts all steps of the fault, not only the last."""
     run, proof = settings.replay, Proof(before, after)
     if run is None or not run.plan.get("counted") or [one.verdict.verdict for one in after.judged] != [NOT_REACHED]:
         return proof
@@ -90,13 +90,13 @@ def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
 
 
 def _top(here: Path) -> Path:
-    """The top of the repository of git that a directory is in; itself outside."""
+    """Return the top of the git repository, or the directory itself."""
     done = _git(here, "rev-parse", "--show-toplevel")
     return Path(done.stdout.strip()).resolve() if done.returncode == 0 else here
 
 
 def _git(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run git in a directory; a copy is in no repository, wherever the temporary directory may lie."""
+    """Run git in a directory, ignoring any repository that contains the temporary directory."""
     try:
         return subprocess.run(
             ["git", *words],
@@ -106,11 +106,11 @@ def _git(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
             env={**os.environ, "GIT_CEILING_DIRECTORIES": tempfile.gettempdir()},
         )
     except OSError:
-        raise StopExploring("--prove needs git, by which it applies the patch") from None
+        raise StopExploring("--prove needs git to apply the patch") from None
 
 
 def _fits(patch: Path, bases: Iterable[Path]) -> Path:
-    """From which directory a patch applies. StopExploring where from none."""
+    """Return the directory from which a patch applies. Raises StopExploring if there is none."""
     said = ""
     for base in bases:
         done = _git(base, "apply", "--check", str(patch))
@@ -121,20 +121,20 @@ def _fits(patch: Path, bases: Iterable[Path]) -> Path:
 
 
 def _refuse_ways_back(settings: Settings, top: Path) -> None:
-    """What names the directory by its absolute path would be run there, and not in the copy."""
+    """Refuse arguments with the absolute path of the directory, because they would run there and not in the copy."""
     hooks = (settings.hooks.settle, settings.hooks.books)
     words = [*settings.command, *(str(hook) for hook in hooks if hook is not None)]
     for word in words:
         after = word.partition(f"{top}{os.sep}")[2]
         if (after or word.rstrip(os.sep).endswith(str(top))) and not {*Path(after).parts} & {*_INSTALLED}:
             raise StopExploring(
-                f"--prove tries the patch in a copy of {top}, and {word!r} leads back to the directory itself: "
-                "write that path relative to the current directory"
+                f"--prove tries the patch in a copy of {top}, and {word!r} is a path in the directory itself: "
+                "write it relative to the current directory"
             )
 
 
 def _copied(top: Path, copy: Path) -> None:
-    """Copy a tree, with links to what is installed in it."""
+    """Copy a tree, with links to installed packages."""
     ignored = shutil.ignore_patterns(*_LEFT_BEHIND, *_INSTALLED)
     shutil.copytree(top, copy, ignore=ignored, symlinks=True)
     for directory, names, _ in os.walk(top):
@@ -145,7 +145,7 @@ def _copied(top: Path, copy: Path) -> None:
 
 @contextlib.contextmanager
 def _imported_from(top: Path, copy: Path) -> Iterator[None]:
-    """Let Python find the modules of the copy before those of the directory, even where that is installed editable."""
+    """Make Python import from the copy before the directory, even for an editable installation."""
     given = os.environ.get("PYTHONPATH")
     paths = [path for path in (given or "").split(os.pathsep) if path]
     inside = [copy / Path(path).resolve().relative_to(top) for path in paths if _is_inside(path, top)]

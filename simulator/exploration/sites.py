@@ -1,4 +1,4 @@
-"""Where something can go wrong: the calls, deliveries and transactions of a run without faults, by their ordinals."""
+"""Sites where something can go wrong: calls, deliveries and transactions of a run without faults, by ordinal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.host import vocabulary
 
 
 def sites_of(evidence: Document) -> list[Site]:
-    """All sites of a test, in the order of calls, deliveries, transactions."""
+    """Return all sites of a test: calls, then deliveries, then transactions."""
     return [*_calls(evidence["calls"]), *_deliveries(evidence["deliveries"]), *_transactions(evidence["transactions"])]
 
 

@@ -1,6 +1,7 @@
-"""The test kit: worlds, receivers and strategies for partners' own tests. The simulator itself needs none of it.
+"""The test kit: worlds, receivers and Hypothesis strategies for integrators' own tests.
 
-Under pytest the fixtures `world`, `webhooks` and `simulator` are there by themselves. Elsewhere:
+The simulator itself does not need it. Under pytest, the fixtures `world`, `webhooks` and `simulator` are available
+without any import. Elsewhere:
 
     from simulator.testing import world
 
@@ -8,7 +9,7 @@ Under pytest the fixtures `world`, `webhooks` and `simulator` are there by thems
         w.client.post("/quotes", json={...})
         w.advance("31m")
 
-What it needs beyond the server is the extra: `pip install "./rampsim-0.1.0-py3-none-any.whl[testing]"`.
+The extra `testing` installs its dependencies: `pip install "./rampsim-0.1.0-py3-none-any.whl[testing]"`.
 """
 
 from importlib import import_module
@@ -44,7 +45,7 @@ __all__ = [
 
 
 def _home_of(name: str) -> ModuleType:
-    """The module of a public name; AttributeError."""
+    """Return the module of a public name. Raises AttributeError for an unknown name."""
     if name in ("ActionRefused", "NotReached", "SimulatorError"):
         from simulator.testing import errors
 
@@ -73,7 +74,7 @@ def _home_of(name: str) -> ModuleType:
 
 
 def __getattr__(name: str) -> Any:
-    """A public name from its module, imported when it is first asked for."""
+    """Import a public name from its module on first use."""
     if name == "strategies":
         return import_module("simulator.testing.strategies")
     value = globals()[name] = getattr(_home_of(name), name)

@@ -1,4 +1,4 @@
-"""The account's books as a test reads them: amounts are Decimals."""
+"""The ledger of an account as a test reads it, with amounts as Decimal."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypedDict
 
 from simulator.kernel.dataclass import dataclass
-from simulator.testing.errors import SimulatorError, is_told
+from simulator.testing.errors import SimulatorError, hides_traceback
 
 if TYPE_CHECKING:
     from simulator.engine.control.objects.ledger import LedgerBooks
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 
 class Sum(TypedDict):
-    """What an account holds of a currency; see `Ledger.accounts`."""
+    """The sum of one account in one currency; see `Ledger.accounts`."""
 
     currency: str
     account: str
@@ -25,7 +25,7 @@ class Sum(TypedDict):
 
 
 class Posting(TypedDict):
-    """One side of an entry: `amount` is added to the account, or taken from it where it is negative."""
+    """One side of an entry. A negative `amount` is taken from the account."""
 
     account: str
     currency: str
@@ -33,9 +33,10 @@ class Posting(TypedDict):
 
 
 class Entry(TypedDict):
-    """One movement of money: its postings sum up to zero in each currency.
+    """One movement of money. Its postings sum to zero in each currency.
 
-    `resource_id` is what it belongs to, a transaction or a deposit; None for opening balances and those that were set.
+    `resource_id` is the transaction or deposit that caused it, or None for opening balances and balances set by an
+    action.
     """
 
     number: int
@@ -47,29 +48,29 @@ class Entry(TypedDict):
 
 @dataclass(frozen=True)
 class Ledger:
-    """The books of an account in one environment. The sums of all accounts are zero in each currency.
+    """The ledger of an account in one environment. All accounts of a currency sum to zero.
 
-    `accounts`: what each account holds, by currency (`KES`, `USDC.celo`). `available` and `held` are the account's own,
-    `clearing` holds what a payer or depositor has sent of a ramp, `fees` are the service's, `world` is everybody
-    outside; accounts of other platform users show what came from here and went there. `entries`: every movement,
-    oldest first.
+    `accounts`: the sum of each account by currency (`KES`, `USDC.celo`). `available` and `held` are the account's own.
+    `clearing` holds the money that a payer or depositor has sent for a ramp, `fees` are the service's, and `world` is
+    the external side. Accounts of other platform users show what they received from this account and sent to it.
+    `entries`: every movement, oldest first.
     """
 
     accounts: list[Sum]
     entries: list[Entry]
 
     def amount(self, account: str, currency: str) -> Decimal:
-        """What an account holds of a currency, 0 where there never was any."""
+        """Return the sum of an account in a currency, or 0 if it has no entries."""
         found = (row["amount"] for row in self.accounts if (row["account"], row["currency"]) == (account, currency))
         return next(found, Decimal(0))
 
     def of(self, resource_id: str) -> list[Entry]:
-        """The movements that belong to a transaction or deposit."""
+        """Return the movements of a transaction or deposit."""
         return [entry for entry in self.entries if entry["resource_id"] == resource_id]
 
 
 def ledger_of(shown: LedgerBooks) -> Ledger:
-    """The books as the control interface shows them, read."""
+    """Parse the ledger that the control interface returns."""
     return Ledger(
         accounts=[{**row, "amount": Decimal(row["amount"])} for row in shown["accounts"]],
         entries=[
@@ -84,9 +85,9 @@ def ledger_of(shown: LedgerBooks) -> Ledger:
 
 
 def available(ledger: Ledger, symbol: str, network: str | None) -> Decimal:
-    """The available balance of an asset on a network, or of a fiat currency (network None).
+    """Return the available balance of an asset on a network, or of a fiat currency (network None).
 
-    SimulatorError for what no account can hold: a slip of the pen would otherwise pass for an empty account.
+    Raises SimulatorError for an asset that cannot exist: a typo would otherwise look like an empty account.
     """
     currency = symbol.upper() if network is None else f"{symbol.upper()}.{network.lower()}"
     amount = ledger.amount("available", currency)
@@ -99,7 +100,7 @@ def available(ledger: Ledger, symbol: str, network: str | None) -> Decimal:
 
 
 def totals(ledger: Ledger) -> Mapping[str, Decimal]:
-    """The sums over all accounts by currency: zero in each."""
+    """Return the sum over all accounts of each currency: zero."""
     sums: dict[str, Decimal] = {}
     for row in ledger.accounts:
         sums[row["currency"]] = sums.get(row["currency"], Decimal(0)) + row["amount"]

@@ -1,4 +1,4 @@
-"""What goes wrong between a test and the simulator."""
+"""Errors between a test and the simulator."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class SimulatorError(Exception):
-    """The simulator refused, or cannot be reached. Base of all errors of the test kit.
+    """A refusal by the simulator, or a failed connection. Base class of all errors of the test kit.
 
-    `status` is that of the HTTP answer, None without one; `code`, `message`, `param` and `allowed` (the actions that
-    are possible instead) are those of its error envelope.
+    `status` is the HTTP status, or None if there was no response. `code`, `message`, `param` and `allowed` (the
+    actions that are legal instead) come from the error envelope.
     """
 
     def __init__(self, message: str, *, status: int | None = None, error: Mapping[str, object] | None = None) -> None:
@@ -29,13 +29,13 @@ class SimulatorError(Exception):
         self.allowed: Sequence[str] = tuple(map(str, _rows(given, "allowed")))
 
 
-def is_told(caught: pytest.ExceptionInfo[BaseException]) -> bool:
-    """Whether an error says it all. As the `__tracebackhide__` of a module it lets pytest show the test alone."""
+def hides_traceback(caught: pytest.ExceptionInfo[BaseException]) -> bool:
+    """Return True if an error needs no traceback. As `__tracebackhide__`, it makes pytest hide the kit's frames."""
     return isinstance(caught.value, SimulatorError | AssertionError)
 
 
 class NotReached(SimulatorError):
-    """What an `advance(until=...)` waited for never came; `receipt` is what it had done by then."""
+    """An `advance(until=...)` ended without its condition. `receipt` describes the time that passed."""
 
     @property
     def receipt(self) -> Mapping[str, Any]:
@@ -44,38 +44,38 @@ class NotReached(SimulatorError):
 
 
 class ActionRefused(SimulatorError):
-    """An action is not possible now, or not on this object; `allowed` are those that are."""
+    """An action is illegal in the present state or for this object. `allowed` lists the legal actions."""
 
 
 class Unreachable(SimulatorError):
-    """No simulator answers at the address; the text says which, why, and what to do."""
+    """No simulator responds at the address. The message names the address, the reason and a remedy."""
 
     def __init__(self, url: str, why: str) -> None:
         super().__init__(
-            f"No simulator answers at {url} ({why}). Start one with `rampsim serve` (it listens at {DEFAULT_URL}), "
-            "say with SIMULATOR_URL where it runs, or unset SIMULATOR_URL: then the tests start their own."
+            f"No simulator responds at {url} ({why}). Start one with `rampsim serve` (default address: {DEFAULT_URL}), "
+            "set SIMULATOR_URL to its address, or unset SIMULATOR_URL so that the tests start their own."
         )
 
 
 def error_of(status: int, body: object) -> SimulatorError:
-    """The exception for a refusal: its HTTP status and its parsed body, `{error: {code, message, ...}}`."""
+    """Return the exception for a refusal, from its HTTP status and parsed body `{error: {code, message, ...}}`."""
     error = body.get("error") if isinstance(body, Mapping) else None
     if not isinstance(error, Mapping):
         return SimulatorError(
-            f"What answered with status {status} is not a simulator's control interface.", status=status
+            f"The response with status {status} is not from a simulator's control interface.", status=status
         )
     text = _text(error, "message") or _text(error, "code") or f"refused with status {status}"
     problems = [_problem(row) for row in _rows(error, "errors") if isinstance(row, Mapping)]
     if problems:
         text = "\n".join([f"{len(problems)} problems:" if len(problems) > 1 else "1 problem:", *problems])
     if error.get("code") == "invalid_transition":
-        text += f" Possible now: {', '.join(map(str, _rows(error, 'allowed'))) or 'nothing'}."
+        text += f" Legal now: {', '.join(map(str, _rows(error, 'allowed'))) or 'nothing'}."
     kind = _KINDS.get(_text(error, "code") or "", SimulatorError)
     return kind(text, status=status, error=error)
 
 
 def _problem(row: Mapping[str, object]) -> str:
-    """One problem of a scenario: where and what."""
+    """Format one problem of a scenario with its location."""
     place = f"line {row['line']}, column {row.get('column')}: " if row.get("line") else ""
     path = f"{row['path']}: " if row.get("path") else ""
     return f"  {place}{path}{row.get('message', '')}"
@@ -95,5 +95,5 @@ _KINDS: Mapping[str, type[SimulatorError]] = {"not_reached": NotReached, "invali
 
 
 def missing(package: str, what: str) -> ImportError:
-    """What is raised where a library of the extra is not installed; `what` needs it, in words."""
+    """Return the error for a missing library of the extra; `what` names the feature that needs it."""
     return ImportError(f'{what} needs {package}: pip install "{wheel("testing")}"', name=package)

@@ -1,4 +1,4 @@
-"""What a process of the tests knows of the run of `rampsim explore` that it is a part of, if it is one."""
+"""The run of `rampsim explore` that this test process belongs to, if any."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ _made: Counter[str] = Counter()
 
 
 def own_world() -> str:
-    """The world of which SIMULATOR_URL is the base, `http://HOST:PORT/_worlds/ID`, by its id; "" without one."""
+    """Return the id of the world in SIMULATOR_URL (`http://HOST:PORT/_worlds/ID`), or ""."""
     found = _BASE_OF_A_WORLD.fullmatch(os.environ.get("SIMULATOR_URL", ""))
     return found["id"] if found else ""
 
 
 def run() -> str:
-    """The run that makes anything go wrong in whatever world is made here, by the id of its own world; "" in none.
+    """Return the id of the run that injects faults into every world created here, or "" outside a run.
 
-    Then all worlds lie in the server of the run, and each test may have as many as it likes.
+    In a run, all worlds are on the run's server, and a test can create any number of them.
     """
     return own_world() if os.environ.get("SIMULATOR_PLAN") else ""
 
 
 def is_at(url: str) -> bool:
-    """Whether this is the server of the run."""
+    """Return True if this is the server of the run."""
     return bool(run()) and os.environ["SIMULATOR_URL"].startswith(f"{url}/")
 
 
 def world_id(test: str) -> str:
-    """The id of the next world of a test: the same in every run but for the run's own, in whatever process it is."""
+    """Return the id of a test's next world. It depends on the run and the test only, not on the process."""
     _made[test] += 1
     return f"{hashlib.sha256(test.encode()).hexdigest()[:8]}-{_made[test]}-{run()}"

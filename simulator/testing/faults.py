@@ -1,4 +1,4 @@
-"""Faults of the wire as a test holds them."""
+"""Faults as a test handles them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from simulator.testing.errors import SimulatorError, is_told
+from simulator.testing.errors import SimulatorError, hides_traceback
 
 if TYPE_CHECKING:
     from simulator.engine.control.scenarios.faults import MadeFault
     from simulator.testing.reading import SeenWorld
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 
 class Fault:
-    """A fault in force. As a context manager it goes at the end of the block; `hits` may still be asked then.
+    """A fault in force. As a context manager it is removed at the end of the block; `hits` still works afterwards.
 
-    `info` is the fault as the control interface shows it, `warnings` says why it may never be hit as the world is now.
+    `info` is the fault as the control interface returns it. `warnings` says why it might never apply in this world.
     """
 
     def __init__(self, world: SeenWorld, info: MadeFault) -> None:
@@ -30,24 +30,26 @@ class Fault:
 
     @property
     def hits(self) -> int:
-        """How often it has acted. After it was removed: how often it had.
+        """Return how often the fault has applied, including after its removal.
 
-        SimulatorError when it went otherwise: the world was put back, or somebody ended all faults.
+        Raises SimulatorError if the fault was lost: the world was restored, or all faults were deleted.
         """
         if self._hits is not None:
             return self._hits
         hits = self._hits_now()
         if hits is None:
-            raise SimulatorError(f"The fault {self.id} is not in force: the world was put back, or others ended it.")
+            raise SimulatorError(
+                f"The fault {self.id} is not in force: the world was restored, or the fault was deleted elsewhere."
+            )
         return hits
 
     def _hits_now(self) -> int | None:
-        """How often it has acted, None when it is not in force."""
+        """Return how often the fault has applied, or None if it is not in force."""
         rows = self._world.control("GET", "/faults")["data"]
         return next((int(row["hits"]) for row in rows if row["id"] == self.id), None)
 
     def remove(self) -> None:
-        """End it; nothing when it has gone."""
+        """Remove the fault. Does nothing if it is already gone."""
         if self._hits is not None:
             return
         hits = self._hits_now()
@@ -71,9 +73,9 @@ def make_fault(
     match: str | Mapping[str, object] | None,
     members: Mapping[str, object],
 ) -> Fault:
-    """Put a fault in force: about calls (`what` or `match`), by the name of a preset (`what`), or by its members alone.
+    """Add a fault: for calls (`what` or `match`), from a preset (`what`), or from its members alone.
 
-    SimulatorError with `param` when it is not written right.
+    Raises SimulatorError with `param` if the fault is malformed.
     """
     preset = isinstance(what, str) and _is_a_name(what)
     if what is not None and not preset:
@@ -88,7 +90,7 @@ def make_fault(
         return Fault(world, world.control("POST", "/faults", body))
     except SimulatorError as error:
         if error.param == "preset":
-            error.args = (f'{error.args[0]} Calls are written like "POST /quotes", "/quotes/*" or "POST".',)
+            error.args = (f'{error.args[0]} Write calls like "POST /quotes", "/quotes/*" or "POST".',)
         raise
 
 
@@ -97,16 +99,16 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def _is_a_name(what: str) -> bool:
-    """Whether a text is the name of a preset, known or not; other texts are about calls."""
+    """Return True if a string is a preset name, known or unknown. Other strings describe calls."""
     return re.fullmatch(r"\w+(-\w+)*", what) is not None and what.upper() not in _METHODS
 
 
 def _calls(match: str | Mapping[str, object]) -> Mapping[str, object]:
-    """`"POST /quotes"`, `"POST"` or `"/quotes"` as the object that it stands for."""
+    """Return the `match` object for `"POST /quotes"`, `"POST"` or `"/quotes"`."""
     if not isinstance(match, str):
         return match
     found = _CALLS.fullmatch(match.strip())
     named = {} if found is None else {name: text for name, text in found.groupdict().items() if text}
     if not named:
-        raise ValueError(f'{match!r} names no calls; write it like "POST /quotes", "/quotes/*" or "POST"')
+        raise ValueError(f'{match!r} does not describe calls; write it like "POST /quotes", "/quotes/*" or "POST"')
     return {**named, "method": named["method"].upper()} if "method" in named else named

@@ -1,4 +1,4 @@
-"""A test's own time, held at the simulated time of a world."""
+"""The clock of a test process, frozen at the simulated time of a world."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ Library = Literal["freezegun", "time-machine"]
 Move = Callable[[datetime], None]
 
 _KEEP_REAL = ("simulator", "trio", "subprocess", "socketserver", "_pytest")
-"""Modules that go on by real time where they have `from time import monotonic` or `perf_counter`: they wait by it.
+"""Modules that keep real time if they use `from time import monotonic` or `perf_counter`, because they wait by it.
 
-pytest measures by it how long each phase of a test takes.
+pytest measures the duration of each test phase with it.
 """
 
 
 class Freezing(Generic[WorldT]):
-    """Time that is held for a world, from when this is made until `end`, or until the end of the block."""
+    """Frozen time for a world, from construction until `end` or the end of the block."""
 
     def __init__(self, world: WorldT, using: Library | None = None) -> None:
         self._world = world
         self.has_block = False
-        """Whether a block holds it, whose end it waits for."""
+        """Whether a block ends it."""
         with ExitStack() as held:
             held.enter_context(_held(world, using))
             self._held = held.pop_all()
 
     def end(self) -> None:
-        """Let the time go on. Nothing when it does."""
+        """Unfreeze time. Does nothing if time is not frozen."""
         self._held.close()
 
     def __enter__(self) -> WorldT:
@@ -49,16 +49,16 @@ class Freezing(Generic[WorldT]):
 
 
 def freeze(world: WorldT, using: Library | None = None) -> Freezing[WorldT]:
-    """Hold the time of this process at the simulated time; what moves the world's clock moves both.
+    """Freeze the time of this process at the simulated time. Each move of the world's clock moves both.
 
-    It begins with the call, and ends with the block (`with world.freeze(): ...`). Without a block it ends with the
-    test or the world, or by `end()`.
+    Freezing starts with the call and ends with the block (`with world.freeze(): ...`). Without a block it ends with the
+    test or the world, or with `end()`.
 
-    `using`: freezegun, or time-machine; without it the first of them that is installed. Meanwhile webhooks are
-    stamped with simulated time (setting `webhook_timestamp`), and while a `Receiver` handles a delivery on the way of
-    an `advance`, the time is the moment of that delivery: a verifier that asks `time.time()` accepts what is genuine.
-    The clock of the world has to be manual: SimulatorError when it runs by itself. ImportError without a library.
-    Real time goes on for what waits: event loops of asyncio and trio, time limits of httpx, `Receiver.wait_for`.
+    `using`: freezegun or time-machine; by default the first one installed. While time is frozen, webhooks carry
+    simulated timestamps (setting `webhook_timestamp`). While a `Receiver` handles a delivery during an `advance`, the
+    test's time is the time of that delivery, so a verifier that calls `time.time()` accepts genuine webhooks.
+    The world needs a manual clock: SimulatorError otherwise. ImportError if no library is installed.
+    Real time continues for waiting code: asyncio and trio event loops, httpx timeouts, `Receiver.wait_for`.
     """
     return Freezing(world, using)
 
@@ -68,8 +68,8 @@ def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
     clock = world.control("GET", "/clock")
     if clock["mode"] != "manual":
         raise SimulatorError(
-            f"A world that is frozen needs a manual clock; that of {world.id} is {clock['mode']} and runs by itself. "
-            'Make the world with clock={"mode": "manual"}.'
+            f"A frozen world needs a manual clock; the clock of {world.id} is {clock['mode']} and runs on its own. "
+            'Create the world with clock={"mode": "manual"}.'
         )
     hold = _holder(using)
     before = world.control("GET", "/settings")["webhook_timestamp"]
@@ -92,7 +92,7 @@ def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
             def follow_delivery(now: datetime) -> None:
                 nonlocal held_at
                 with moving:
-                    # A slow receiver may ask for the moment before an advance ends and hear of it afterwards.
+                    # A slow receiver may need the moment before an advance ends, and reports it afterwards.
                     if now > held_at and follow_delivery in world.on_delivery:
                         move(now)
                         held_at = now
@@ -111,12 +111,12 @@ def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
 
 
 def _stamp(world: SeenWorld, clock: str) -> None:
-    """Choose by which clock webhooks are stamped."""
+    """Set the clock that stamps webhooks."""
     world.control("PATCH", "/settings", {"webhook_timestamp": clock})
 
 
 def _holder(using: Library | None) -> Callable[[datetime], AbstractContextManager[Move]]:
-    """What holds the time at a moment and gives the function that moves it."""
+    """Freeze time at a moment and return the function that moves it."""
     holders = {"freezegun": _freezegun, "time-machine": _time_machine}
     if using is not None and using not in holders:
         raise ValueError(f"freeze: using is 'freezegun' or 'time-machine', not {using!r}")
@@ -133,24 +133,24 @@ def _freezegun(now: datetime) -> Iterator[Move]:
 
     frozen = freezegun.freeze_time(now, ignore=list(_KEEP_REAL))
     with _loops_by_real_time(), frozen as factory:
-        # freezegun means by `ignore` two things: which modules keep what they have imported, and who is called from
-        # which modules gets real time. The second would reach tests that trio runs, and applications called from here.
+        # freezegun's `ignore` means two things: modules that keep what they have imported, and callers that get real
+        # time. The second would affect tests run by trio and applications called from here.
         api.ignore_lists[-1] = tuple(name for name in api.ignore_lists[-1] if name not in _KEEP_REAL)
         yield factory.move_to
 
 
 @contextmanager
 def _loops_by_real_time() -> Iterator[None]:
-    """Have the event loops of all threads go on by real time, from before time stands until after it goes on.
+    """Keep the event loops of all threads on real time while time is frozen.
 
-    freezegun can do that too (`real_asyncio`), but last of all: until then a loop in another thread, such as a server
-    of the test's own, plans by the frozen time what it then waits for by the real one, for years.
+    freezegun has `real_asyncio` for this, but applies it last. Until then a loop in another thread, such as the test's
+    own server, would plan timers in frozen time and wait for them in real time, possibly for years.
     """
     from unittest.mock import patch
 
     monotonic = real_monotonic()
     with ExitStack() as patches:
-        # The second has a `time` of its own once somebody has used `real_asyncio`.
+        # asyncio has a `time` of its own once somebody has used `real_asyncio`.
         for kind in (asyncio.BaseEventLoop, asyncio.SelectorEventLoop):
             patches.enter_context(patch.object(kind, "time", lambda _loop: monotonic()))
         yield

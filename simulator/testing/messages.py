@@ -1,4 +1,4 @@
-"""What the test kit tells: what happened, and what came instead where something is not as a test wants it."""
+"""Messages of the test kit: what happened in a world, and what happened instead of the expected event."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SHOWN = 12
 _CAME_SHOWN = 20
 
 
-def not_the_only_one(world: SeenWorld, type: str, object_id: str | None, found: list[Envelope]) -> str:
-    """Why there is not exactly one event, and what there was instead."""
+def not_exactly_one(world: SeenWorld, type: str, object_id: str | None, found: list[Envelope]) -> str:
+    """Describe why there is not exactly one event, and list the events there are."""
     about = f" about {object_id}" if object_id else ""
     if found:
         return "\n".join([f"There are {len(found)} events {type}{about}, not one:", *_lines(found)])
@@ -24,8 +24,8 @@ def not_the_only_one(world: SeenWorld, type: str, object_id: str | None, found: 
     if others:
         return "\n".join([f"There is no event {type}{about}. There are these{about}:", *_lines(others)])
     if object_id and (all_of_them := world.events()):
-        return "\n".join([f"There is no event at all{about}. Others:", *_lines(all_of_them)])
-    return f"There is no event {type}{about}: nothing has emitted any."
+        return "\n".join([f"There are no events{about}. Other events:", *_lines(all_of_them)])
+    return f"There is no event {type}{about}: the world has emitted none."
 
 
 def _lines(events: list[Envelope]) -> Iterable[str]:
@@ -37,7 +37,7 @@ def _lines(events: list[Envelope]) -> Iterable[str]:
 
 
 def not_reached(world: SeenWorld, goal: Mapping[str, object], error: NotReached) -> NotReached:
-    """The error of an advance that waited in vain: what for, how long, and what happened instead."""
+    """Return the error of an advance whose condition never held, with what happened instead."""
     receipt, fired = error.receipt, error.receipt.get("fired", 0)
     lines = [_awaited(goal) + ": " + _why(error.message)]
     lines.append(
@@ -45,14 +45,18 @@ def not_reached(world: SeenWorld, goal: Mapping[str, object], error: NotReached)
     )
     ids = set(receipt.get("events") or ())
     events = [event for event in world.events() if event["id"] in ids] if ids else []
-    lines += ["  Events meanwhile:", *(f"  {line}" for line in _lines(events))] if events else ["  No event meanwhile."]
+    lines += (
+        ["  Events in that time:", *(f"  {line}" for line in _lines(events))]
+        if events
+        else ["  No event in that time."]
+    )
     subject = goal.get("resource") or goal.get("object_id")
     if isinstance(subject, str):
         lines += _standing(world, subject)
     if not world.control("GET", f"/worlds/{world.id}")["scenarios"]:
         lines.append(
-            '  No scenario is active, so nothing outside happens by itself: say world.scenario("autopilot"), '
-            "or act(...) as the outside world."
+            "  No scenario is active, so no outside event happens on its own. "
+            'Call world.scenario("autopilot") or world.act(...).'
         )
     return NotReached(
         "\n".join(lines),
@@ -69,24 +73,24 @@ def _awaited(goal: Mapping[str, object]) -> str:
 
 
 def _why(message: str) -> str:
-    """The server's reason, without what it waited for: that stands in front."""
+    """Return the server's reason without the condition, which the message already names."""
     why = message.partition(" while waiting for ")[0]
-    return {"The agenda ran dry": "nothing more is planned in this world"}.get(why, why[:1].lower() + why[1:]) + "."
+    return why[:1].lower() + why[1:] + "."
 
 
 def _standing(world: SeenWorld, subject: str) -> Iterable[str]:
-    """How a resource stands, and what can be done to it."""
+    """Describe the state of a resource and its legal actions."""
     try:
         story = world.resource(subject)
     except SimulatorError:
         return
     since = story["history"][-1]["at"] if story["history"] else story["origin"]["at"]
     allowed = ", ".join(story["allowed"]) or "nothing"
-    yield f"  {subject} is {story['state']} since {since}; possible now: {allowed}."
+    yield f"  {subject} is {story['state']} since {since}; legal now: {allowed}."
 
 
 class Receiving(Protocol):
-    """What is asked of a receiver."""
+    """The parts of a receiver that these messages need."""
 
     environment: str
     endpoint_id: str | None
@@ -96,15 +100,15 @@ class Receiving(Protocol):
 
 
 def absence(world: SeenWorld, receiver: Receiving, type: str, object_id: str | None, timeout: float) -> str:
-    """The text of the failure of `Receiver.wait_for`."""
+    """Return the failure message of `Receiver.wait_for`."""
     about = f" of {object_id}" if object_id else ""
-    lines = [f"No {type}{about} came within {timeout:g} seconds."]
+    lines = [f"No {type}{about} arrived within {timeout:g} seconds."]
     came = list(receiver.received)
     if came:
-        lines.append(f"What came, in this order{f' (the last {_CAME_SHOWN})' if len(came) > _CAME_SHOWN else ''}:")
+        lines.append(f"Deliveries received, in order{f' (the last {_CAME_SHOWN})' if len(came) > _CAME_SHOWN else ''}:")
         lines += [f"  {delivery}" for delivery in came[-_CAME_SHOWN:]]
     else:
-        lines.append("Nothing came at all.")
+        lines.append("No delivery was received.")
     try:
         lines += _what_the_world_says(world, receiver, type, object_id)
     except SimulatorError as error:
@@ -121,10 +125,10 @@ def _what_the_world_says(world: SeenWorld, receiver: Receiving, type: str, objec
     lines = ["The world has not emitted it."]
     if others:
         told = ", ".join(dict.fromkeys(event["type"] for event in others))
-        lines.append(f"Of {object_id} it has emitted: {told}.")
+        lines.append(f"For {object_id} it has emitted: {told}.")
     if clock["mode"] != "manual":
         return lines
-    stands = f"Its clock is manual and stands at {clock['now']}"
+    stands = f"Its clock is manual, at {clock['now']}"
     if clock["timers"]:
         lines.append(
             f"{stands}; its next timer is due at {clock['next_timer_at']}. Move it with world.advance(...), or "
@@ -132,8 +136,7 @@ def _what_the_world_says(world: SeenWorld, receiver: Receiving, type: str, objec
         )
     else:
         lines.append(
-            f"{stands}, and nothing is planned: no scenario will make it happen by itself. Do what causes it with "
-            "world.act(...), or choose a scenario."
+            f"{stands}, and nothing is scheduled. Cause the event with world.act(...), or activate a scenario."
         )
     return lines
 
@@ -147,11 +150,11 @@ def _why_not_delivered(world: SeenWorld, receiver: Receiving, event: dict[str, A
         again = f"; the next is due at {attempt['next_attempt_at']}" if attempt["next_attempt_at"] else ""
         lines.append(f"Attempt {attempt['attempt']} to this receiver at {attempt['attempted_at']}: {came}{again}.")
     if attempts and attempts[-1]["next_attempt_at"] and clock["mode"] == "manual":
-        lines.append(f"The clock is manual and stands at {clock['now']}: move it with world.advance(...).")
+        lines.append(f"The clock is manual, at {clock['now']}: move it with world.advance(...).")
     if not attempts:
         lines.append(
-            "It was not sent to this receiver: its endpoint is gone or disabled (a reset of the world takes it away), "
-            "does not subscribe to it, or a fault holds the delivery back."
+            "It was not sent to this receiver: the endpoint is deleted (a reset does that), disabled or not "
+            "subscribed, or a fault holds the delivery back."
         )
     return lines
 
@@ -172,9 +175,9 @@ _LINES = 40
 
 
 def timeline(world: SeenWorld) -> str:
-    """Calls and what each led to, in their order, the newest last; then the faults in force, and the advice.
+    """Return calls and their effects in order, the newest last, then faults in force and advice.
 
-    At most 40 lines of what happened, and how many stand before them.
+    It shows at most 40 lines of events and the number of lines omitted.
     """
     happened: Timeline = world.control("GET", "/timeline", query={"limit": _LINES})
     faults: FaultList = world.control("GET", "/faults")
@@ -189,7 +192,7 @@ def timeline(world: SeenWorld) -> str:
 
 
 def _happened(timeline: Timeline) -> Iterator[str]:
-    """A line for each entry; time and day stand where they change."""
+    """Yield one line for each entry. Time and day appear when they change."""
     if not timeline["data"]:
         yield "  nothing happened"
     if timeline["earlier"]:
@@ -208,7 +211,7 @@ def _happened(timeline: Timeline) -> Iterator[str]:
 
 
 def _line(entry: TimelineEntry) -> str:
-    """What a call led to stands to the right of it."""
+    """Format an entry: the call on the left, its effect on the right."""
     signs = {"call": "", "control": "* ", "move": "    ", "event": "    ", "delivery": "    webhook "}
     return signs[entry["what"]] + entry["text"]
 
@@ -220,11 +223,11 @@ def _faults(faults: FaultList) -> Iterator[str]:
         left = "" if row["times_left"] is None else f", {row['times_left']} left"
         where = row.get("match") or row.get("webhook") or {}
         words = " ".join(str(part) for part in where.values()) or "everything"
-        yield f"  {row['id']} on {words}: acted {row['hits']}×{left}"
+        yield f"  {row['id']} on {words}: applied {row['hits']}×{left}"
 
 
 def _advice(found: list[Finding]) -> Iterator[str]:
-    """The gravest first; what to do once for all findings of a kind."""
+    """Yield advice, the most severe first, with one remedy for all findings of a kind."""
     kinds: dict[tuple[int, str], list[Finding]] = {}
     for row in found:
         kinds.setdefault((_GRAVEST.index(row["severity"]), row["kind"]), []).append(row)
@@ -232,7 +235,7 @@ def _advice(found: list[Finding]) -> Iterator[str]:
         yield "Advice"
     for index, (_, rows) in enumerate(sorted(kinds.items(), key=lambda item: item[0])):
         if index == _MOST_ADVICE:
-            yield f"  … {len(kinds) - index} further kinds: world.advice() has them"
+            yield f"  … {len(kinds) - index} more kinds: see world.advice()"
             return
         yield from (f"  {row['severity']}: {row['message']}" for row in rows[:_MOST_ADVICE])
         if len(rows) > _MOST_ADVICE:

@@ -1,4 +1,4 @@
-"""A world as a test looks at it: who it is, what time it is there, and what happened."""
+"""The read-only view of a world: identity, time, and what happened in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from simulator.testing.books import Ledger, available, ledger_of
-from simulator.testing.errors import is_told
+from simulator.testing.errors import hides_traceback
 from simulator.testing.given import Target, id_of
 from simulator.testing.links.clients import Keys
 from simulator.testing.links.link import Link
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from simulator.engine.insight.shapes import Finding
     from simulator.engine.webhooks import shapes as webhooks
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 
 class SeenWorld:
-    """What can be read of a world; `World` is one that a test does things in."""
+    """The read-only members of a world. `World` adds the members that change it."""
 
     def __init__(self, link: Link, info: WorldObject) -> None:
         self.link = link
         self.info: WorldObject = info
-        """The world object of the control interface, as it was when the world was made or last put back."""
+        """The world object of the control interface when the world was created or last restored."""
         self.on_advance: list[Callable[[datetime], None]] = []
-        """Called with the new simulated time whenever a test has moved it."""
+        """Called with the new simulated time after a test moves the clock."""
         self.on_delivery: list[Callable[[datetime], None]] = []
-        """Called with the simulated time before a receiver of the test handles a delivery; from its thread."""
+        """Called with the simulated time before a receiver of the test handles a delivery, in the receiver's thread."""
         self.patience_seconds: float | None = None
-        """How long its control calls may take; None: as long as the server works."""
+        """The time limit of its control calls in seconds, or None for no limit."""
 
-    # Who it is
+    # Identity
 
     @property
     def id(self) -> str:
@@ -56,12 +56,12 @@ class SeenWorld:
 
     @property
     def dashboard_url(self) -> str:
-        """Where a person looks at it."""
+        """The URL of its dashboard."""
         return f"{self.link.url}/_simulator/dashboard?world={quote(self.id)}"
 
     @property
     def keys(self) -> Keys:
-        """Of the sandbox: `.public_key`, `.secret_key`, `.webhook_key`."""
+        """The sandbox credentials: `.public_key`, `.secret_key`, `.webhook_key`."""
         return Keys(**next(iter(self.info["credentials"].values())))
 
     @property
@@ -70,53 +70,62 @@ class SeenWorld:
 
     @property
     def base_url(self) -> str:
-        """Where the interface begins, in the sandbox: `http://HOST:PORT/v1`."""
+        """The base URL of the API in the sandbox: `http://HOST:PORT/v1`."""
         return self.keys.base_url
 
     @property
     def production_url(self) -> str:
-        """Where the simulated production begins."""
+        """The base URL of the simulated production."""
         return self.production_keys.base_url
 
-    # What time it is, and what happened
+    # Time and history
 
     @property
     def now(self) -> datetime:
-        """The simulated time, aware, UTC."""
+        """The simulated time as an aware datetime in UTC."""
         return datetime.fromisoformat(self.control("GET", "/clock")["now"])
 
     def events(self, type: str | None = None, object_id: Target | None = None, **filters: object) -> list[Envelope]:
-        """The envelopes of all events, oldest first, subscribed or not; of a type, about a resource."""
+        """Return the envelopes of all events, oldest first, subscribed or not; optionally of one type or resource."""
         about = None if object_id is None else id_of(object_id)
         found: list[Envelope] = self._list("/events", {"type": type, "object_id": about, **filters})
         return found
 
     def deliveries(self, **filters: object) -> list[webhooks.RecordedDelivery]:
-        """Every attempt to deliver an event, oldest first: `event_id`, `endpoint_id`, `status`, `limit`."""
+        """Return every delivery attempt, oldest first. Filters: `event_id`, `endpoint_id`, `status`, `limit`."""
         found: list[webhooks.RecordedDelivery] = self._list("/deliveries", filters)
         return found
 
     def requests(self, **filters: object) -> list[JournalEntryShape]:
-        """The calls of the interface, oldest first, secrets masked: `method`, `path` (a glob), `status`, `limit`."""
+        """Return the API requests, oldest first, with secrets masked.
+
+        Filters: `method`, `path` (a glob), `status`, `limit`.
+        """
         found: list[JournalEntryShape] = self._list("/requests", filters)
         return found
 
     def advice(self, **filters: object) -> list[Finding]:
-        """Findings about the traffic, the one seen last at the end: `severity`, `kind`, `limit`."""
+        """Return findings about the traffic, the latest last. Filters: `severity`, `kind`, `limit`."""
         found: list[Finding] = self._list("/advice", filters)
         return found
 
     def resource(self, id: Target) -> ResourceStory:
-        """A resource and its story: `resource`, `state`, `history` (moves and causes), `allowed` (actions), …"""
+        """Return a resource and its history:
+
+        `resource`, `state`, `history` (transitions and causes), `allowed` (actions), …
+        """
         story: ResourceStory = self.control("GET", f"/resources/{quote(id_of(id), safe='')}")
         return story
 
     def ledger(self, environment: str | None = None) -> Ledger:
-        """The account's books: `accounts` (sums) and `entries`, amounts as Decimal."""
+        """Return the account's ledger: `accounts` (sums) and `entries`, with Decimal amounts."""
         return ledger_of(self.control("GET", "/ledger", environment=environment))
 
     def balance(self, symbol: str, network: str | None = None, environment: str | None = None) -> Decimal:
-        """What is available of an asset: `world.balance("USDC", "CELO")`. SimulatorError for what does not exist."""
+        """Return the available balance of an asset:
+
+        `world.balance("USDC", "CELO")`. SimulatorError for an unknown asset.
+        """
         sums = ledger_of(self.control("GET", "/ledger", query={"entries": 0}, environment=environment))
         return available(sums, symbol, network)
 
@@ -131,9 +140,9 @@ class SeenWorld:
         query: Mapping[str, object] | None = None,
         environment: str | None = None,
     ) -> Any:
-        """Any control call of this world, for what has no member here: `world.control("GET", "/emails")`.
+        """Make any control call for which this class has no member: `world.control("GET", "/emails")`.
 
-        `path` is below /_simulator. Gives the parsed answer, or None.
+        `path` is below /_simulator. Returns the parsed response, or None.
         """
         headers = None if environment is None else {"X-Simulator-Environment": environment}
         return self.link.control(

@@ -1,4 +1,4 @@
-"""Hypothesis strategies made from the contract: request bodies, ids, amounts, addresses, phone numbers, events.
+"""Hypothesis strategies from the contract: request bodies, ids, amounts, addresses, phone numbers, events.
 
     from hypothesis import given
     from simulator.testing import strategies
@@ -6,9 +6,9 @@
     @given(strategies.bodies("create_quote"))
     def test_a_quote_is_stored(body): ...
 
-Whatever they give fits the contract's schema, and request bodies are mostly acceptable: amounts lie within every
-limit of a fresh account, addresses have right checksums, phone numbers are valid. What they refer to (beneficiaries,
-quotes) has to exist: put your own ids in. Needs the package hypothesis.
+All values match the contract's schema. Most request bodies are acceptable: amounts are within every limit of a fresh
+account, addresses have valid checksums, phone numbers are valid. Referenced beneficiaries and quotes must exist, so
+replace their ids. Needs the package hypothesis.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PLAIN = st.text(st.characters(min_codepoint=32, max_codepoint=0x24F, exclude_ca
 
 
 def identifiers(prefix: str) -> SearchStrategy[str]:
-    """Ids with a prefix, for example `qt_` or `ben_`: of the right form, and belonging to nothing."""
+    """Ids with a prefix, such as `qt_` or `ben_`: well-formed, but of no resource."""
     return st.text("0123456789abcdefghjkmnpqrstvwxyz", min_size=20, max_size=20).map(prefix.__add__)
 
 
@@ -55,7 +55,7 @@ def amounts(currency: str) -> SearchStrategy[str]:
 
 
 def addresses(network: str) -> SearchStrategy[str]:
-    """Addresses on stellar, celo or bitcoin, with right checksums."""
+    """Addresses on stellar, celo or bitcoin with valid checksums."""
     size, make = _SAMPLES.addresses[network]
     return st.binary(min_size=size, max_size=size).map(make)
 
@@ -63,7 +63,7 @@ def addresses(network: str) -> SearchStrategy[str]:
 def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
     """Mobile numbers of a country (KE, TZ, NG, ZA, ZM; None for any of them) in international format.
 
-    None ends in 0001, 0002, 0003 or 0009, by which the simulator's test values choose an outcome.
+    No number ends in 0001, 0002, 0003 or 0009, which are test values of the simulator.
     """
     if country is None:
         return st.sampled_from(sorted(_SAMPLES.phones)).flatmap(phone_numbers)
@@ -73,7 +73,7 @@ def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
 
 @cache
 def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
-    """Request bodies of an operation; KeyError when the contract has none of that name or it takes no body."""
+    """Request bodies of an operation. KeyError for an unknown operation or one without a body."""
     document = strict_document()
     for item in document["paths"].values():
         for operation in item.values():
@@ -85,14 +85,14 @@ def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
 
 @cache
 def events(event_type: str) -> SearchStrategy[dict[str, Any]]:
-    """Envelopes of an event as a receiver gets them, parsed; KeyError for an unknown type."""
+    """Parsed envelopes of an event as a receiver gets them. KeyError for an unknown type."""
     document = strict_document()
     media = document["webhooks"][event_type]["post"]["requestBody"]["content"]["application/json"]
     return _Maker(document).make(media["schema"])
 
 
 def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
-    """Bring the amount into the limits of its currency, keeping which one it was drawn as."""
+    """Move the amount into the limits of its currency and keep the currency."""
     currency = _SAMPLES.currency_of(body)
     if currency is None or "amount" not in body:
         return body
@@ -104,11 +104,11 @@ def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Impossible(Exception):
-    """Nothing fits a schema."""
+    """No value matches a schema."""
 
 
 class _Maker:
-    """Strategies of schemas, with what a pattern does not say put in by the name of the field."""
+    """Builds strategies from schemas. Field names choose values that a pattern does not describe."""
 
     def __init__(self, document: Schema) -> None:
         self._document = document
@@ -137,7 +137,7 @@ class _Maker:
         return makers[types](schema, name)
 
     def _whole(self, schema: Schema) -> Schema:
-        """A schema with what it refers to and all its parts in one."""
+        """Return a schema merged with its references and parts."""
         if "$ref" in schema:
             return self._whole(followed(self._document, schema))
         if "allOf" not in schema:
@@ -148,7 +148,7 @@ class _Maker:
         return merged
 
     def _both(self, one: Schema, other: Schema) -> Schema:
-        """The schema of what fits two, of which the second is the narrower; _Impossible when nothing does."""
+        """Merge two schemas, of which the second is narrower. Raises _Impossible if nothing matches both."""
         for keyword in ("anyOf", "oneOf"):
             if keyword in one:
                 return {**one, keyword: self._possible((variant, other) for variant in one[keyword])}
@@ -194,7 +194,7 @@ class _Maker:
 
 
 def _common_type(one: str | list[str], other: str | list[str]) -> str | list[str]:
-    """The types that both of two have; _Impossible when there is none."""
+    """Return the types that both schemas allow. Raises _Impossible if there is none."""
     some, rest = ([kinds] if isinstance(kinds, str) else kinds for kinds in (one, other))
     both = [kind for kind in some if kind in rest]
     if not both:
@@ -228,14 +228,17 @@ def _string(schema: Schema, name: str) -> SearchStrategy[str]:
 
 @cache
 def _matching(pattern: str, least: int, most: int) -> SearchStrategy[str]:
-    """Strings of a pattern: a few patterns stand in hundreds of places, and each takes milliseconds to take apart."""
+    """Return strings that match a pattern.
+
+    Cached, because few patterns occur in hundreds of places and parsing is slow.
+    """
     found = st.from_regex(re.compile(pattern, re.ASCII), alphabet=st.characters(codec="ascii", exclude_characters="\0"))
-    # `$` matches before a last line feed in Python and not in JSON Schema.
+    # `$` matches before a trailing line feed in Python, but not in JSON Schema.
     return found.filter(lambda text: not text.endswith("\n") and least <= len(text) <= most)
 
 
 def _by_name(name: str, pattern: str | None) -> SearchStrategy[str] | None:
-    """Strings of which a pattern tells only the form."""
+    """Return values chosen by field name if the pattern describes only their form."""
     if name == "timezone":
         return st.sampled_from(_SAMPLES.zones)
     if pattern is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from simulator.testing import freezing, messages
-from simulator.testing.errors import NotReached, SimulatorError, is_told
+from simulator.testing.errors import NotReached, SimulatorError, hides_traceback
 from simulator.testing.faults import Fault, make_fault
 from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
 from simulator.testing.links.clients import Keys, SignIn, exchange, make_async_client, make_client
@@ -28,42 +28,42 @@ if TYPE_CHECKING:
     from simulator.engine.control.worlds.world_object import WorldObject
     from simulator.testing.freezing import Freezing, Library
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 
 class Detachable(Protocol):
-    """A receiver, as its world knows it. `receivers` imports this module, so the class itself cannot be named here."""
+    """A receiver as its world sees it. `receivers` imports this module, so the class itself cannot be named here."""
 
     def detach(self) -> None: ...
 
-    def untold_errors(self) -> list[str]: ...
+    def unraised_errors(self) -> list[str]: ...
 
 
 class World(SeenWorld):
-    """One isolated simulation: its clients, its clock, what the outside world does in it, and what happened.
+    """One isolated simulation: its clients, its clock, outside events, and what happened.
 
-    Members that ask the server raise SimulatorError: the refusal of the control interface, with its `code`, `message`
-    and `param`. Where a resource is wanted, its id or the resource itself will do. A context manager: the world ends
-    with the block.
+    Members that call the server raise SimulatorError for a refusal of the control interface, with its `code`,
+    `message` and `param`. A resource can be passed as its id or as a whole. As a context manager, the world ends with
+    the block.
     """
 
     def __init__(self, link: Link, info: WorldObject, server: object | None = None) -> None:
         super().__init__(link, info)
         self.server = server
-        """What made it, a Server; None for one that was put together by hand."""
+        """The Server that created it, or None."""
         self.before_end: list[Callable[[World], None]] = []
-        """Called before the world, or a fork of it, ends or is put back: what has happened in it is still there."""
+        """Called before the world or a fork of it ends or is restored, while its history is still readable."""
         self.receivers: list[Detachable] = []
-        """The receivers of its webhooks that are open."""
+        """Its open webhook receivers."""
         self._clients: list[httpx.Client] = []
         self._sign_ins: dict[str, SignIn] = {}
         self._forks: list[World] = []
         self._frozen: list[Freezing[World]] = []
         self._begun_with: tuple[str | Path | Mapping[str, object], ...] | None = None
         self.has_ended = False
-        """Whether it was deleted by this object."""
+        """Whether this object has deleted it."""
         self.outlives = False
-        """Whether it goes on when it is deleted: somebody looks at it afterwards."""
+        """Whether it continues after `delete`, so that somebody can look at it."""
 
     def __repr__(self) -> str:
         return f"<World {self.id} at {self.url}>"
@@ -74,23 +74,26 @@ class World(SeenWorld):
     def __exit__(self, *_: object) -> None:
         self.delete()
 
-    # The interface
+    # Clients
 
     @cached_property
     def client(self) -> httpx.Client:
-        """A client on `base_url` that signs in by itself: `world.client.get("/profile")`. Closed with the world."""
+        """An API client on `base_url` that authenticates itself:
+
+        `world.client.get("/profile")`. Closed with the world.
+        """
         return self._client("sandbox", self.keys)
 
     @cached_property
     def production(self) -> httpx.Client:
-        """The same on `production_url`."""
+        """The same client on `production_url`."""
         return self._client("production", self.production_keys)
 
     @cached_property
     def async_client(self) -> httpx.AsyncClient:
-        """The same as `client` for asyncio and trio: `await world.async_client.get("/profile")`.
+        """The client for asyncio and trio: `await world.async_client.get("/profile")`.
 
-        It keeps no connection, so any event loop may use it and nobody has to close it.
+        It keeps no connection, so any event loop can use it and no code has to close it.
         """
         return make_async_client(self.link, self.keys, self._sign_in("sandbox", self.keys))
 
@@ -103,7 +106,7 @@ class World(SeenWorld):
         return self._sign_ins.setdefault(environment, SignIn(keys))
 
     def token(self, environment: str = "sandbox") -> str:
-        """A fresh access token, for a client of the test's own. SimulatorError when the sign-in is refused."""
+        """Return a new access token for the test's own client. Raises SimulatorError if the exchange is refused."""
         keys = self.keys if environment == "sandbox" else self.production_keys
         return exchange(self.link, keys)
 
@@ -119,12 +122,13 @@ class World(SeenWorld):
         horizon: str | float | timedelta | None = None,
         wait: bool = False,
     ) -> AdvanceReceipt:
-        """Move the clock in exactly one way; all that is due on the way happens, webhooks included, before it returns.
+        """Move the clock. Everything due on the way happens, webhooks included, before this returns. Pass exactly one
+        way:
 
-        `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a timedelta. `to`: a moment, or a day. `until`: what
-        to wait for, `{"resource": id, "status": "completed"}` or `{"event": type, "object_id": id}`, at most `horizon`
-        ahead (ten years); NotReached when it never comes. `wait`: for receivers that are slow to answer.
-        Gives the receipt: `from`, `now`, `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
+        `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a timedelta. `to`: a time or a date. `until`: a
+        condition, `{"resource": id, "status": "completed"}` or `{"event": type, "object_id": id}`, at most `horizon`
+        ahead (ten years); NotReached if it never holds. `wait`: for receivers that respond slowly. Returns the
+        receipt: `from`, `now`, `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
         """
         goal = None if until is None else ids_in(until)
         body = {
@@ -140,60 +144,63 @@ class World(SeenWorld):
                 "POST", "/clock/advance", asked, query={"wait": "true"} if wait else None
             )
         except NotReached as error:
-            self._tell_advanced(error.receipt.get("now"))
+            self._report_advanced(error.receipt.get("now"))
             raise messages.not_reached(self, goal or {}, error) from None
         except SimulatorError:
             self._follow_clock()  # it may have come part of the way
             raise
-        self._tell_advanced(receipt["now"])
+        self._report_advanced(receipt["now"])
         return receipt
 
     def _follow_clock(self) -> None:
-        """Report the simulated time to those who follow it, after a call that may have moved the clock."""
+        """Report the simulated time to listeners, after a call that may have moved the clock."""
         if self.on_advance:
             with contextlib.suppress(SimulatorError):  # the call has failed for the same reason
-                self._tell_advanced(self.control("GET", "/clock")["now"])
+                self._report_advanced(self.control("GET", "/clock")["now"])
 
-    def _tell_advanced(self, now: str | None) -> None:
+    def _report_advanced(self, now: str | None) -> None:
         if now is not None:
             for hear in list(self.on_advance):
                 hear(datetime.fromisoformat(now))
 
     def freeze(self, using: Library | None = None) -> Freezing[World]:
-        """Hold the test's own time at `now`, from this call on; `advance` moves both. See `freezing.freeze`.
+        """Freeze the test's own time at `now`, starting with this call. `advance` moves both. See `freezing.freeze`.
 
-        As a context manager it ends with the block, else with the test, or when the world ends. While a `Receiver`
-        handles a delivery on the way, the test's time is the moment of that delivery.
+        As a context manager it ends with the block, otherwise with the test or the world. While a `Receiver` handles a
+        delivery during an `advance`, the test's time is the time of that delivery.
         """
         frozen = freezing.freeze(self, using)
         self._frozen.append(frozen)
         return frozen
 
     def unfreeze(self) -> None:
-        """Let the test's own time go on where `freeze` without a block holds it for this world or its forks."""
+        """Unfreeze the test's own time, if `freeze` without a block froze it for this world or its forks."""
         for fork in self._forks:
             fork.unfreeze()
         for frozen in reversed(self._frozen):
             if not frozen.has_block:
                 frozen.end()
 
-    # The world outside
+    # Outside events
 
     def act(
         self, name: str, /, target: Target | None = None, *, environment: str | None = None, **parameters: object
     ) -> ActionAnswer:
-        """Let the outside world do something: `world.act("payment_arrives", onramp)`.
+        """Cause an outside event: `world.act("payment_arrives", onramp)`.
 
-        `environment`: where an action without a target applies, the sandbox unless given. ActionRefused when it is not
-        possible now; its `allowed` are those that are.
-        Gives `{action, target, at, resource, events}`, the resource as it is afterwards.
+        `environment`: where an action without a target applies, by default the sandbox. Raises ActionRefused if the
+        action is illegal now; its `allowed` lists the legal ones. Returns `{action, target, at, resource, events}`
+        with the resource afterwards.
         """
         body = parameters if target is None else {"target": id_of(target), **parameters}
         answer: ActionAnswer = self.control("POST", f"/actions/{quote(name, safe='')}", body, environment=environment)
         return answer
 
     def trigger(self, event: str, target: Target | None = None, *, environment: str | None = None) -> TriggerAnswer:
-        """Walk to an event, on a resource or on one that is found or made; gives the event and the steps to it."""
+        """Walk to an event, on a given resource or on one that is found or created.
+
+        Return the event and the steps to it.
+        """
         body = {"event": event} if target is None else {"event": event, "target": id_of(target)}
         try:
             answer: TriggerAnswer = self.control("POST", "/trigger", body, environment=environment)
@@ -202,15 +209,16 @@ class World(SeenWorld):
         return answer
 
     def scenario(self, *names_or_paths: str | Path | Mapping[str, object]) -> None:
-        """Make exactly these scenarios active, later ones winning; none: nothing moves but by law.
+        """Activate exactly these scenarios; later ones win. With none, only service rules apply.
 
-        A name, the path of a YAML file, or a whole scenario. SimulatorError with every problem of a file.
+        Each is a name, the path of a YAML file, or a whole document. Raises SimulatorError with every problem of a
+        file.
         """
         names = [self._uploaded(one) for one in names_or_paths]
         self.control("PUT", "/scenarios/active", {"names": names})
 
     def _uploaded(self, given: str | Path | Mapping[str, object]) -> str:
-        """The name of a scenario, which the world knows now."""
+        """Return the name of a scenario, uploading it if needed."""
         path = None if isinstance(given, Mapping) else scenario_file(given)
         if path is None and not isinstance(given, Mapping):
             return str(given)
@@ -225,7 +233,7 @@ class World(SeenWorld):
         return name
 
     def begin_with(self, *scenarios: str | Path | Mapping[str, object]) -> None:
-        """Make scenarios active that the world begins with: now, and again when it is reset."""
+        """Activate scenarios now and again after each reset."""
         self._begun_with = scenarios
         self.scenario(*scenarios)
 
@@ -237,28 +245,28 @@ class World(SeenWorld):
         match: str | Mapping[str, object] | None = None,
         **members: object,
     ) -> Fault:
-        """Let something go wrong on the wire, from now on or for a block: `with world.fault("GET /quotes", drop=True)`.
+        """Inject a fault, from now on or for a block: `with world.fault("GET /quotes", drop=True)`.
 
         `what`: the calls, as `"POST /quotes"` or `{"method": ..., "path": ...}`, which is `match`; or the name of a
-        preset, `"webhook-forged"` (`rampsim faults presets` lists them). Or `webhook={...}`: the deliveries.
-        The other members are those of `POST /_simulator/faults`: `respond`, `delay`, `after_commit`, `deliver`, …
-        They narrow or change a preset: `world.fault("refused-503", match="/quotes", times=1)`.
+        preset, `"webhook-forged"` (`rampsim faults presets` lists them). Or `webhook={...}`: the deliveries. The other
+        members are those of `POST /_simulator/faults`: `respond`, `delay`, `after_commit`, `deliver`, … They narrow or
+        change a preset: `world.fault("refused-503", match="/quotes", times=1)`.
         """
         return make_fault(self, what, match, members)
 
-    # What happened
+    # History
 
     def event(self, type: str, object_id: Target | None = None) -> Envelope:
-        """The only event of a type (about a resource); AssertionError that tells what there was when there is none."""
+        """Return the only event of a type (and resource). AssertionError lists the events there are otherwise."""
         found = self.events(type, object_id)
         if len(found) != 1:
             raise AssertionError(
-                messages.not_the_only_one(self, type, None if object_id is None else id_of(object_id), found)
+                messages.not_exactly_one(self, type, None if object_id is None else id_of(object_id), found)
             )
         return found[0]
 
     def settle(self) -> DeliveryCount:
-        """Wait until no webhook attempt is in flight: `{deliveries}`, how many were finished meanwhile."""
+        """Wait until no webhook attempt is in flight. Return `{deliveries}`, the number that finished meanwhile."""
         count: DeliveryCount = self.control("POST", "/settle")
         return count
 
@@ -270,24 +278,24 @@ class World(SeenWorld):
             fork.detach_applications()
 
     def timeline(self) -> str:
-        """What happened in it, newest last, short: what a failing test prints."""
+        """Return a short history of the world, the newest entry last, as a failing test prints it."""
         return messages.timeline(self)
 
-    # To and fro
+    # Snapshots
 
     def snapshot(self, name: str | None = None) -> SnapshotEntry:
-        """Keep the state as it is: `{id, name, at, world}`."""
+        """Save the state: `{id, name, at, world}`."""
         entry: SnapshotEntry = self.control("POST", "/snapshots", {} if name is None else {"name": name})
         return entry
 
     def restore(self, snapshot: Target) -> None:
-        """Go back to a snapshot of this world. Clients sign in anew by themselves."""
-        self._tell_end()
+        """Go back to a snapshot of this world. Clients authenticate again on their own."""
+        self._report_end()
         self._put_back(self.control("POST", f"/snapshots/{quote(id_of(snapshot), safe='')}/restore"))
 
     def reset(self) -> None:
-        """Begin anew: same seed and keys, as the world was made. Clients sign in anew by themselves."""
-        self._tell_end()
+        """Restart the world as it was created, with the same seed and keys. Clients authenticate again on their own."""
+        self._report_end()
         self._put_back(self.control("POST", "/reset"))
         if self._begun_with is not None:
             self.scenario(*self._begun_with)
@@ -296,16 +304,16 @@ class World(SeenWorld):
         self.info = info
         for sign_in in self._sign_ins.values():
             sign_in.forget()
-        self._tell_advanced(info["clock"]["now"])
+        self._report_advanced(info["clock"]["now"])
 
-    def _tell_end(self) -> None:
+    def _report_end(self) -> None:
         for tell in self.before_end:
             tell(self)
 
     def fork(self, snapshot: Target | None = None, **body: object) -> World:
-        """A world of its own that goes on from here, or from a snapshot, with keys of its own. It ends with this one.
+        """Create a world with its own keys that continues from here or from a snapshot. It ends with this one.
 
-        `body`: what else `POST /_simulator/worlds` takes.
+        `body`: further members of `POST /_simulator/worlds`.
         """
         kept = self.snapshot() if snapshot is None else snapshot
         made: WorldObject = self.link.control("POST", "/worlds", {**body, "from_snapshot": id_of(kept)})
@@ -315,13 +323,13 @@ class World(SeenWorld):
         return fork
 
     def delete(self) -> None:
-        """End the world and its forks, and close their clients; nothing when it has ended."""
+        """End the world and its forks, and close their clients. Does nothing if it has ended."""
         for fork in self._forks:
             fork.delete()
         self.close()
         if self.has_ended or self.outlives:
             return
-        self._tell_end()
+        self._report_end()
         try:
             self.link.control("DELETE", f"/worlds/{quote(self.id, safe='')}", timeout_seconds=self.patience_seconds)
         except SimulatorError as error:
@@ -330,7 +338,7 @@ class World(SeenWorld):
         self.has_ended = True
 
     def close(self) -> None:
-        """Close the clients and leave the world as it is, to be looked at. The test's own time goes on."""
+        """Close the clients, keep the world for inspection, and unfreeze the test's own time."""
         self.unfreeze()
         for client in self._clients:
             client.close()

@@ -47,10 +47,10 @@ async def ready(call: ControlCall) -> Readiness:
     503 not_ready while the store cannot save changes, or while the server shuts down and other servers take over its
     worlds. Without a store, a server that is up is ready.
     """
-    keeper = call.runtime.keeper
-    if keeper is not None and keeper.refusal is not None:
-        raise ControlError(503, "not_ready", f"The store cannot save changes: {keeper.refusal}")
-    if keeper is not None and keeper.is_leaving:
+    persistence = call.runtime.persistence
+    if persistence is not None and persistence.refusal is not None:
+        raise ControlError(503, "not_ready", f"The store cannot save changes: {persistence.refusal}")
+    if persistence is not None and persistence.is_leaving:
         raise ControlError(503, "not_ready", "This server is shutting down. Other servers take over its worlds.")
     return {"status": "ready"}
 

@@ -1,4 +1,4 @@
-"""Findings by their causes: what is wrong once in an application shows in many runs, and people read it once."""
+"""Findings grouped by cause: one defect of an application shows in many runs, and people read it once."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ FAMILIES: Mapping[str, tuple[str, Sequence[str]]] = {
     name: (says, classes)
     for name, (says, *classes) in loads(files(__package__).joinpath("fixes.json").read_bytes())["causes"].items()
 }
-"""Classes of faults that find the same mistake: what they have in common, and their names."""
+"""Fault classes that find the same mistake: a name for what they share, and the classes."""
 _FAMILY_OF = {fault: name for name, (_, classes) in FAMILIES.items() for fault in classes}
 _REFUSED_FIRST = ("webhook-forged", "webhook-stale")
 
 
 class Judged(NamedTuple):
-    """A run that was made."""
+    """A completed run with its verdict."""
 
     run: Run
     verdict: Verdict
     outcome: str
     timeline: Sequence[Sequence[str]] = ()
-    """What happened, for a finding and for a run that is replayed."""
+    """The history, for a finding and for a replayed run."""
     books: Sequence[Problem] = ()
-    """Where the books of a finding say something else than the simulator's."""
+    """The differences between the integrator's books and the simulator's ledger."""
 
 
 class Cause(NamedTuple):
-    """One thing that is wrong. `findings`: the runs that show it, of which the first one is told."""
+    """One defect. `findings`: the runs that show it; the first one is described in full."""
 
     id: str
     text: str
@@ -47,10 +47,10 @@ class Cause(NamedTuple):
 
 
 def key_of(one: Judged) -> tuple[str, str, str]:
-    """Return what findings of one cause have in common: the family of the fault, where it acts, and the verdict.
+    """Return the key that findings of one cause share: the family of the fault, its location, and the verdict.
 
-    A call fails in the code for its operation, so calls are told apart by their operations. Deliveries come to one
-    receiver, whatever they tell of.
+    A call fails in the code for its operation, so calls are separated by operation. All deliveries arrive at one
+    receiver, whatever their event.
     """
     fault, verdict = one.run.fault, one.verdict.verdict
     family = _FAMILY_OF.get(fault, fault)
@@ -69,7 +69,7 @@ def causes_of(findings: Sequence[Judged]) -> list[Cause]:
 
 
 def _id(key: tuple[str, str, str]) -> str:
-    """Return a name that stays the same however many runs show the cause."""
+    """Return a name that does not depend on how many runs show the cause."""
     return f"cause-{key[0]}-{hashlib.sha256('|'.join(key).encode()).hexdigest()[:8]}"
 
 

@@ -1,4 +1,4 @@
-"""What came of a test, read from its worlds: calls, deliveries, transactions, and where the money is."""
+"""The evidence of a test, read from its worlds: calls, deliveries, transactions, and where the money is."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World
 
 Found = dict[str, Any]
-"""Plain JSON, so that it goes from a worker to the process that judges."""
+"""Plain JSON, because a worker sends it to the process that judges."""
 
 _KIT_KEY = "receiver-"
-"""How the idempotency keys begin under which receivers of the test kit register themselves."""
+"""The prefix of idempotency keys with which receivers of the test kit register themselves."""
 _NOT_GENUINE = frozenset({"corrupt_signature", "alter_body", "stale_timestamp"})
-"""What a fault does to a delivery that a receiver has to refuse."""
+"""Mutations of a delivery that a receiver must refuse."""
 
 
 class Mark(NamedTuple):
-    """How many calls and attempts to deliver there were when a test ended: what came later is not its own."""
+    """The number of calls and delivery attempts when a test ended. Later ones are not the test's own."""
 
     calls: int
     deliveries: int
@@ -40,9 +40,9 @@ class Mark(NamedTuple):
 
 
 def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Found:
-    """Return what is judged: the money, in the worlds of a test in the order in which they were made.
+    """Return the evidence for the verdict: the money in a test's worlds, in creation order.
 
-    `paid`: the ids of transactions that were paid when the test was over.
+    `paid`: the ids of transactions that were paid after the test was over.
     """
     found: Found = {"transactions": [], "standing": [], "switched_off": []}
     for one in armed:
@@ -59,8 +59,8 @@ def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Foun
     return found
 
 
-def story_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
-    """What happened besides: calls and deliveries until the test ended, and all of it line by line."""
+def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
+    """Return the rest of the history: calls and deliveries until the test ended, and every event line by line."""
     found: Found = {"calls": [], "deliveries": [], "timeline": []}
     for one, mark in zip(armed, marks, strict=True):
         world = one.world
@@ -74,9 +74,9 @@ def story_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
 
 
 def effects_of(armed: Sequence[ArmedWorld]) -> str:
-    """Return a digest of all answers, deliveries and balances: the same if a fault changed none of them.
+    """Return a digest of all responses, deliveries and balances, equal if a fault changed none of them.
 
-    Random references and what `same` leaves out do not count, so that two runs without faults have one digest.
+    Random references and values that `same` removes do not count, so two runs without faults have one digest.
     """
     shown: list[object] = []
     for one in armed:
@@ -102,7 +102,7 @@ def effects_of(armed: Sequence[ArmedWorld]) -> str:
 
 
 def _delivered_at(rows: Sequence[Document]) -> dict[str, list[tuple[str, set[str]]]]:
-    """Return by moment the events that were delivered then: the type, and how a call may name the object."""
+    """Return the events delivered at each time: the type, and the names by which a call may refer to the object."""
     found: dict[str, list[tuple[str, set[str]]]] = {}
     for row in rows:
         about = _object_in(row["request_body"])
@@ -112,10 +112,10 @@ def _delivered_at(rows: Sequence[Document]) -> dict[str, list[tuple[str, set[str
 
 
 def _cause_of(row: Document, delivered: Mapping[str, list[tuple[str, set[str]]]]) -> str:
-    """Return the type of the event to which a call reacts: the last one delivered at its moment about its object.
+    """Return the type of the event that a call reacts to: the last event about its object delivered at the same time.
 
-    The simulated clock waits while an event is handled, so this does not depend on how fast the receiver is. The
-    journal cannot tell a handler from a test that asks for the same object at the same moment; that only makes one
+    The simulated clock waits while an event is handled, so the result does not depend on the receiver's speed. The
+    journal cannot distinguish a handler from a test that reads the same object at the same time. That only creates one
     more group of calls.
     """
     asked = f"{row['path']} {unquote_plus(row['query'])}"
@@ -152,7 +152,7 @@ def _call(row: Document) -> Found:
 
 
 def _deliveries(world: World, most: int) -> Iterator[Found]:
-    """The first deliveries that were attempted, one for each event and endpoint."""
+    """Return the first delivery attempt of each event and endpoint."""
     rows = world.deliveries()[:most]
     caused = _caused_by_calls(world, {row["event_id"] for row in rows})
     told = [(str(_object_in(row["request_body"]).get("id", "")), row["event_type"]) for row in rows]
@@ -166,18 +166,18 @@ def _deliveries(world: World, most: int) -> Iterator[Found]:
 
 
 def _ends_after(event: str) -> Collection[str]:
-    """The types of the events for which a delivery can be held back."""
+    """Return the event types whose delivery can be held back."""
     return vocabulary().ends_after(event) if event in vocabulary().events else ()
 
 
 def _caused_by_calls(world: World, events: set[str]) -> set[str]:
-    """Those of these events that calls have caused: told at the moment of one that changed something."""
+    """Return the events caused by calls: emitted at the time of a call that changed something."""
     moments = {row["at"] for row in world.requests() if row["method"] != "GET" and row["status"] < 300}
     return {row["id"] for row in world.events() if row["id"] in events and row["created_at"] in moments}
 
 
 def _object_in(body: str) -> Document:
-    """Return the object of an event as it was delivered; empty if the body has none."""
+    """Return the object of an event as it was delivered, or an empty one."""
     try:
         about = json.loads(body)["data"]["object"]
     except (ValueError, KeyError, TypeError):
@@ -217,14 +217,14 @@ def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found
 
 
 def _asked_for(world: World, order: str, member: str) -> Any:
-    """What the call that made an order asked for, also one whose answer nobody has read; None without a member."""
+    """Return the fields of the call that created an order, even if its response was lost. Missing fields are None."""
     origin = world.resource(order)["origin"] if member else None
     body = origin["body"] if origin else None
     return body.get(member) if isinstance(body, dict) else None
 
 
 def _at(row: Document, path: str) -> Any:
-    """The value at a dotted path of an order; None where it has none."""
+    """Return the value at a dotted path of an order, or None."""
     found: Any = row
     for name in path.split("."):
         found = found.get(name) if isinstance(found, dict) else None
@@ -232,7 +232,7 @@ def _at(row: Document, path: str) -> Any:
 
 
 def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
-    """The types of the events that an application refused until their endpoint was disabled."""
+    """Return the event types that an application refused until their endpoint was disabled."""
     disabled = {row["id"] for row in resources if row["kind"] == "webhook" and row["status"] == "disabled"}
     if not disabled:
         return []
@@ -243,10 +243,10 @@ def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
 
 
 def not_genuine(world: World) -> list[str]:
-    """Return the event types of deliveries that were acknowledged although a fault forged them or made them stale.
+    """Return the event types of forged or stale deliveries that were acknowledged.
 
-    The delivery itself records what was done to it when it was sent. Keys, clock and settings may all have changed
-    since, so its headers cannot be judged afterwards.
+    The delivery records its mutation at the time of sending. Keys, clock and settings may have changed since then, so
+    its headers cannot be judged afterwards.
     """
     return [
         row["event_type"]

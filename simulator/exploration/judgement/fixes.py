@@ -1,4 +1,4 @@
-"""What to do about a finding: what each verdict and each class of faults means, and how it is usually mended."""
+"""Advice for findings: the meaning of each verdict and fault class, and the usual fix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.engine.text.json import loads
 
 
 class Advice(NamedTuple):
-    """Of a class of faults: what happens, what an integrator usually does about it, and the clause that says so."""
+    """Advice for a fault class: what happens, the usual fix, and the clause that it rests on."""
 
     means: str
     mend: str
@@ -19,6 +19,6 @@ class Advice(NamedTuple):
 
 _READ = loads(files(__package__).joinpath("fixes.json").read_bytes())
 VERDICTS: Mapping[str, str] = _READ["verdicts"]
-"""What each verdict says, in a sentence."""
+"""The meaning of each verdict, in one sentence."""
 ADVICE: Mapping[str, Advice] = {name: Advice(*texts) for name, texts in _READ["classes"].items()}
-"""By the names of the classes, and `none` for what is wrong without any fault."""
+"""Advice by fault class; `none` is for defects without any fault."""

@@ -1,4 +1,4 @@
-"""What a run shows of the money: its verdict, by the simulator's books and against the run without faults."""
+"""The verdict of a run, from the simulator's ledger and the comparison with the run without faults."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ SURVIVED, NOT_REACHED, FAILED_LOUDLY = "survived", "not-reached", "failed-loudly
 VERDICTS = (
     "doubled", "lost", "forged-accepted", "disagrees", "stuck", "hung", FAILED_LOUDLY, SURVIVED, NOT_REACHED,
 )  # fmt: skip
-"""The gravest first."""
+"""The most severe first."""
 NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY)
 _DELIVERED = "completed"
 
 
 class Problem(NamedTuple):
-    """What is wrong with an order. `expected` and `actual` are what its customer received, or is said to have."""
+    """A wrong order.
+
+    `expected` and `actual` are the amounts its customer should have received and did, by ledger or books.
+    """
 
     verdict: str
     order: str
@@ -33,7 +36,7 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of one run. `money` is that of the order in question, of all orders where none is."""
+    """The verdict of a run. `money` concerns the order in question, or all orders if there is none."""
 
     verdict: str
     expected: Decimal
@@ -47,12 +50,12 @@ class Verdict:
 
 
 def _paid_after(row: Document) -> bool:
-    """Return whether a transaction was paid only when its test was over."""
+    """Return whether a transaction was paid only after its test was over."""
     return bool(row.get("paid_after"))
 
 
 def _is_gone(row: Document) -> bool:
-    """Return whether a transaction came to nothing."""
+    """Return whether a transaction has ended without a delivery."""
     return row["status"] in vocabulary().order_ends - {_DELIVERED}
 
 
@@ -64,10 +67,10 @@ class _Order:
         self.completed = [row for row in rows if row["status"] == _DELIVERED]
         self.delivered = sum((Decimal(row["amount"]) for row in self.completed), ZERO)
         self.delivered_in_test = sum((Decimal(row["amount"]) for row in self.completed if not _paid_after(row)), ZERO)
-        """Without the orders that were paid only when the test was over: nobody misses those."""
+        """Without orders paid only after the test: nobody misses them."""
         self.open = [row for row in rows if row["status"] not in vocabulary().order_ends]
         self.kept = [row for row in rows if row["holds"] and _is_gone(row)]
-        """Money was received for them, and is neither delivered nor given back."""
+        """Money was received for these orders and neither delivered nor returned."""
 
     @property
     def currency(self) -> str:
@@ -83,7 +86,7 @@ class _Order:
 
 
 class Orders:
-    """The orders of a run: transactions of one reference, those without one by what they pay to whom."""
+    """The orders of a run: transactions grouped by reference, or by amount and recipient if they have none."""
 
     def __init__(self, evidence: Document, *, by_reference: bool = True) -> None:
         rows: Sequence[Document] = evidence["transactions"]
@@ -105,7 +108,7 @@ class Orders:
         return self.all.get(name) or _Order([])
 
     def report(self, name: str, order: _Order) -> bool:
-        """Whether there are books, and they claim no more of an order than was delivered."""
+        """Whether there are books, and they claim no more for an order than was delivered."""
         if self.books is None:
             return False
         names = {row["reference"] for row in order.rows} or {name}
@@ -132,9 +135,9 @@ def judge(
     strikes: bool,
     by_reference: bool = True,
 ) -> Verdict:
-    """The verdict of a run. `strikes`: a call or delivery went wrong, while the outside world was as always.
+    """Return the verdict of a run. `strikes`: a call or delivery failed, while third parties acted as usual.
 
-    `by_reference`: orders are known by their references, which are the same in every run.
+    `by_reference`: orders are matched by reference, which is the same in every run.
     """
     before, after = (Orders(evidence, by_reference=by_reference) for evidence in (baseline, run))
     if not run["hits"]:
@@ -142,7 +145,7 @@ def judge(
     if hung:
         return _whole("hung", before, after, "the test did not end in time")
     if run["not_genuine"]:
-        note = f"a {run['not_genuine'][0]} that is forged or stale was acknowledged with 2xx"
+        note = f"a forged or stale {run['not_genuine'][0]} was acknowledged with 2xx"
         return _whole("forged-accepted", before, after, note)
     found = [
         *_wrong_with(before, after, passed=passed, strikes=strikes),
@@ -155,12 +158,12 @@ def judge(
     if not passed:
         return _whole(FAILED_LOUDLY, before, after, run.get("failure") or "the test failed")
     if not strikes and run.get("effects") and run["effects"] == baseline.get("effects"):
-        return _whole(NOT_REACHED, before, after, "the fault showed in no answer, delivery or balance")
+        return _whole(NOT_REACHED, before, after, "no response, delivery or balance showed the fault")
     return _whole(SURVIVED, before, after, "")
 
 
 def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterator[Problem]:
-    """What the books have wrong, but not of an order that they have as wrong, or worse, when nothing goes wrong."""
+    """Return what the books have wrong, except orders that are as wrong, or worse, without the fault."""
     known: dict[object, int] = {}
     for one in books_disagree(before):
         order, rank = by_reference and one.order, VERDICTS.index(one.verdict)
@@ -171,7 +174,7 @@ def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterat
 
 
 def judge_baseline(baseline: Document) -> Verdict | None:
-    """What the books have wrong although nothing went wrong; None where they are right."""
+    """Return what the books have wrong without a fault, or None if they are right."""
     found = books_disagree(Orders(baseline))
     if not found:
         return None
@@ -190,7 +193,7 @@ def _whole(verdict: str, before: Orders, after: Orders, note: str) -> Verdict:
 
 def _switched_off(baseline: Document, run: Document) -> Iterator[Problem]:
     for name in run["switched_off"][len(baseline["switched_off"]) :][:1]:
-        note = f"a {name} was refused for three days, and its endpoint is disabled: no event comes any more"
+        note = f"a {name} was refused for three days, so its endpoint is disabled and gets no more events"
         yield Problem("stuck", "", ZERO, ZERO, "", note)
 
 
@@ -213,8 +216,8 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
 def _wrong_with_order(
     was: _Order, now: _Order, before: Orders, after: Orders, *, passed: bool, strikes: bool
 ) -> str | None:
-    # Where a payer or a bank acts otherwise, an order that came to nothing may come to its one delivery. So may one
-    # that is paid only because the test ended early, as long as nothing more was ordered than without the fault.
+    # If a payer or a bank acts differently, an order that came to nothing may still get its one delivery. So may an
+    # order that is paid only because the test ended early, if no more was ordered than without the fault.
     is_its_first = not strikes and was.rows and not was.completed and len(now.completed) == 1
     paid_after = sum(map(_paid_after, now.completed)) if len(now.rows) <= len(was.rows) else 0
     more = len(now.completed) - paid_after > len(was.completed)
@@ -230,17 +233,17 @@ def _wrong_with_order(
 
 
 def _doubles_elsewhere(now: _Order, before: Orders, after: Orders) -> bool:
-    """Whether an order that the run without faults does not have brings more to its destination than came then."""
+    """Return whether an order unknown to the run without faults delivers more to its destination than that run did."""
     return any(to not in before.to or after.to[to].delivered > before.to[to].delivered for to in now.destinations)
 
 
 def _delivered_elsewhere(was: _Order, before: Orders, after: Orders) -> bool:
-    """Whether the destinations got what they did, under another reference."""
+    """Return whether the destinations received their amounts under another reference."""
     return all(to in after.to and after.to[to].delivered >= before.to[to].delivered for to in was.destinations)
 
 
 def books_disagree(orders: Orders) -> list[Problem]:
-    """Where the partner's books and the simulator's differ."""
+    """Return the differences between the integrator's books and the simulator's ledger."""
     if orders.books is None:
         return []
     return [

@@ -16,16 +16,16 @@ from simulator.kernel.dataclass import dataclass
 
 _WORD = re.compile(r"[\w-]+")
 _LEAST = 6
-"""Shorter words are no ids; masking every `3` that differs once would hide amounts."""
+"""Shorter words are not ids; masking every differing `3` would hide amounts."""
 
 Row = Sequence[str]
 
 
 @dataclass(frozen=True)
 class Masks:
-    """What is random in a test. `templates`: lines of its story with a group for each random word.
+    """The random values in a test. `templates`: lines of its history with a group for each random word.
 
-    `references`: those that both runs have; None if all references are the same in every run.
+    `references`: random references in both runs, or None if all references are the same in every run.
     """
 
     templates: tuple[re.Pattern[str], ...] = ()
@@ -50,7 +50,7 @@ class Masks:
 
 
 class Names:
-    """The names that stand for the random values of one run."""
+    """The names that replace the random values of one run."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
@@ -61,16 +61,16 @@ class Names:
         return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
 
     def masked(self, text: str) -> str:
-        """Return a text with names in place of random values."""
+        """Return a string with names in place of random values."""
         return self._pattern.sub(lambda found: self._names[found[0]], text) if self._names else text
 
     def rows(self, timeline: Sequence[Row]) -> list[Row]:
-        """Return a story with names in place of random values."""
+        """Return a history with names in place of random values."""
         return [[*row[:-1], self.masked(row[-1])] for row in timeline]
 
 
 def masks_of(one: Document, other: Document) -> Masks:
-    """Return what is random in a test, by the evidence of its two runs without faults."""
+    """Return the random values in a test, from its two runs without faults."""
     references = [[row["reference"] for row in each["transactions"]] for each in (one, other)]
     same = None if references[0] == references[1] else frozenset(references[0]) & frozenset(references[1])
     texts = [[row[-1] for row in each.get("timeline", ())] for each in (one, other)]
@@ -79,7 +79,7 @@ def masks_of(one: Document, other: Document) -> Masks:
 
 
 def _alike(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of two stories that are the same but for words with digits in them."""
+    """Yield the lines of two histories that differ only in words with digits."""
     left, right = ([_shape(text) for text in texts] for texts in (before, after))
     for block in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks():
         yield from zip(before[block.a : block.a + block.size], after[block.b : block.b + block.size], strict=True)

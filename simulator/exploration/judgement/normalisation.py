@@ -1,4 +1,4 @@
-"""What differs from one run to the next and says nothing: reports leave it out, so that they stay the same."""
+"""Values that differ between runs without meaning anything. Reports replace them, so that they stay the same."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _CHANGES = (
     (re.compile(r"\bat 0x[0-9a-f]{6,}"), "at ADDRESS"),
     (re.compile(r"\bpytest-of-[^/\s]+/pytest-\d+/([\w.-]*?)\d+\b"), r"pytest/\1"),
 )
-"""Ports of this machine, ids of worlds, addresses in memory, temporary directories of pytest."""
+"""Local ports, ids of worlds, memory addresses, temporary directories of pytest."""
 
 
 def same(text: str) -> str:
-    """A text as every run of the same test under the same fault says it."""
+    """Return a string as every run of the same test under the same fault has it."""
     for pattern, instead in _CHANGES:
         text = pattern.sub(instead, text)
     return text
 
 
 def same_result(result: dict[str, Any]) -> dict[str, Any]:
-    """The result of a run with such texts: why it failed, why books cannot be read, what happened line by line."""
+    """Normalise the result of a run: the failure, unreadable books, and the history."""
     result = {**result, "failure": same(result["failure"])}
     evidence = result["evidence"]
     if evidence:

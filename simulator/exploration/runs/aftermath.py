@@ -1,4 +1,4 @@
-"""What follows a test: the fault is lifted, the integrator's job runs, days pass, and the books are read."""
+"""The part after each test: lift the fault, run the integrator's job, pass days, read the books."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _DAYS = "4d"
 
 
 class HookFailed(Exception):
-    """What the integrator gave does not do what it is for, even without faults; the text says what it said."""
+    """A hook of the integrator fails even without faults. The message contains its output."""
 
 
 @dataclass(frozen=True)
 class Hooks:
-    """What the integrator gives to explore: as it is written for `--settle` and `--books`, or what is to be called.
+    """The integrator's hooks: the values of `--settle` and `--books`, or functions.
 
-    `here`: a function is called in this process, that of the tests.
+    `here`: a function runs in this process, the process of the tests.
     """
 
     settle: str | Callable[[], object] | None = None
@@ -45,12 +45,11 @@ def follow(
     story: bool,
     effects: bool,
 ) -> JsonObject:
-    """What comes after a test, in this order; gives the evidence, `hits`, `books`, `unread`, `not_genuine`.
+    """Run everything after a test, in order; return the evidence, `hits`, `books`, `unread`, `not_genuine`.
 
-    `environments`: those in which the integrator's commands run, one after another. `story`: with all that happened.
-    `effects`: with a digest of all that a fault may have changed.
-    Nothing comes after a test where the simulator assumes otherwise: other money is no mistake then, and the test alone
-    tells.
+    `environments`: the environments for the integrator's commands, one after another. `story`: with the history.
+    `effects`: with a digest of everything that a fault can change. Under another assumption nothing runs after the
+    test: different money is not a mistake then, and only the test decides.
     """
     if any("assumptions" in one.plan for one in armed):
         return {}
@@ -71,7 +70,7 @@ def follow(
     _settle(hooks, environments, must_work=faultless)
     found = evidence.evidence_of(armed, paid)
     if story:
-        found |= evidence.story_of(armed, marks)
+        found |= evidence.history_of(armed, marks)
     if story or effects:
         found["effects"] = evidence.effects_of(armed)
     found |= _books(hooks, environments, must_work=faultless)
@@ -89,7 +88,7 @@ def _forges(armed: Sequence[ArmedWorld]) -> bool:
 
 
 def _learns(world: World, hooks: Hooks) -> bool:
-    """Return whether an application can learn after its test that somebody has paid, so that its books can say so."""
+    """Return whether an application can learn of a payment after its test, so that its books can show it."""
     if hooks.books is None or hooks.settle is not None:
         return True
     rows = world.control("GET", "/resources")["data"] if hooks.here else ()
@@ -97,10 +96,10 @@ def _learns(world: World, hooks: Hooks) -> bool:
 
 
 def _paid(armed: ArmedWorld) -> list[str]:
-    """Let everybody pay who was asked to and has not, where no scenario decides; return the ids of the transactions.
+    """Pay every payer prompt that is still open, unless a scenario decides; return the ids of the transactions.
 
-    A test pays the orders that it knows of. An order that was placed twice has a second payer prompt, which a customer
-    may approve as well: only then does it cost money. The order that a fault is about is left to the fault.
+    A test pays the orders that it knows. An order placed twice has a second prompt, which a customer may approve as
+    well, and only then costs money. The order with the fault is left to the fault.
     """
     world = armed.world
     rows = world.control("GET", "/resources")["data"]
@@ -118,7 +117,7 @@ def _paid(armed: ArmedWorld) -> list[str]:
 
 
 def _finish(world: World) -> bool:
-    """Let the outside world end what it has begun, where a test has played it and left: nothing stays half done."""
+    """Complete outside events that a test started and left, so that nothing stays half done."""
     acted = False
     for row in world.control("GET", "/resources")["data"]:
         if row["kind"] in vocabulary().provider.money.orders and row["status"] in ("processing", "pending"):
@@ -131,7 +130,7 @@ def _finish(world: World) -> bool:
 
 
 def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> None:
-    """The integrator's own job. One that fails after a fault is run again the next time, as in life."""
+    """Run the integrator's job. If it fails after a fault, it runs again next time, as in production."""
     try:
         if callable(hooks.settle):
             hooks.settle()
@@ -146,10 +145,9 @@ def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_wor
 
 
 def _books(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:
-    """The partner's books: `order`, `state`, `amount`, `currency` of each line; None where there are none.
+    """Return the integrator's books (`order`, `state`, `amount`, `currency` of each line), or None.
 
-    Books that say the same in each environment are those of all, and count once. `unread` says why they cannot be read
-    after a fault.
+    Equal books of several environments count once. `unread` is the reason why they cannot be read after a fault.
     """
     try:
         read = [_lines(hooks, environment) for environment in environments]

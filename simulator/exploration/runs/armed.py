@@ -1,4 +1,4 @@
-"""The worlds of a run: how one begins, what is to go wrong in it, and how it is found."""
+"""The worlds of a run: how a world begins, its fault, and how a process finds it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World
 
 SCENARIO = "what-goes-wrong"
-"""The scenario by which the outside world behaves otherwise."""
+"""The scenario that changes outside events."""
 
 
 class ArmedWorld:
-    """A world in which something is to go wrong. `plan`: an `Arming` as JSON, None for nothing.
+    """A world with a fault. `plan`: an `Arming` as JSON, or None.
 
-    `name`: which of the worlds of a run it is, "" for the first; the plan is for one of them.
+    `name`: identifies the world within a run, "" for the first. A plan applies to one world.
     """
 
     def __init__(self, world: World, plan: Document | None, name: str = "") -> None:
@@ -33,11 +33,11 @@ class ArmedWorld:
         self._swapped = 0
 
     def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
-        """Somebody else has put these faults in force, and counted what has happened so far."""
+        """Take over faults that another process added, with their hits so far."""
         self._faults, self._hits, self._swapped = list(faults), hits, swapped
 
     def arm(self) -> None:
-        """Put the faults in force and the scenario above all others."""
+        """Add the faults, and the scenario above all others."""
         for number, fault in enumerate(self.plan.get("faults", ())):
             with suppress(SimulatorError):  # it cannot be in this world: then it is never hit
                 made = self.world.control("POST", "/faults", fault)
@@ -49,18 +49,18 @@ class ArmedWorld:
             self.activate(self.scenarios())
 
     def activate(self, names: Sequence[str]) -> None:
-        """Make scenarios active, and what goes wrong above them."""
+        """Activate scenarios below the fault's own."""
         mine = [SCENARIO] if self.plan.get("rules") else []
         self.world.control("PUT", "/scenarios/active", {"names": [*names, *mine]})
 
     def scenarios(self) -> list[str]:
-        """Return the names of the active scenarios of the test."""
+        """Return the names of the test's active scenarios."""
         rows = self.world.control("GET", "/scenarios")["data"]
         shown = self.world.control("GET", f"/worlds/{self.world.id}")["scenarios"]
         return [name for name in shown if name != SCENARIO and any(row["name"] == name for row in rows)]
 
     def instead_of(self, action: str, target: str | None) -> Sequence[Document] | None:
-        """What is done in place of an action that the test asks for; None for the action itself."""
+        """Return the replacement for an action that the test calls, or None for the action itself."""
         if target is None or target != self.plan.get("target"):
             return None
         steps: Sequence[Document] | None = (self.plan.get("instead") or {}).get(action)
@@ -70,13 +70,13 @@ class ArmedWorld:
 
     @property
     def hits(self) -> int:
-        """How often it has happened, once the faults are lifted."""
+        """Return how often the fault happened, after it is lifted."""
         if not self.plan.get("rules"):
             return self._hits
         return self._hits + self._swapped + len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
 
     def lift(self) -> None:
-        """End what was to go wrong, and put right what an integrator cannot; what payers and banks did stays done."""
+        """Remove the fault and repair what an integrator cannot. Acts of payers and banks remain."""
         rows = self.world.control("GET", "/faults")["data"]
         self._hits += sum(int(row["hits"]) for row in rows if row["id"] in self._faults)
         if rows:
@@ -88,7 +88,7 @@ class ArmedWorld:
                 )
 
     def _refill(self) -> list[Document]:
-        """Mending of what the faults that act have done, where it depends on how the world is."""
+        """Repair effects of faults that depend on the present state."""
         steps: list[Document] = []
         for fault in self.plan.get("faults", ()):
             act = fault.get("act", {})
@@ -110,7 +110,7 @@ class ArmedWorld:
 
 
 def beginning(plan: Document | None, body: Document) -> JsonObject:
-    """The body that makes a world of a run; what the test itself lets it assume stays."""
+    """Return the body that creates a world of a run, keeping the assumptions that the test itself sets."""
     flipped = (plan or {}).get("assumptions")
     if not flipped or "from_snapshot" in body:  # a snapshot has it already
         return dict(body)
@@ -119,7 +119,7 @@ def beginning(plan: Document | None, body: Document) -> JsonObject:
 
 
 def variables(world: World) -> dict[str, str]:
-    """The environment by which anything finds a world: its own base, and its keys."""
+    """Return the environment that identifies a world: its base URL and its keys."""
     return {
         "SIMULATOR_URL": f"{world.link.url}/_worlds/{world.id}",
         "SIMULATOR_PUBLIC_KEY": world.keys.public_key,
@@ -129,7 +129,7 @@ def variables(world: World) -> dict[str, str]:
 
 
 def assumed(plan: Document | None) -> dict[str, str]:
-    """The environment by which worlds that a command makes with the test kit assume what its own world does."""
+    """Return the environment that gives worlds made with the test kit the assumptions of the run's own world."""
     flipped = (plan or {}).get("assumptions")
     return (
         {"SIMULATOR_ASSUME": " ".join(f"{name}={alternative}" for name, alternative in flipped.items())}

@@ -1,4 +1,4 @@
-"""The runs of any command that is not pytest itself: a process for each, which finds its world by the environment."""
+"""The runs of any command other than pytest: a process for each run, which finds its world from the environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simulator.testing.servers.server import START, Process
 from simulator.testing.worlds import World
 
 PLAN = "SIMULATOR_PLAN"
-"""The variable with the file that says what goes wrong in a run."""
+"""The variable that names the file with a run's fault."""
 
 
 class Stage(Protocol):
@@ -31,23 +31,23 @@ class Stage(Protocol):
     url: str
 
     def close(self) -> None:
-        """The runs that were to be made in it are over."""
+        """End the stage after the last run."""
 
 
 def start_stage() -> Stage:
-    """A stage in a process of its own."""
+    """Start a stage in its own process."""
     return Process({}, "simulator.exploration.runs.stage")
 
 
 class _Running(NamedTuple):
-    """A stage that runs."""
+    """A running stage."""
 
     stage: Stage
     link: HttpLink
 
 
 class CommandRunner:
-    """Any command, a process for each run, with a stage of its own for all worlds of a run."""
+    """Runs any command in one process for each run, with a stage for all worlds of the run."""
 
     def __init__(
         self, command: Sequence[str], seed: int, hooks: Hooks, start: Callable[[], Stage] = start_stage
@@ -82,7 +82,7 @@ class CommandRunner:
         return {**result, "seconds": time.monotonic() - begun}
 
     def _follow(self, link: HttpLink, task: Task, own: World) -> JsonObject:
-        """Judge what came of the run in all worlds that got calls, or in its own where none did."""
+        """Judge a run in all worlds that received calls, or in its own world if none did."""
         armed: list[ArmedWorld] = []
         played: list[Played] = link.control("GET", RUN)["worlds"]
         for row in played:
@@ -126,7 +126,7 @@ class CommandRunner:
                 output.seek(0)
                 said = output.read().decode("utf-8", "replace").strip()
                 result |= {"outcome": "failed", "failure": _failure(process.returncode, said)}
-                result["said"] = f"it {_how(process.returncode)}; it said:\n{said[-_SAID:] or '(nothing)'}"
+                result["said"] = f"it {_how(process.returncode)}. Its output:\n{said[-_SAID:] or '(nothing)'}"
         return result
 
     def interrupt(self) -> None:
@@ -146,11 +146,11 @@ def _how(code: int) -> str:
 
 
 def _failure(code: int, said: str) -> str:
-    """Why a command has failed, in a line."""
+    """Return the reason for a command's failure in one line."""
     lines = said.splitlines()
-    return f"it {_how(code)}; it said last: {lines[-1][:300] if lines else 'nothing'}"
+    return f"it {_how(code)}. Its last output: {lines[-1][:300] if lines else 'nothing'}"
 
 
 _SAID = 3000
-"""How much of what a command has said is told, in characters."""
+"""The maximum number of characters of a command's output in reports."""
 _CLOCK = {"mode": "manual", "now": START}

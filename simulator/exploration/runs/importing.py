@@ -1,4 +1,4 @@
-"""Where a suite reads, while it is imported, what each run has of its own: its world's URL and keys."""
+"""Detection of suites that read a run's URL and keys from the environment at import time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unittest.mock import patch
 
 VARIABLES = ("SIMULATOR_URL", "SIMULATOR_PUBLIC_KEY", "SIMULATOR_SECRET_KEY", "SIMULATOR_WEBHOOK_KEY")
 _THROUGH = ("os", "collections.abc", "_collections_abc")
-"""Modules by which whoever reads a variable gets to it."""
+"""Modules through which code reads environment variables."""
 
 
 class Reading:
-    """Looks on while a suite is imported, from `begin` to `end`. `place`: the first who reads one, as `FILE:LINE`."""
+    """Watches the import of a suite, from `begin` to `end`. `place`: the first reader, as `FILE:LINE`."""
 
     def __init__(self) -> None:
         self.place = ""
@@ -37,7 +37,7 @@ class Reading:
 
 
 def _reader(frame: FrameType | None) -> str:
-    """Who reads, unless it is the test kit, pytest, or somebody who copies all variables."""
+    """Return the reader, unless it is the test kit, pytest, or code that copies all variables."""
     while frame is not None and frame.f_globals.get("__name__") in _THROUGH:
         if frame.f_code.co_name == "copy":
             return ""

@@ -1,4 +1,4 @@
-"""The runs: tests re-entered in processes of pytest, or a process for each run of any other command."""
+"""The runs: tests executed again in pytest processes, or a process for each run of any other command."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ from simulator.testing.servers.server import Server
 
 _START_SECONDS = 120.0
 _END_SECONDS = 1.0
-"""How long runs that are interrupted may take to end."""
+"""The time that interrupted runs have to end."""
 _PATIENCE_SECONDS = 5.0
-"""How long a process without tasks may take to end."""
+"""The time that an idle process has to end."""
 _AFTER_SECONDS = 150.0
-"""How long what follows a test may take: hooks, and the days that pass."""
+"""The time limit for the part after a test: hooks and simulated days."""
 
 
 class SuiteBroken(Exception):
-    """The command cannot be run at all, or not without faults; the text says what it said."""
+    """The command cannot run, or fails without faults. The message contains its output."""
 
 
 class StopExploring(Exception):
-    """Something that the user gave does not work; the text says what."""
+    """An option of the user does not work. The message says which."""
 
 
 class Runner(Protocol):
-    """What makes runs, one at a time; each thread has its own."""
+    """Makes runs, one at a time, in its own thread."""
 
     def run(self, task: Task) -> Result: ...
 
     def interrupt(self) -> None:
-        """End the run that is under way, if there is one; from another thread."""
+        """Interrupt a process and its children as if by keyboard."""
 
     def close(self, patience: float) -> None:
-        """End what goes on between runs, after so many seconds whether it wants or not."""
+        """End processes between runs, after a grace period in seconds."""
 
 
 def is_pytest(command: Sequence[str]) -> bool:
-    """Whether a command is pytest itself, however it is called."""
+    """Return whether a command is pytest itself, in any spelling."""
     names = [Path(word).name for word in command]
     return names[0] in ("pytest", "py.test") or (
         names[0].startswith("python") and "pytest" in command and command[command.index("pytest") - 1] == "-m"
@@ -66,10 +66,9 @@ def is_pytest(command: Sequence[str]) -> bool:
 
 
 class PytestRunner:
-    """A process of pytest that re-enters tests; another one takes its place where it dies.
+    """A pytest process that executes tests again and again. Another one replaces it if it dies.
 
-    `reads`: where the suite reads the variables of a world while it is imported, if it does. Then there is a process
-    for each run, which has them from its beginning.
+    `reads`: where the suite reads a world's variables at import time, if it does. Each run then gets a new process.
     """
 
     def __init__(self, command: Sequence[str], url: str, seed: int, hooks: Hooks) -> None:
@@ -86,7 +85,7 @@ class PytestRunner:
         self.reads = ""
 
     def start(self, world: str = "") -> None:
-        """Collect the tests, in the environment of a world of this id. SuiteBroken when that fails."""
+        """Collect the tests, in the environment of a world with this id. Raises SuiteBroken if that fails."""
         body = {"id": world} if world else {}
         environment = variables(self._server.new_world(seed=self._given["seed"], **body))
         tasks_read, tasks_write = os.pipe()
@@ -125,7 +124,7 @@ class PytestRunner:
         if result is None:
             hung = time.monotonic() - begun >= task.limit
             self._end()
-            failure = NOT_IN_TIME if hung else "the process of the tests died"
+            failure = NOT_IN_TIME if hung else "the test process died"
             return {"outcome": "failed", "hung": hung, "failure": failure, "evidence": None, "seconds": task.limit}
         if result.get("hung"):
             self._end()  # and what the test has started with it
@@ -138,7 +137,7 @@ class PytestRunner:
         return self._output.read().decode("utf-8", "replace").strip()[-3000:]
 
     def _end(self) -> None:
-        """End the process and what it has started."""
+        """End the process and its children."""
         process, self._process = self._process, None
         if process is not None:
             kill(process)
@@ -161,14 +160,14 @@ class PytestRunner:
 
 
 class _Lines:
-    """JSON lines of a pipe, each waited for at most so long."""
+    """JSON lines of a pipe, with a time limit for each."""
 
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
         self._rest = b""
 
     def next(self, seconds: float) -> JsonObject | None:
-        """The next one; None when it does not come in time, or nothing comes any more."""
+        """Return the next line, or None on timeout or end of the stream."""
         ends_at = time.monotonic() + seconds
         while b"\n" not in self._rest:
             ready, _, _ = select.select([self._pipe], [], [], max(0.0, ends_at - time.monotonic()))
@@ -185,7 +184,7 @@ class _Lines:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process, if it has not ended, and what it has started: all that is in its session still."""
+    """Kill a process and all processes of its session."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -198,10 +197,9 @@ def interrupt(process: subprocess.Popen[bytes]) -> None:
 
 
 class Crew:
-    """The runners of an exploration, each in a thread of its own while there are runs to make.
+    """The runners of an exploration, each in its own thread while there are runs.
 
-    Where there are several and more can be made, others come to them for runs that do little but wait
-    (`plans.waiting`).
+    With several runners, extra ones join for runs that mostly wait (`plans.waiting`).
     """
 
     def __init__(self, runners: Sequence[Runner], make: Callable[[], Runner] | None = None) -> None:
@@ -210,12 +208,12 @@ class Crew:
         self._waiters: list[Runner] = []
         self.size = len(runners)
         self.notes: list[str] = []
-        """What the author of the suite may not know of it."""
+        """Notes for the author of the suite."""
 
     def run(
         self, tasks: Sequence[Task], tell: Callable[[int, Result], None] = lambda number, result: None
     ) -> list[Result]:
-        """Make all runs; the results in the order of the tasks. `tell` hears of each as it ends, one at a time."""
+        """Make all runs; return the results in task order. `tell` is called for each result, one at a time."""
         work = _Work(tasks, tell)
         if self._make is not None and self.size > 1:
             wanted = min(waiting(self.size), sum(task.waits for task in tasks))
@@ -253,7 +251,7 @@ class Crew:
 
 
 class _Work:
-    """Runs to be made, which several runners share."""
+    """A queue of runs that several runners share."""
 
     def __init__(self, tasks: Sequence[Task], tell: Callable[[int, Result], None]) -> None:
         self._tasks = tasks
@@ -266,7 +264,7 @@ class _Work:
         self.failures: list[BaseException] = []
 
     def done_by(self, runner: Runner, *, waits: bool) -> None:
-        """Make runs until none is left. `waits`: only such as wait; otherwise these when the others are made."""
+        """Make runs until none is left. `waits`: waiting runs only; otherwise those after all others."""
         mine = self._left[True] if waits else chain(self._left[False], self._left[True])
         while True:
             with self._turn:
@@ -284,5 +282,5 @@ class _Work:
 
 
 def executable(command: Sequence[str]) -> list[str]:
-    """The command, with this interpreter in place of a bare `python` that is not on the path."""
+    """Return the command, with this interpreter in place of a bare `python` that is not on the path."""
     return [sys.executable, *command[1:]] if command[0] == "python" else list(command)

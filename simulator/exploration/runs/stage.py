@@ -1,7 +1,7 @@
-"""The server of a command's runs: whatever world is made in one has gone wrong what goes wrong there, whoever makes it.
+"""The server for the runs of a command: every world created in a run gets the run's fault.
 
-A command need not know that: it makes worlds, chooses scenarios, asks for actions and ends worlds by the control
-interface as ever. The rows of those calls work here as the run wants it, and two more tell of runs.
+The command needs no knowledge of it: it creates worlds, activates scenarios, calls actions and ends worlds through the
+ordinary control interface. The rows of those calls behave here as the run needs, and two more rows describe runs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _CAUSE = Cause("action", "explore", "control")
 
 
 class Stage(Observer):
-    """One run at a time, and its worlds. An `Observer` of the simulator."""
+    """One run at a time and its worlds. An `Observer` of the simulator."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._simulator = runtime.simulator
@@ -57,7 +57,7 @@ class Stage(Observer):
         self._simulator.observe(self)
 
     def rows(self) -> list[ControlOperation]:
-        """The rows of the control interface, with those that a run changes."""
+        """Return the rows of the control interface, with those that a run changes."""
         other = {
             "create_world": self._create,
             "delete_world": self._keep,
@@ -71,13 +71,13 @@ class Stage(Observer):
     # Runs
 
     async def _begin(self, call: ControlCall) -> None:
-        """Begin a run: `id` is that of its own world, `seed` that of all its worlds, `plan` what goes wrong."""
+        """Begin a run: `id` is its own world's, `seed` is for all its worlds, `plan` is its fault."""
         self._id, self._seed, self._plan = call.raw["id"], call.raw["seed"], call.raw["plan"]
         self._made = 0
         self._played = {}
 
     async def _tell(self, call: ControlCall) -> JsonObject:
-        """The worlds of the run, in the order of their names. From now on every action is what it says."""
+        """Return the worlds of the run, ordered by name. From now on actions have their usual effect."""
         self._plan = {}
         return {"worlds": sorted(self._played.values(), key=lambda one: one["name"])}
 
@@ -90,7 +90,7 @@ class Stage(Observer):
     # Worlds
 
     def attach(self, world: World) -> None:
-        """A world begins, or the one that takes its place does: it goes wrong there if it is the one that is meant."""
+        """Arm a new or replaced world if it is the world of the fault."""
         if not self._id:
             return
         name = world.id.replace(self._id, "")
@@ -102,14 +102,14 @@ class Stage(Observer):
         played["faults"] = self._arm(world)
 
     def detach(self, world: World) -> None:
-        """A world ends, or another takes its place: what happened in it has happened."""
+        """Collect the hits of a world that ends or is replaced."""
         played = self._played.get(world.id)
         if played is not None:
             rows = world.store[FAULTS]
             played["hits"] += sum(rows[fault]["hits"] for fault in played["faults"] if fault in rows)
 
     def _arm(self, world: World) -> list[str]:
-        """Put the faults of the run in force and its scenario above all others; the ids of the faults that count."""
+        """Add the run's faults and its scenario above all others; return the ids of the counted faults."""
         counting: list[str] = []
         for number, fault in enumerate(self._plan.get("faults", ())):
             with world.change(_CAUSE):
@@ -129,7 +129,7 @@ class Stage(Observer):
         return [*(name for name in names if name != SCENARIO), SCENARIO]
 
     async def _create(self, call: ControlCall) -> world_object.WorldObject:
-        """Make a world with the seed of the run, under an id that tells where in the run it was made."""
+        """Create a world with the run's seed and an id that says where in the run it was created."""
         if self._id:
             self._made += 1
             own: JsonObject = {"id": f"{self._id}-{self._made}"}
@@ -139,13 +139,13 @@ class Stage(Observer):
         return await worlds.create_world(call)
 
     async def _keep(self, call: ControlCall) -> None:
-        """Leave a world as it is, to be judged, though its test needs it no longer."""
+        """Keep a world for the verdict although its test no longer needs it."""
         world = call.world_called(call.path["id"])
         if world.id not in self._played:
             await worlds.delete_world(call)
 
     async def _activate(self, call: ControlCall) -> scenarios.ActiveNames:
-        """Choose scenarios, but below what goes wrong."""
+        """Activate scenarios below the fault's own."""
         names: list[str] = call.body.names
         if SCENARIO not in self._simulator.engine.active(call.world):
             return await scenarios.activate(call)
@@ -153,7 +153,7 @@ class Stage(Observer):
         return {**await scenarios.activate(call), "names": names}
 
     async def _perform(self, call: ControlCall) -> actions.ActionAnswer:
-        """Do what the outside world does in this run in place of what the command asks for."""
+        """Perform the outside event of this run in place of the action that the command calls."""
         played = self._played.get(call.world.id)
         target, action = call.raw.get("target"), call.path["action"]
         instead = (self._plan.get("instead") or {}).get(action)
@@ -191,11 +191,11 @@ def _row(method: str, name: str, handler: Any) -> ControlOperation:
 
 
 def main(**names: object) -> None:
-    """Serve on a free port of loopback until standard input ends."""
+    """Serve on a free loopback port until standard input ends."""
     known, _problems = chosen(PROVIDER.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
     config = Config(clock="manual", settings={**DEFAULTS, "assumptions": known})
     runtime = create_app(config).runtime
-    application = Application(runtime, steering=ControlInterface(runtime, Stage(runtime).rows()))
+    application = Application(runtime, control=ControlInterface(runtime, Stage(runtime).rows()))
     Thread(target=_end_with_stdin, daemon=True).start()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(application))

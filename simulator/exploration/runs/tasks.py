@@ -1,4 +1,4 @@
-"""What whoever makes the runs is told of each, and what they tell: nothing here takes long to import."""
+"""The messages between explore and the processes that make runs. This module imports nothing slow."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from simulator.kernel.dataclass import dataclass
 Document = Mapping[str, Any]
 """JSON objects of the control interface."""
 Result = dict[str, Any]
-"""`outcome`, `hung`, `failure`, `evidence` (None where there is none), `seconds`."""
+"""`outcome`, `hung`, `failure`, `evidence` (None if there is none), `seconds`."""
 
 PIPES = "RAMPSIM_EXPLORE"
-"""The variable with the two ends of the pipes: what to read tasks from, and what to write results to."""
+"""The variable with the file descriptors of the pipes for tasks and results."""
 NOT_IN_TIME = "it did not end in time"
 RUN = "/explored-run"
-"""Where a stage begins a run (PUT), tells it (GET) and ends it (DELETE)."""
+"""The path where a stage begins (PUT), describes (GET) and ends (DELETE) a run."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run. `world`: the id of its world; `plan`: an `Arming` as JSON, None for nothing; `limit` in seconds.
+    """One run. `world`: the id of its world. `plan`: an `Arming` as JSON, or None. `limit` is in seconds.
 
-    `story`: with all that happened, for the plan and for people. `waits`: most of its time it waits for an answer.
-    `effects`: with a digest of all answers, deliveries and balances.
+    `story`: with the history, for planning and for people. `waits`: it mostly waits for a response.
+    `effects`: with a digest of all responses, deliveries and balances.
     """
 
     test: str
@@ -39,7 +39,8 @@ class Task:
 class Played(TypedDict):
     """A world of a run on a stage. `name`: the same in every run.
 
-    `faults`: the ids of those that count; `hits`: of those that are gone; `swapped`: how often something else was done.
+    `faults`: the ids of the counted faults. `hits`: the hits of removed ones. `swapped`: the number of replaced
+    actions.
     """
 
     id: str

@@ -1,7 +1,7 @@
-"""Explore inside pytest: a plugin that re-enters collected tests, each in a world where something is wrong.
+"""Explore inside pytest: a plugin that executes collected tests again, each in a world with a fault.
 
-`running` starts pytest with it (`-p simulator.exploration.runs.within_pytest`) and speaks with it over two pipes, a
-JSON line each way for every run: so a suite is collected once, however many runs there are.
+`running` starts pytest with this plugin (`-p simulator.exploration.runs.within_pytest`) and exchanges a JSON line each
+way for every run over two pipes. So a suite is collected once for any number of runs.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _DEAF_SECONDS = 2.0
 
 
 class Hung(BaseException):
-    """A test takes longer than it may."""
+    """A test exceeds its time limit."""
 
 
 class _Sleeping:
-    """`time.sleep` and `asyncio.sleep` of this process, which last so long at most while a test runs.
+    """Limits `time.sleep` and `asyncio.sleep` of this process while a test runs.
 
-    They are put in place before anything of the suite is imported, so that `from time import sleep` finds them too.
+    The limits are installed before the suite is imported, so that `from time import sleep` finds them as well.
     """
 
     longest_seconds = inf
@@ -79,7 +79,7 @@ def pytest_load_initial_conftests() -> None:
 
 
 class _Link(HttpLink):
-    """A server in which the outside world may behave otherwise than a test asks for."""
+    """A server in which outside events can differ from the actions of a test."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -118,7 +118,7 @@ class _Link(HttpLink):
 
 
 class _ExploringRun(Run):
-    """What gives the fixtures their worlds: the first of a test is made before it, and something is wrong in each."""
+    """Provides the fixtures' worlds. The first world of a test exists before the test; each is armed."""
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config)
@@ -128,7 +128,7 @@ class _ExploringRun(Run):
         self._link: _Link | None = None
         self._unclaimed: World | None = None
         self._first: World | None = None
-        """The world of the test, that of its fixtures."""
+        """The world of the test's fixtures."""
         self._item: pytest.Item | None = None
 
     def server(self) -> Server:
@@ -141,7 +141,7 @@ class _ExploringRun(Run):
         return self.server()
 
     def prepare(self, item: pytest.Item, task: Document) -> World:
-        """Make the world of a test, as its markers say."""
+        """Create the world of a test from its markers."""
         self.armed, self.task, self._item = [], task, item
         server = self.server()
         assert self._link is not None
@@ -170,7 +170,7 @@ class _ExploringRun(Run):
         return iter(())
 
     def follow(self, environment: Mapping[str, str]) -> JsonObject:
-        """Judge what came of the test in its worlds that are still there."""
+        """Judge a test in its worlds that still exist."""
         assert self._link is not None
         self._link.armed.clear()
         living = self.armed
@@ -182,7 +182,7 @@ class _ExploringRun(Run):
         return follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
 
     def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
-        """What an option names, else the hook of a conftest.py."""
+        """Return the hook of an option, or the hook of a conftest.py."""
         given: str | None = self.task[name]
         if given is not None:
             return given
@@ -199,7 +199,7 @@ class _ExploringRun(Run):
 
 
 class _Worker:
-    """Runs what it is told, one after another."""
+    """Runs tasks one after another."""
 
     def __init__(self, config: pytest.Config, tasks: IO[str], results: IO[str]) -> None:
         self._config = config
@@ -208,7 +208,7 @@ class _Worker:
         self._run = _ExploringRun(config)
         config.stash[RUN] = self._run
         config.pluginmanager.register(self._run, "rampsim-run")
-        # `simulator.testing.world()` makes worlds that are armed as those of the fixtures are.
+        # `simulator.testing.world()` creates worlds that are armed like those of the fixtures.
         shared.server_for = lambda *given, **more: self._run.server()
         Receiver.refuses_forged = True  # who tests with a stand-in has not said what the application does
         self._begun = False
@@ -245,7 +245,7 @@ class _Worker:
             self._environment = {**variables(world), **assumed(task["plan"])}
             os.environ.update(self._environment)
             self._watch()
-            # Without a next test all fixtures end with this one, whatever their scope.
+            # Without a next test, all fixtures end with this one, whatever their scope.
             self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         except (SimulatorError, Hung, ValueError, pytest.fail.Exception) as error:
             self._result |= {"outcome": "failed", "failure": str(error)}
@@ -257,11 +257,11 @@ class _Worker:
         return {**self._result, "seconds": time.monotonic() - begun}
 
     def _watch(self) -> None:
-        """Bound the time of a test, or of the end of its fixtures, and the sleep of whatever sleeps in it."""
+        """Limit the time of a test or of its teardown, and the sleeps within it."""
         limit = self._run.task["limit"]
         signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
-        # Who hears no signal, because he waits in a library in C or catches whatever is raised, ends with the process.
+        # A test that receives no signal, because it waits in C code or catches everything, ends with the process.
         faulthandler.dump_traceback_later(limit + _DEAF_SECONDS, exit=True)
         _Sleeping.longest_seconds = _LONGEST_SLEEP_SECONDS
 
@@ -276,7 +276,7 @@ class _Worker:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
-        """The test is over, and its fixtures still live: now the days pass in which the money gets where it does."""
+        """Pass the days after the test, while its fixtures are still active, until money has arrived."""
         self._unwatch()
         try:
             self._result["evidence"] = self._run.follow(self._environment)
@@ -296,7 +296,7 @@ class _Worker:
 
 
 def _last_line(report: pytest.TestReport) -> str:
-    """Why a test failed, in a line."""
+    """Return the reason for a test's failure in one line."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash is not None else str(report.longrepr)
     lines = [line for line in text.splitlines() if line.strip()]
@@ -305,7 +305,7 @@ def _last_line(report: pytest.TestReport) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Take over, in this process alone: tests that share workers of pytest-xdist cannot be re-entered."""
+    """Take over, in one process only: tests distributed by pytest-xdist cannot be executed again."""
     if hasattr(config.option, "numprocesses"):
         config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
     tasks, results = (int(number) for number in os.environ.pop(PIPES).split(","))

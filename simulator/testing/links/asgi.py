@@ -1,4 +1,4 @@
-"""A request of an ASGI application, made by hand, and its answer."""
+"""One ASGI request and its response, without a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Message = MutableMapping[str, Any]
 def scope_of(
     method: str, path: str, query: bytes, headers: Iterable[tuple[bytes, bytes]], host: str, **more: Any
 ) -> dict[str, Any]:
-    """What an application is told of a request before its body."""
+    """Return the ASGI scope of a request."""
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -33,7 +33,7 @@ def scope_of(
 
 
 class Conversation:
-    """One request and its answer as messages. Once `over` is set, the application hears that its client has gone."""
+    """One request and its response as ASGI messages. After `over` is set, the application sees a disconnect."""
 
     def __init__(self, body: bytes) -> None:
         self._incoming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -59,7 +59,7 @@ class Conversation:
             self._told.append(message)
 
     def answer(self, *, cut: bool = False) -> Answer:
-        """What was answered by now; 500 where that is nothing."""
+        """Return the response so far, or a 500 if there is none."""
         head, *rest = self._told or [{"status": 500}]
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.get("headers", ()))
         return Answer(head["status"], headers, b"".join(message.get("body", b"") for message in rest), cut)

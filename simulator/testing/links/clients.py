@@ -1,10 +1,10 @@
-"""Clients of the interface that sign in by themselves."""
+"""API clients that authenticate on their own."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 
-from simulator.engine.clients import trusted_hosts
+from simulator.engine.clients import guard
 from simulator.engine.clients.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
 from simulator.service import LIVE_KEYS
@@ -22,7 +22,7 @@ _SIGN_IN = "/auth/token"
 
 @dataclass(frozen=True)
 class Keys:
-    """What an integrator gets of one environment: key pair, webhook key, and where its interface begins."""
+    """The credentials of one environment: key pair, webhook key and base URL."""
 
     public_key: str
     secret_key: str
@@ -31,10 +31,10 @@ class Keys:
 
 
 class SignIn(httpx.Auth):
-    """Exchanges the key pair for a token at the first call, and anew, once, when a call is answered 401 unauthorized.
+    """Exchanges the key pair for a token on the first call, and once more after a 401 `unauthorized`.
 
-    A call that brings its own Authorization goes as it is. A sign-in that is refused is the answer of the call.
-    Clients of one environment may share it, in whatever threads.
+    A call with its own Authorization header is sent unchanged. If the exchange is refused, its response is the
+    response of the call. Clients of one environment can share an instance across threads.
     """
 
     requires_request_body = True
@@ -45,7 +45,7 @@ class SignIn(httpx.Auth):
         self._token: str | None = None
 
     def forget(self) -> None:
-        """Sign in anew at the next call: the world has been put back, and with it went its tokens."""
+        """Authenticate again on the next call: a restored world has no tokens."""
         self._token = None
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
@@ -72,13 +72,13 @@ class SignIn(httpx.Auth):
         return httpx.Request("POST", self._keys.base_url + _SIGN_IN, json=pair, headers=marked("kit"))
 
     def _taken(self, answer: httpx.Response) -> str | None:
-        """The token of a sign-in, kept; None when it was refused."""
+        """Save and return the token of an exchange, or None if it was refused."""
         self._token = _member(answer, "access_token")
         return self._token
 
 
 def exchange(link: Link, keys: Keys) -> str:
-    """A fresh token; SimulatorError when the sign-in is refused."""
+    """Return a new token. Raises SimulatorError if the exchange is refused."""
     with make_client(link, keys, SignIn(keys)) as client:
         pair = {"public_key": keys.public_key, "secret_key": keys.secret_key}
         answer = client.post(_SIGN_IN, json=pair, headers=marked("kit"))
@@ -89,7 +89,7 @@ def exchange(link: Link, keys: Keys) -> str:
 
 
 def _member(answer: httpx.Response, *path: str) -> str | None:
-    """A text inside an answer, None where there is none."""
+    """Return a string field of a response, or None."""
     found = parsed(answer.content)
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
@@ -97,7 +97,7 @@ def _member(answer: httpx.Response, *path: str) -> str | None:
 
 
 def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:
-    """A client on the base URL of an environment; it refuses real keys and other hosts before it sends anything."""
+    """Return a client for the base URL of an environment. It refuses live keys and other hosts before sending."""
     return httpx.Client(
         base_url=keys.base_url,
         auth=sign_in,
@@ -108,7 +108,7 @@ def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:
 
 
 def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncClient:
-    """The same for asyncio and trio."""
+    """Return the same client for asyncio and trio."""
     return httpx.AsyncClient(
         base_url=keys.base_url,
         auth=sign_in,
@@ -119,7 +119,7 @@ def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncCli
 
 
 class _Guarded(httpx.BaseTransport):
-    """The transport of a link for one client, which leaves it open when it is closed."""
+    """The transport of a link for one client. Closing the client leaves the transport open."""
 
     def __init__(self, transport: httpx.BaseTransport, base_url: str) -> None:
         self._transport = transport
@@ -141,10 +141,10 @@ class _AsyncGuarded(httpx.AsyncBaseTransport):
 
 
 def _refuse(request: httpx.Request, content: bytes, host: str) -> None:
-    """SimulatorError for a request to a host that is not trusted, or with a real key in it."""
+    """Raise SimulatorError for a request to an untrusted host or with a live key."""
     try:
         if request.url.host != host:
-            trusted_hosts.check(str(request.url))
-        LIVE_KEYS.refuse_in(content.decode("utf-8", "replace"), f"{request.method} {request.url.path}")
-    except ValueError as error:
+            guard.check_host(str(request.url))
+        LIVE_KEYS.check(content.decode("utf-8", "replace"), f"{request.method} {request.url.path}")
+    except guard.Refused as error:
         raise SimulatorError(str(error)) from None

@@ -1,14 +1,14 @@
-"""A server that is reached over HTTP: connections for control calls, and one pool for all clients of its worlds."""
+"""A server reached over HTTP: connections for control calls, and one pool for all API clients."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from simulator.engine.clients import guard
 from simulator.engine.clients.address import DEFAULT_URL
-from simulator.engine.clients.trusted_hosts import ForeignHost, check
-from simulator.testing.errors import SimulatorError, is_told, missing
-from simulator.testing.links.connections import Connections
-from simulator.testing.links.link import Link, Response
+from simulator.engine.clients.synchronous import NoResponse, Response, SyncClient
+from simulator.testing.errors import SimulatorError, Unreachable, hides_traceback, missing
+from simulator.testing.links.link import Link
 from simulator.testing.links.loop_thread import is_handling
 
 try:
@@ -16,49 +16,53 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
+_CONNECT_SECONDS = 5.0
 _KEPT_SECONDS = 30.0
-"""Less than a server lets a connection wait for its next request."""
+"""Shorter than a server's keep-alive timeout."""
 
 
 class HttpLink(Link):
-    """A server at a URL (`http://127.0.0.1:8642`); `token` is the one of its control interface, where it asks for one.
+    """A server at a URL (`http://127.0.0.1:8642`). `token` is its control token, if it needs one.
 
-    No proxy of the surroundings is used: the server is meant by its address.
+    Proxy settings of the environment are ignored: the address names this server directly.
     """
 
     def __init__(self, url: str, token: str | None = None) -> None:
         address = httpx.URL(url) if url.startswith(("http://", "https://")) else None
         if address is None or not address.host:
-            raise SimulatorError(f"{url!r} is not the URL of a simulator; one looks like {DEFAULT_URL}.")
-        try:
-            check(url)
-        except ForeignHost as error:
-            raise SimulatorError(str(error)) from None
+            raise SimulatorError(f"{url!r} is not the URL of a simulator. Use a URL like {DEFAULT_URL}.")
         self.url = str(address.copy_with(path="", query=None, fragment=None)).rstrip("/")
-        # Reading the certificates of the machine takes longer than making ten worlds, and http has none.
+        try:
+            self._calls = SyncClient(self.url, reuses=True, connect_seconds=_CONNECT_SECONDS)
+            # For a caller that handles a webhook. A server waits for webhooks, but not for one whose receiver may be
+            # calling: it recognises this one by its connection, which is newer than the webhook.
+            self._calls_back = SyncClient(self.url, connect_seconds=_CONNECT_SECONDS)
+        except guard.ForeignHost as error:
+            raise SimulatorError(str(error)) from None
+        # Reading the system certificates takes longer than creating ten worlds, and plain HTTP needs none.
         secure = address.scheme == "https"
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_SECONDS)
         self._pool = httpx.HTTPTransport(verify=secure, trust_env=False, limits=limits)
         self._secure = secure
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._calls = Connections(self.url)
-        # For who handles a webhook. A server waits for webhooks, but not for one whose receiver may be calling: it
-        # knows him by his connection, which is newer than the webhook.
-        self._calls_back = Connections(self.url, keeps=False)
 
     def send(
         self, method: str, path: str, query: str, content: bytes, headers: Mapping[str, str], seconds: float | None
     ) -> Response:
-        connections = self._calls_back if is_handling.get() else self._calls
+        client = self._calls_back if is_handling.get() else self._calls
         target = f"{path}?{query}" if query else path
-        return connections.call(method, target, content, {**self._headers, **headers}, seconds)
+        try:
+            return client.request(method, target, content, {**self._headers, **headers}, seconds)
+        except NoResponse as error:
+            raise Unreachable(self.url, str(error)) from None
 
     def transport(self) -> httpx.BaseTransport:
         return self._pool
 
     def async_transport(self) -> httpx.AsyncBaseTransport:
-        # Kept connections belong to an event loop, and nobody says when that ends: here each call has its own.
+        # Pooled connections belong to an event loop, and nothing reports when a loop ends. So each call has its own
+        # connection.
         return httpx.AsyncHTTPTransport(
             verify=self._secure, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0)
         )

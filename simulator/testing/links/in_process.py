@@ -1,7 +1,7 @@
-"""A server in the process of the test, without any socket: calls and webhooks are handed over in memory.
+"""A server in the test process without sockets: calls and webhooks are passed in memory.
 
-It lives in an event loop of its own, in a thread: so it goes on while a test waits for it, whatever kind of loop the
-test has, if any, and whatever it has done to the clock.
+The server runs in an event loop of its own thread, so it continues while a test waits for it, whatever loop the test
+uses and whatever the test did to the clock.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from itertools import count
 from time import perf_counter
+from urllib.parse import urlsplit
 
 import anyio.to_thread
-from yarl import URL
 
 from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.clients.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers, recorded_header
+from simulator.engine.clients.synchronous import Response
 from simulator.engine.lazy import run_all
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.http.messages import CUT, OPENED_AT
 from simulator.engine.webhooks import ENDPOINTS, Outcome, check_url
 from simulator.engine.webhooks.courier import transport as transports
-from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers, recorded_header
+from simulator.engine.webhooks.urls import parse_url
 from simulator.host import create_app
 from simulator.kernel.world import World
-from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.errors import SimulatorError, hides_traceback, missing
 from simulator.testing.links.asgi import Conversation, scope_of
-from simulator.testing.links.link import Link, Response
+from simulator.testing.links.link import Link
 from simulator.testing.links.loop_thread import LoopThread, is_handling
 from simulator.testing.receiving.loopback import Answer, Request
 
@@ -37,18 +39,18 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 _HOST = "simulator.localhost"
 ORIGIN = f"http://{_HOST}"
-"""The URL of every server in process. Nothing listens there: names below `localhost` never leave the machine."""
+"""The URL of every in-process server. Nothing listens there: names below `localhost` never leave the machine."""
 _RECEIVERS = ".receiver.localhost"
-"""Where the receivers of tests are: a URL that may receive webhooks, as all of `localhost` may (decision W3)."""
+"""The host of in-process receivers. Webhooks may go there, as to all of `localhost` (decision W3)."""
 
 Handler = Callable[[Request], "Future[Answer]"]
 
 
 class InProcessLink(Link):
-    """A server of its own in this process. Its clients have to be those of its worlds, or use `transport()`."""
+    """A server in this process. Its clients must be those of its worlds, or use `transport()`."""
 
     def __init__(self, config: Config | None = None) -> None:
         self.url = ORIGIN
@@ -73,8 +75,8 @@ class InProcessLink(Link):
             raise SimulatorError("The simulator in this process has been closed.") from None
         except TimeoutError:
             what = f"{method} {path.removeprefix(CONTROL_BASE)}"
-            raise SimulatorError(f"{what} was not answered within {seconds:g} seconds.") from None
-        return Response(reply.status, dict(reply.headers).get("content-type", ""), reply.body)
+            raise SimulatorError(f"{what} got no response within {seconds:g} seconds.") from None
+        return Response(reply.status, dict(reply.headers), reply.body)
 
     def transport(self) -> httpx.BaseTransport:
         return _Transport(self)
@@ -83,9 +85,10 @@ class InProcessLink(Link):
         return _AsyncTransport(self)
 
     def deliver_to(self, world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
-        """Hand webhooks of a world to a handler; gives the URL's origin for them, and what ends it.
+        """Deliver webhooks of a world to a handler. Return the origin of their URL, and a function that stops
+        delivery.
 
-        The first is the same in every world, and so on.
+        The first receiver has the same origin in every world, and so on for the others.
         """
         return self._receivers.add(self._thread.run(self._urls_of(world_id)), world_id, handler)
 
@@ -95,7 +98,7 @@ class InProcessLink(Link):
             self._thread.stop()
 
     def answer(self, request: httpx.Request, call: _Call) -> httpx.Response:
-        """Answer a call of an httpx client; its errors are those that it has over HTTP."""
+        """Return the response for an httpx client. Its errors equal those of HTTP."""
         timeout = request.extensions.get("timeout", {}).get("read")
         try:
             reply = self._wait(call, timeout)
@@ -128,11 +131,11 @@ class InProcessLink(Link):
             raise
 
     def leave(self, call: _Call) -> None:
-        """Nobody waits for a call any more: whoever did is let go, and the server goes on with it."""
+        """Release the waiter; the server finishes the call in the background."""
         self._thread.loop.call_soon_threadsafe(call.leave)
 
     async def _urls_of(self, world_id: str) -> set[str]:
-        """The URLs of the endpoints that a world has: a fork has those of its origin."""
+        """Return the URLs of a world's endpoints. A fork has those of its origin."""
         world = self._app.runtime.simulator.worlds.get(world_id)
         if world is None:
             return set()
@@ -153,10 +156,13 @@ class _Call:
         self._conversation = Conversation(body)
         self._cut = False
         self.leave = self._conversation.over.set
-        """Called when the client does not wait any longer."""
+        """Called when the client no longer waits."""
 
     async def reply(self, app: Application, *, calls_back: bool) -> Answer:
-        """The answer. `calls_back`: it comes from a handler of a webhook, which may be waiting for it to answer."""
+        """Return the response.
+
+        `calls_back`: the call comes from a webhook handler, which may be blocking its own delivery.
+        """
         conversation = self._conversation
         opened_at = asyncio.get_running_loop().time() if calls_back else 0.0
         self._scope["extensions"] = {CUT: self._cut_off, OPENED_AT: opened_at}
@@ -182,7 +188,7 @@ class _Transport(httpx.BaseTransport):
 
 
 class _AsyncTransport(httpx.AsyncBaseTransport):
-    """For asyncio and trio: the wait for an answer is in a thread of theirs."""
+    """The transport for asyncio and trio: a thread waits for the response."""
 
     def __init__(self, link: InProcessLink) -> None:
         self._link = link
@@ -202,7 +208,7 @@ def _call_of(request: httpx.Request, content: bytes) -> _Call:
 
 
 class _Receivers:
-    """Carries webhooks: those of receivers of this process by hand, all others by HTTP."""
+    """Delivers webhooks: in memory to receivers of this process, over HTTP to all others."""
 
     def __init__(self) -> None:
         self._handlers: dict[tuple[str, str], Handler] = {}
@@ -210,7 +216,9 @@ class _Receivers:
         self.sender_of: Callable[[str], tuple[bool, World | None]] = lambda _signature: (False, None)
 
     def add(self, taken: set[str], world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
-        hosts = {URL(url).host for url in taken} | {host for of_world, host in self._handlers if of_world == world_id}
+        hosts = {urlsplit(url).hostname for url in taken} | {
+            host for of_world, host in self._handlers if of_world == world_id
+        }
         host = next(name for number in count(1) if (name := f"{number}{_RECEIVERS}") not in hosts)
         self._handlers[world_id, host] = handler
 
@@ -220,17 +228,16 @@ class _Receivers:
         return f"http://{host}", end
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        """POST as `courier.transport.Transport` says."""
-        target = URL(url)
-        host = target.host or ""
+        """POST, as `courier.transport.Transport` defines it."""
+        host = urlsplit(url).hostname or ""
         if not host.endswith(_RECEIVERS) or check_url(url, policy) is not None:
             return await self._http.post(url, headers, body, timeout_seconds, policy)
         sent = (("Host", host), *headers, ("Content-Length", str(len(body))), ("Connection", "close"))
         started = perf_counter()
         try:
             handler = self._handler(host, dict(headers).get("X-Signature", ""))
-            reply = wrap_future(handler(Request("POST", target.raw_path_qs, sent, body)))
-            # Whoever loses patience, as over HTTP, leaves the receiver alone with what it does.
+            reply = wrap_future(handler(Request("POST", parse_url(url).path, sent, body)))
+            # After a timeout, as over HTTP, the receiver continues undisturbed.
             await asyncio.wait({reply}, timeout=timeout_seconds)
             if not reply.done():
                 raise TimeoutError
@@ -243,7 +250,7 @@ class _Receivers:
         return Outcome(answer.status, None, _since(started), sent, received, answer.body[:MAX_BODY_BYTES])
 
     def _handler(self, host: str, signature: str) -> Handler:
-        """Who receives a request that a world has signed. That of a fork may be the receiver of its origin."""
+        """Return the receiver of a request signed by a world. A fork can deliver to the receiver of its origin."""
         _known, world = self.sender_of(signature)
         own = self._handlers.get((world.id, host)) if world is not None else None
         found = own or next((other for (_id, name), other in self._handlers.items() if name == host), None)

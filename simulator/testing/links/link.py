@@ -1,32 +1,25 @@
-"""How the test kit reaches a server: over HTTP, or in the process of the test without any socket."""
+"""How the test kit reaches a server: over HTTP, or in the process of the test without sockets."""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from simulator.engine.clients.address import CONTROL_BASE
-from simulator.testing.errors import error_of, is_told
+from simulator.engine.clients.synchronous import Response
+from simulator.testing.errors import error_of, hides_traceback
 
 if TYPE_CHECKING:
     import httpx
 
-__tracebackhide__ = is_told
-
-
-class Response(NamedTuple):
-    """An answer. `kind`: its Content-Type, "" without one."""
-
-    status: int
-    kind: str
-    body: bytes
+__tracebackhide__ = hides_traceback
 
 
 class Link(ABC):
-    """One server. May be used by several threads.
+    """A connection to one server, safe for several threads.
 
     `url` is its origin (`http://127.0.0.1:8642`). `transport` and `async_transport` carry the calls of httpx clients.
     """
@@ -44,24 +37,23 @@ class Link(ABC):
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> Any:
-        """A control call: `path` is below /_simulator, `world` the id for its header. The parsed answer, or None.
-        Of YAML it is the text.
+        """Make a control call and return the parsed response, a string for YAML, or None.
 
-        A body of bytes is sent as it is: the YAML of a scenario. `query`: members that are None are left out. Without a
-        time limit it takes as long as the server works.
-        SimulatorError (`errors.error_of`) when it is refused, or nothing answers.
+        `path` is below /_simulator, `world` is the id for the header. A body of bytes is sent unchanged, such as the
+        YAML of a scenario. `query` values of None are omitted. Without a time limit, the call lasts as long as the
+        server works. Raises SimulatorError (`errors.error_of`) if the call is refused or gets no response.
         """
         content, sent = content_of(body)
         if world:
             sent["X-Simulator-World"] = world
         sent |= headers or {}
-        status, kind, raw = self.send(
+        status, received, raw = self.send(
             method, CONTROL_BASE + path, urlencode(query_of(query)), content, sent, timeout_seconds
         )
         is_success = 200 <= status < 300
         if is_success and not raw:
             return None
-        if is_success and kind.startswith("application/yaml"):
+        if is_success and received.get("content-type", "").startswith("application/yaml"):
             return raw.decode()
         answer = parsed(raw)
         if not is_success or answer is None:
@@ -72,7 +64,7 @@ class Link(ABC):
     def send(
         self, method: str, path: str, query: str, content: bytes, headers: Mapping[str, str], seconds: float | None
     ) -> Response:
-        """Send a control call, whatever it is; SimulatorError when nothing answers, or not in time."""
+        """Send a control call. Raises SimulatorError if there is no response in time."""
 
     @abstractmethod
     def transport(self) -> httpx.BaseTransport: ...
@@ -82,11 +74,11 @@ class Link(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of connections, threads and servers of this link's own."""
+        """Close connections, threads and servers that this link owns."""
 
 
 def parsed(text: bytes) -> object:
-    """A body; None where it is no JSON."""
+    """Return a parsed JSON body, or None if it is not JSON."""
     try:
         body: object = json.loads(text)
     except ValueError:
@@ -95,15 +87,15 @@ def parsed(text: bytes) -> object:
 
 
 def query_of(query: Mapping[str, object] | None) -> dict[str, str]:
-    """Query parameters as text: those that are None are left out, True is `true`."""
+    """Return query parameters as strings. None values are omitted and True becomes `true`."""
     given = {name: value for name, value in (query or {}).items() if value is not None}
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
 
 
 def content_of(body: Mapping[str, object] | bytes | None) -> tuple[bytes, dict[str, str]]:
-    """The bytes of a body of `Link.control`, and the header that says what they are.
+    """Return the bytes of a body for `Link.control` and its Content-Type header.
 
-    Amounts go as they are written, and so does whatever else is no JSON.
+    Decimals and other values that JSON lacks are sent as strings.
     """
     if body is None:
         return b"", {}

@@ -1,6 +1,6 @@
-"""An event loop in a thread of its own, whose time is real whatever a test has done to the clock.
+"""An event loop in its own thread that keeps real time whatever a test does to the clock.
 
-A test may freeze `time.monotonic`, by which an event loop knows when its timers are due: this one would wait for ever.
+A test may freeze `time.monotonic`, which event loops use to schedule timers. A frozen loop would wait forever.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from typing import Any, NoReturn, TypeVar
 T = TypeVar("T")
 
 is_handling: ContextVar[bool] = ContextVar("is_handling", default=False)
-"""Whether this is done on behalf of a webhook that has not been answered yet."""
+"""Whether the current code handles a webhook that has no response yet."""
 _END_SECONDS = 5.0
-"""How long a thread may take to end. It is a daemon: one that hangs is left behind and holds nothing up."""
+"""How long a thread may take to end. It is a daemon, so a hanging one is left behind and blocks nothing."""
 
 
 def real_monotonic() -> Callable[[], float]:
-    """The `time.monotonic` of the machine, also while freezegun has another in its place."""
+    """Return the machine's `time.monotonic`, even while freezegun replaces it."""
     freezegun = sys.modules.get("freezegun.api")
     return getattr(freezegun, "real_monotonic", time.monotonic)
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """An event loop that nobody's frozen clock stops."""
+    """An event loop that a frozen clock does not stop."""
 
     def __init__(self) -> None:
         self._monotonic = real_monotonic()
@@ -43,7 +43,7 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 class LoopThread:
-    """Runs coroutines for other threads, from when it is made until `stop`; at the latest until the process ends."""
+    """Runs coroutines for other threads, from construction until `stop` or the end of the process."""
 
     def __init__(self, name: str) -> None:
         self.loop: asyncio.AbstractEventLoop = _Loop()
@@ -58,21 +58,21 @@ class LoopThread:
         return self._finish.alive
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-        """Begin with a coroutine; RuntimeError once the thread has ended."""
+        """Start a coroutine. Raises RuntimeError after the thread has ended."""
         if not self._finish.alive:
             coroutine.close()
             raise RuntimeError("this has been closed")
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Wait for a coroutine; from any thread but this one, which would wait for itself."""
+        """Run a coroutine and wait for it, from any thread except this one, which would wait for itself."""
         if self._thread.ident == get_ident():
             coroutine.close()
             raise RuntimeError(f"{self._thread.name} cannot wait for itself; call this from another thread")
         return self.submit(coroutine).result()
 
     def stop(self) -> None:
-        """Cancel what still runs, and end the thread."""
+        """Cancel running tasks and end the thread."""
         self._finish()
 
 
@@ -93,7 +93,7 @@ def _run(loop: asyncio.AbstractEventLoop, at_end: list[Callable[[], object]]) ->
 
 
 async def _ended(tasks: set[asyncio.Task[Any]]) -> None:
-    """Wait for tasks that were cancelled; not for ever for one that does not care."""
+    """Wait a limited time for cancelled tasks."""
     await asyncio.sleep(0)  # for connections that close
     if tasks:
         await asyncio.wait(tasks, timeout=_END_SECONDS / 2)
@@ -107,7 +107,7 @@ def _stop(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
 
 
 async def in_thread(call: Callable[[], T]) -> T:
-    """Call what may take its time in a thread, a daemon, so that nobody has to wait for it in the end."""
+    """Run a slow call in a daemon thread, so that the process can end without it."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Callable[[], T]] = loop.create_future()
     Thread(target=copy_context().run, args=(_call, loop, call, done), name="rampsim call", daemon=True).start()
@@ -137,5 +137,5 @@ def _raised(error: BaseException) -> NoReturn:
 
 
 def _deep(call: Callable[[], T], frames: int = 3) -> T:
-    """Call it some frames further from `threading`: freezegun gives real time to whoever is nearer than five."""
+    """Call a function several frames away from `threading`: freezegun gives real time to callers within five frames."""
     return _deep(call, frames - 1) if frames else call()

@@ -1,7 +1,7 @@
-"""The pytest plugin `rampsim`: its hooks and fixtures.
+"""The pytest plugin `rampsim`: hooks and fixtures.
 
-Every run of pytest imports this, so it imports nothing that takes time. What works behind the fixtures is `plugin_run`,
-which is imported when the first of them is asked for.
+Every pytest run imports this module, so it imports nothing slow. The code behind the fixtures is in `plugin.run`, which
+is imported with the first fixture.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from simulator.testing.plugin.options import (
     COVERAGE_HELP,
     MARKERS,
     OPTIONS,
+    REPORT,
     REPORTER,
-    TOLD,
     chosen,
     directory_of,
 )
 
 if TYPE_CHECKING:
     from simulator.testing.plugin.run import Run
-    from simulator.testing.plugin.summary import Summary, Told
+    from simulator.testing.plugin.summary import Report, Summary
     from simulator.testing.receiving.receivers import Receiver
     from simulator.testing.servers.server import Server
     from simulator.testing.worlds import World
@@ -39,7 +39,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What the command line and pyproject.toml may say, under one heading of `pytest --help`."""
+    """Add the options of the command line and pyproject.toml, as one group in `pytest --help`."""
     group = parser.getgroup("rampsim", "rampsim: a simulator of the ramp service for your tests")
     for option in OPTIONS:
         given = {"choices": option.choices} if option.choices else {"metavar": option.metavar}
@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{option.name} is {value!r}; it is one of {', '.join(option.choices)}")
     if config.getoption("simulator_url") and config.getoption("simulator") == "inprocess":
         raise pytest.UsageError(
-            "--simulator-url names a server that runs, and --simulator=inprocess needs none: say one of the two"
+            "--simulator-url names a running server, and --simulator=inprocess needs none: use one of them"
         )
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Reporter(config), REPORTER)
@@ -68,7 +68,7 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 
 
 def _run_of(request: pytest.FixtureRequest) -> Run:
-    """What works behind the fixtures of a run, from the first time that one is asked for."""
+    """Return the state behind the fixtures of a run, created on first use."""
     config = request.config
     if RUN not in config.stash:
         try:
@@ -81,13 +81,13 @@ def _run_of(request: pytest.FixtureRequest) -> Run:
 
 
 class _Reporter:
-    """In the process that reports the run: the only one, or the controller of pytest-xdist."""
+    """Reports the run in the only process, or in the controller of pytest-xdist."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._run_id = ""
-        """The id that the workers of pytest-xdist have in common."""
-        # Where something was asked for that is told at the end, the end says so even when no test had a world.
+        """The run id that all pytest-xdist workers share."""
+        # If coverage or advice was requested, the summary says so even if no test had a world.
         self._has_summary = bool(
             config.getoption(COVERAGE) or config.getini(COVERAGE) or chosen(config, "simulator_fail_on_advice")
         )
@@ -97,14 +97,14 @@ class _Reporter:
         summary: Summary = import_module("simulator.testing.plugin.summary").Summary(self._config)
         return summary
 
-    def add(self, told: Told) -> None:
-        """Take in what a process tells."""
+    def add(self, report: Report) -> None:
+        """Add the report of a process."""
         self._has_summary = True
-        self._summary.add(told)
+        self._summary.add(report)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if hasattr(report, TOLD):
-            self.add(getattr(report, TOLD))
+        if hasattr(report, REPORT):
+            self.add(getattr(report, REPORT))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -112,7 +112,7 @@ class _Reporter:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        told = getattr(node, "workeroutput", {}).get(TOLD)
+        told = getattr(node, "workeroutput", {}).get(REPORT)
         if told:
             self.add(told)
 
@@ -132,7 +132,7 @@ class _Reporter:
             self._summary.write(terminalreporter)
 
     def pytest_unconfigure(self) -> None:
-        """The workers are gone, and so is their server a moment later: a run leaves nothing behind."""
+        """Wait for the server, which ends with the last worker, so that a run leaves nothing behind."""
         directory = directory_of(self._run_id)
         if self._run_id and directory.exists():
             import_module("simulator.testing.servers.run_server").RunServer(directory).wait_for_end()
@@ -140,32 +140,32 @@ class _Reporter:
 
 @pytest.fixture(scope="session")
 def simulator(request: pytest.FixtureRequest) -> Server:
-    """The simulator of this run, one for all its workers: `.url`, `.control_url`, `.new_world(**body)`, `.stop()`."""
+    """The simulator of this run, shared by all workers: `.url`, `.control_url`, `.new_world(**body)`, `.stop()`."""
     return _run_of(request).server()
 
 
 @pytest.fixture
 def world(request: pytest.FixtureRequest, simulator: Server) -> World:
-    """A fresh world for this test: signed-in clients, clock, actions, faults, events, deliveries, books.
+    """A fresh world for this test: authenticated clients, clock, actions, faults, events, deliveries, ledger.
 
-    Markers say what it begins with: `scenario`, `clock`, `seed`, `world`. It ends with the test, and is kept when the
-    test fails.
+    The markers `scenario`, `clock`, `seed` and `world` configure it. It ends with the test, and is kept if the test
+    fails.
     """
     return _run_of(request).new_world(request.node, simulator)
 
 
 @pytest.fixture
 def world_in_process(request: pytest.FixtureRequest) -> World:
-    """The same as `world` in the process of the test, without any socket."""
+    """A world like `world`, in the process of the test and without sockets."""
     run = _run_of(request)
     return run.new_world(request.node, run.server_in_process())
 
 
 @pytest.fixture
 def webhooks(request: pytest.FixtureRequest) -> Iterator[Receiver]:
-    """A receiver of the webhooks of `world`, in the process of the test: it is registered from when a test asks for it.
+    """A receiver for the webhooks of `world` in the test process, registered when the test first uses it.
 
-    In a test that has `world_in_process`, and not `world`, it is that world's.
+    In a test with `world_in_process` and without `world`, it receives that world's webhooks.
     """
     in_process = "world_in_process" in request.fixturenames and "world" not in request.fixturenames
     world: World = request.getfixturevalue("world_in_process" if in_process else "world")

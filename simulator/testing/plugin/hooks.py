@@ -1,4 +1,4 @@
-"""Hooks for conftest.py: what `rampsim explore` asks of an application that lives in the process of its tests."""
+"""Hooks for conftest.py, through which `rampsim explore` reaches an application in the test process."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @pytest.hookspec(firstresult=True)
 def pytest_rampsim_books(item: pytest.Item, world: World) -> Iterable[Mapping[str, object] | Sequence[object]] | None:
-    """The books of the application after this test: dicts or tuples of order, state, amount and currency.
+    """Return the application's books after this test: dicts or tuples of order, state, amount and currency.
 
-    `order` is the reference that the interface was given, `amount` what the customer received, 0 unless completed. The
-    fixtures of the test still live: `item.funcargs["shop"]` is what the fixture `shop` gave. None for a test that has
-    no books.
+    `order` is the reference sent to the API. `amount` is what the customer received, 0 unless completed. The fixtures
+    of the test are still active: `item.funcargs["shop"]` is the value of the fixture `shop`. Return None for a test
+    without books.
     """
 
 
 @pytest.hookspec(firstresult=True)
 def pytest_rampsim_settle(item: pytest.Item, world: World) -> object:
-    """Run the application's own job that puts right what was missed, as it does every day."""
+    """Run the application's own reconciliation job, as it runs every day."""

@@ -1,4 +1,4 @@
-"""What the markers of a test say about its world."""
+"""The configuration of a test's world, read from its markers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from simulator.testing.given import scenario_file
 
 
 def body_of(item: pytest.Item) -> dict[str, Any]:
-    """The body that the world of a test is made with. Of markers of one name the closest counts; `world` adds up."""
+    """Return the body that creates a test's world.
+
+    The closest of several equal markers counts; `world` markers add up.
+    """
     body: dict[str, Any] = {}
     for marker in reversed(list(item.iter_markers("world"))):
         if marker.args:
@@ -35,13 +38,13 @@ def _only(marker: pytest.Mark, takes: str) -> Any:
 
 
 def _found(given: str | Path, item: pytest.Item, marker: pytest.Mark) -> str | Path:
-    """A name as it is; a path beside the file of the test, or below the root directory."""
+    """Return a scenario name unchanged, or resolve a path relative to the test file or the root directory."""
     path = scenario_file(given)
     if path is None:
         return given
     places = list(dict.fromkeys([item.path.parent, item.config.rootpath]))
     found = next((place / path for place in places if (place / path).is_file()), None)
-    return found or _wrong(marker, f"names the file {path}, which is not in {' or '.join(map(str, places))}")
+    return found or _wrong(marker, f"names the file {path}, which is missing in {' and '.join(map(str, places))}")
 
 
 def _wrong(marker: pytest.Mark, why: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""What the pytest plugin does once a fixture was asked for: its servers, the worlds of the tests, and their end."""
+"""The pytest plugin after the first fixture: its servers, the worlds of the tests, and their end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulator.testing.links.link import Link
 from simulator.testing.plugin import markers as plugin_markers
 from simulator.testing.plugin.options import chosen, directory_of
 from simulator.testing.plugin.report import Keeper
-from simulator.testing.plugin.summary import Notes, hand_on
+from simulator.testing.plugin.summary import Notes, attach
 from simulator.testing.servers.run_server import RunServer
 from simulator.testing.servers.server import Server
 from simulator.testing.worlds import World
@@ -32,7 +32,7 @@ _TITLE = "rampsim: what happened in the simulator"
 
 
 class Run:
-    """What one process of a run needs: registered as a plugin when a fixture is first asked for."""
+    """The state of one process of a run, registered as a plugin with the first fixture."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -44,20 +44,20 @@ class Run:
         self._count = itertools.count(1)
         self._open: dict[str, World] = {}
         self._made: dict[str, list[World]] = {}
-        """Those that each test has made, by its fixtures or by `simulator.new_world`."""
+        """The worlds that each test created, with fixtures or `simulator.new_world`."""
         self._servers: list[Server] = []
 
     # Servers
 
     def server(self) -> Server:
-        """The server at a URL where one is named, else that of the run, or of this process."""
+        """Return the server at a given URL, or the server of the run or process."""
         if url := self._url_of_explore or _url_named(self._config):
             return self._server_at(url)
         in_process = chosen(self._config, "simulator") == "inprocess"
         return self.server_in_process() if in_process else self._server_of_the_run
 
     def server_in_process(self) -> Server:
-        """The server of this process, without any socket; in a run of explore that of the run."""
+        """Return the server of this process without sockets; in a run of explore, the run's server."""
         return self.server() if explored.run() else self._server_in_process
 
     @property
@@ -95,26 +95,26 @@ class Run:
     # Worlds
 
     def new_world(self, item: pytest.Item, server: Server) -> World:
-        """A world as the markers of a test say; it ends with the test."""
+        """Create a world from the markers of a test. It ends with the test."""
         body = plugin_markers.body_of(item)
         if not explored.run():
             body = {"id": f"{_beginning_of_id(item.name, self._mark)}{next(self._count)}", **body}
         try:
             world = server.new_world(**body)
         except (SimulatorError, ValueError) as error:
-            raise _failure(f"The world of this test cannot be made. {self._why_dead() or error}") from None
+            raise _failure(f"The world of this test cannot be created. {self._why_dead() or error}") from None
         if world.id not in self._open:  # it is in a server that the tests have started themselves
             self._begin(world)
         item.stash.setdefault(WORLDS, list[World]()).append(world)
         return world
 
     def _why_dead(self) -> str:
-        """What the server of the run said last, where it has died."""
+        """Return the last output of the run's server, if it has died."""
         said = None if self._run_server is None else self._run_server.last_words()
-        return "" if said is None else f"The simulator of this run has died. It said:\n{said or '(nothing)'}"
+        return "" if said is None else f"The simulator of this run has died. Its output:\n{said or '(nothing)'}"
 
     def _begin(self, world: World) -> None:
-        """A world was made, for a test or by one."""
+        """Record a world created for or by a test."""
         test = _current_test()
         self._open[world.id] = world
         self._made.setdefault(test, []).append(world)
@@ -130,12 +130,12 @@ class Run:
             report.sections += self._sections(item)
         if report.when == "teardown":
             self._end_worlds(item)
-            hand_on(report, self._notes.tell())
+            attach(report, self._notes.collect())
         return report
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Detach applications from the worlds of a test, and let time go on, before its fixtures end."""
+        """Detach applications from the worlds of a test and unfreeze time before its fixtures end."""
         for world in item.stash.get(WORLDS, []):
             world.detach_applications()
         for world in self._open.values():
@@ -143,7 +143,7 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> None:
-        """Before the debugger opens (--pdb): say where the world can be looked at meanwhile."""
+        """Say where to look at the world before the debugger opens (--pdb)."""
         terminal: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None and self._config.getoption("usepdb"):
             for _, world in self._worlds_of(node.nodeid):
@@ -155,7 +155,7 @@ class Run:
             yield _TITLE, self._keeper(world, failed=True).section(name, world)
 
     def _worlds_of(self, test: str) -> list[tuple[str, World]]:
-        """The worlds that a test has made and not ended, each with a name for its files."""
+        """Return the worlds that a test created and did not end, each with a name for its files."""
         living = [world for world in self._made.get(test, []) if not world.has_ended]
         return [(f"{test}-{number}" if number > 1 else test, world) for number, world in enumerate(living, 1)]
 
@@ -168,9 +168,9 @@ class Run:
         return Keeper(self._config, keeps=keeps, outlives=False, has_socket=True)
 
     def _end_worlds(self, item: pytest.Item) -> None:
-        """A test is over, its fixtures included: end the worlds that these have made, or keep them.
+        """End or keep the worlds of a finished test and its fixtures.
 
-        Those that it has made by `simulator.new_world` are for others too, perhaps: they end with the run.
+        Worlds from `simulator.new_world` may be shared with other tests, so they end with the run.
         """
         failed = item.stash.get(FAILED, False)
         of_fixtures = item.stash.get(WORLDS, [])
@@ -197,10 +197,10 @@ class Run:
     # The end
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """End the worlds that tests made by `simulator.new_world`, and those of tests that were interrupted."""
+        """End the worlds from `simulator.new_world` and the worlds of interrupted tests."""
         for world in self._open.values():
             _delete(world)
-        hand_on(session, self._notes.tell())
+        attach(session, self._notes.collect())
 
     def pytest_unconfigure(self) -> None:
         for server in self._servers:
@@ -210,9 +210,9 @@ class Run:
 
 
 class _Server(Server):
-    """A server that tells of every world that is made in it. `outlives`: it goes on when the run has ended.
+    """A server that reports every world created in it. `outlives`: it continues after the run.
 
-    `has_socket`: something answers at its address.
+    `has_socket`: something responds at its address.
     """
 
     def __init__(
@@ -238,7 +238,7 @@ class _Server(Server):
 
 
 def show_crashed(config: pytest.Config, run_id: str, worker: str, report: pytest.TestReport) -> None:
-    """A worker has died in the middle of a test: its worlds are shown and kept as those of any test that fails."""
+    """Show and keep the worlds of a test whose worker died, as for any failing test."""
     named = _url_named(config)
     url = named or RunServer(directory_of(run_id)).address()
     if not url:
@@ -259,14 +259,14 @@ def show_crashed(config: pytest.Config, run_id: str, worker: str, report: pytest
 
 
 def _current_test() -> str:
-    """The test that runs in this process, by its node id; "" between tests."""
+    """Return the node id of the running test in this process, or "" between tests."""
     return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
 
 
 def _url_named(config: pytest.Config) -> str:
-    """The server that is named by its URL, "" for one that the run starts.
+    """Return the URL of an existing server, or "" if the run starts its own.
 
-    What the command line says of either comes before what is said elsewhere.
+    The command line takes precedence over other settings.
     """
     if config.getoption("simulator") and not config.getoption("simulator_url"):
         return ""
@@ -274,7 +274,7 @@ def _url_named(config: pytest.Config) -> str:
 
 
 def _beginning_of_id(test: str, mark: str) -> str:
-    """How the ids of the worlds of a test begin: `mark` is that of its run and worker."""
+    """Return the id prefix of a test's worlds. `mark` identifies the run and the worker."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", test).strip("-")[:40]
     return f"{name}-{mark}-"
 
@@ -285,5 +285,5 @@ def _delete(world: World) -> None:
 
 
 def _failure(why: str) -> BaseException:
-    """What fails a test, or what its fixtures need, in these words and without a traceback."""
+    """Fail a test or its fixtures with this message and no traceback."""
     return pytest.fail.Exception(why, pytrace=False)

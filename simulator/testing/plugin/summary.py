@@ -1,7 +1,7 @@
-"""What is told at the end of a run, over all worlds of all its workers: coverage, advice, kept worlds.
+"""The summary of a run over all worlds of all workers: coverage, advice, kept worlds.
 
-Each process notes what its worlds had when they end (`Notes`), and hands it on with the report of a test, so nothing
-is lost with a worker that is killed later, or with the server. Whoever reports the run adds it up (`Summary`).
+Each process records its worlds when they end (`Notes`) and sends the record with the report of a test. So nothing is
+lost if a worker or the server is killed later. The process that reports the run adds the records up (`Summary`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from simulator.testing.errors import SimulatorError
-from simulator.testing.plugin.options import COVERAGE, REPORTER, TOLD, chosen
+from simulator.testing.plugin.options import COVERAGE, REPORT, REPORTER, chosen
 from simulator.testing.plugin.report import directory
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World
 
 Covered: TypeAlias = Mapping[str, list[str]]
-"""The items that were exercised, by dimension."""
+"""The exercised items, by dimension."""
 
 _SEVERITIES = ("info", "warning", "error")
 _NAMED = 8
-"""So many items are named of those that were exercised, and of those that were not."""
+"""The maximum number of exercised and of unexercised items to list."""
 
 
 class Dimension(TypedDict):
-    """What there is to exercise of one sort: its title, and every item."""
+    """One dimension of coverage: its title and every item."""
 
     title: str
     items: list[str]
@@ -45,14 +45,14 @@ class Kept(TypedDict):
 
 
 class Advice(TypedDict):
-    """A finding, and the test in whose world it was made."""
+    """A finding, and the test whose world it concerns."""
 
     test: str
     finding: Finding
 
 
-class Told(TypedDict):
-    """What a process tells of the worlds that have ended since it told last."""
+class Report(TypedDict):
+    """The record of worlds that ended since the last record."""
 
     kept: NotRequired[list[Kept]]
     advice: NotRequired[list[Advice]]
@@ -61,7 +61,7 @@ class Told(TypedDict):
 
 
 def wants_advice(config: pytest.Config) -> str:
-    """The severity from which on advice fails the run, "" when none does."""
+    """Return the minimum severity that fails the run, or "" if advice never fails it."""
     return chosen(config, "simulator_fail_on_advice")
 
 
@@ -70,21 +70,21 @@ def wants_coverage(config: pytest.Config) -> bool:
 
 
 class Notes:
-    """What a process has to tell."""
+    """The records of a process."""
 
     def __init__(self, config: pytest.Config) -> None:
         least = wants_advice(config)
         self._from = _SEVERITIES[_SEVERITIES.index(least) :] if least else ()
         self._wants_coverage = wants_coverage(config)
-        self._has_told_catalogue = False
-        self._told: Told = {}
+        self._sent_catalogue = False
+        self._report: Report = {}
 
     def keep(self, test: str, look: str) -> None:
-        """A world of a test that passed is kept."""
-        self._told.setdefault("kept", []).append({"test": test, "look": look})
+        """Record a kept world of a passing test."""
+        self._report.setdefault("kept", []).append({"test": test, "look": look})
 
     def take(self, test: str, world: World) -> None:
-        """Note what a world has before it ends, or begins anew. What cannot be asked any more has nothing to tell."""
+        """Record a world before it ends or resets. An unreachable world has no record."""
         with contextlib.suppress(SimulatorError):
             self._take_advice(test, world)
             if self._wants_coverage:
@@ -93,42 +93,42 @@ class Notes:
     def _take_advice(self, test: str, world: World) -> None:
         if self._from:
             found: list[Finding] = world.advice()
-            told = self._told.setdefault("advice", [])
-            told += ({"test": test, "finding": row} for row in found if row["severity"] in self._from)
+            advice = self._report.setdefault("advice", [])
+            advice += ({"test": test, "finding": row} for row in found if row["severity"] in self._from)
 
     def _cover(self, dimensions: Mapping[str, Mapping[str, object]]) -> None:
-        covered = dict(self._told.get("covered", {}))
+        covered = dict(self._report.get("covered", {}))
         catalogue: dict[str, Dimension] = {}
         for name, part in dimensions.items():
             items: list[Mapping[str, object]] = part["items"]  # type: ignore[assignment]  # a list, as coverage shows it
             seen = {*covered.get(name, ()), *(_name(item) for item in items if item["covered"])}
             covered[name] = sorted(seen)
             catalogue[name] = {"title": str(part["title"]), "items": [_name(item) for item in items]}
-        self._told["covered"] = covered
-        if not self._has_told_catalogue:
-            self._told["catalogue"] = catalogue
-            self._has_told_catalogue = True
+        self._report["covered"] = covered
+        if not self._sent_catalogue:
+            self._report["catalogue"] = catalogue
+            self._sent_catalogue = True
 
-    def tell(self) -> Told:
-        """What is to be told; it is told once."""
-        told, self._told = self._told, {}
-        return told
+    def collect(self) -> Report:
+        """Return the record once."""
+        report, self._report = self._report, {}
+        return report
 
 
-def hand_on(bearer: pytest.TestReport | pytest.Session, told: Told) -> None:
-    """Let what is told go to the process that reports the run: with the report of a test, or at the end."""
-    if not told:
+def attach(bearer: pytest.TestReport | pytest.Session, report: Report) -> None:
+    """Send a record to the reporting process, with the report of a test or at the end."""
+    if not report:
         return
     if isinstance(bearer, pytest.TestReport):
-        setattr(bearer, TOLD, told)
+        setattr(bearer, REPORT, report)
     elif hasattr(bearer.config, "workeroutput"):
-        bearer.config.workeroutput[TOLD] = told
+        bearer.config.workeroutput[REPORT] = report
     elif (reporter := bearer.config.pluginmanager.get_plugin(REPORTER)) is not None:
-        reporter.add(told)
+        reporter.add(report)
 
 
 class Summary:
-    """What was told by all processes of a run."""
+    """The records of all processes of a run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -139,16 +139,16 @@ class Summary:
         self._covered: dict[str, set[str]] = {}
         self._catalogue: Mapping[str, Dimension] = {}
 
-    def add(self, told: Told) -> None:
-        self._kept += told.get("kept", ())
-        self._advice += told.get("advice", ())
-        self._catalogue = told.get("catalogue", self._catalogue)
-        for name, items in told.get("covered", {}).items():
+    def add(self, report: Report) -> None:
+        self._kept += report.get("kept", ())
+        self._advice += report.get("advice", ())
+        self._catalogue = report.get("catalogue", self._catalogue)
+        for name, items in report.get("covered", {}).items():
             self._covered.setdefault(name, set()).update(items)
 
     @property
     def fails(self) -> bool:
-        """Whether there is advice for which the run fails."""
+        """Return True if advice fails the run."""
         return bool(self._advice)
 
     def write(self, terminal: pytest.TerminalReporter) -> None:
@@ -157,7 +157,7 @@ class Summary:
             for kept in self._kept:
                 terminal.line(f"{kept['test']}: {kept['look']}")
         if self._wants_coverage:
-            terminal.section("rampsim: what the tests have exercised")
+            terminal.section("rampsim: API coverage of the tests")
             for line in self._coverage():
                 terminal.line(line)
         if self._fails_from:
@@ -167,7 +167,7 @@ class Summary:
 
     def _coverage(self) -> Iterator[str]:
         if not self._catalogue:
-            yield "Nothing: no test had a world of the simulator."
+            yield "None: no test had a simulator world."
             return
         width = max(len(part["title"]) for part in self._catalogue.values())
         for name, part in self._catalogue.items():
@@ -192,7 +192,7 @@ class Summary:
             yield from (f"  no   {item}" for item in no)
 
     def _split(self, name: str, part: Dimension) -> tuple[list[str], list[str]]:
-        """The items of a dimension that were exercised, and those that were not."""
+        """Return the exercised and the unexercised items of a dimension."""
         covered = self._covered.get(name, ())
         return [item for item in part["items"] if item in covered], [
             item for item in part["items"] if item not in covered
@@ -211,20 +211,20 @@ class Summary:
             yield f"{severity}  {kind} ({f'{count} times' if count > 1 else 'once'})"
             yield f"  {message}"
             if why:
-                yield f"  Why it hurts: {why}"
+                yield f"  Why it matters: {why}"
             yield f"  What to do: {what_to_do}"
             yield f"  In: {_few(list(dict.fromkeys(row['test'] for row in rows)), of=3)}"
         if self._advice:
-            yield f"The run has failed for this advice (--simulator-fail-on-advice={self._fails_from})."
+            yield f"This advice fails the run (--simulator-fail-on-advice={self._fails_from})."
 
 
 def _name(item: Mapping[str, object]) -> str:
-    """An error that any operation may answer counts once, under this name."""
+    """Return the name of an item. An error that any operation can return counts once."""
     return str(item["item"]).replace("* ", "any operation ", 1)
 
 
 def _share(part: int, whole: int) -> str:
-    """`percent` is rounded down, so that 100 means everything."""
+    """Format a share. `percent` is rounded down, so that 100 means everything."""
     return f"{part:4} of {whole:4}  {part * 1000 // whole / 10 if whole else 100.0:5} %"
 
 

@@ -1,4 +1,4 @@
-"""Who answers the deliveries of a receiver: a fixed status, a function of the test, or an application."""
+"""Responders for the deliveries of a receiver: a fixed status, a function of the test, or an application."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Reply: TypeAlias = "int | tuple[int, Mapping[str, str], bytes | str] | None"
 Interface = Literal["asgi", "wsgi"]
 _BY_ARGUMENTS: Mapping[int, Interface] = {3: "asgi", 2: "wsgi"}
 _LIFESPAN_SECONDS = 30.0
-"""How long the start-up of an application may take."""
+"""The time limit for the start-up of an application."""
 
 
 class Answerer:
-    """Answers deliveries; called in the event loop of the receiver.
+    """Responds to deliveries; called in the event loop of the receiver.
 
-    `handles`: an application or a function sees the delivery, so a test waits until it has been answered.
+    `handles`: an application or a function sees the delivery, so the test waits for its response.
     """
 
     handles: ClassVar[bool] = True
@@ -44,7 +44,7 @@ class Answerer:
 
 @dataclass
 class Fixed(Answerer):
-    """Answers `status` after `delay_seconds`, `times` times or for good."""
+    """Responds with `status` after `delay_seconds`, `times` times or forever."""
 
     status: int = 200
     delay_seconds: float = 0.0
@@ -58,7 +58,10 @@ class Fixed(Answerer):
 
 
 class Function(Answerer):
-    """Answers what a function of the test says, called in a thread; one that is `async` in the receiver's loop."""
+    """Responds with the result of a function of the test.
+
+    A plain function runs in a thread, an `async` one in the receiver's event loop.
+    """
 
     def __init__(self, function: Callable[[Delivery], Reply | Awaitable[Reply]]) -> None:
         self._function = function
@@ -87,7 +90,7 @@ def _answer_of(reply: object) -> Answer:
 
 
 class AsgiApp(Answerer):
-    """Hands deliveries to an ASGI application, in the event loop of the receiver, after its start-up."""
+    """Passes deliveries to an ASGI application in the receiver's event loop, after its start-up."""
 
     def __init__(self, app: Callable[..., Awaitable[None]], path: str, thread: LoopThread) -> None:
         self._app = app
@@ -111,11 +114,11 @@ class AsgiApp(Answerer):
         try:
             await self._app(scope, conversation.receive, send)
         except Exception as error:
-            # Frameworks answer 500 and raise again: that answer counts, and the test is told all the same.
+            # Frameworks return 500 and raise again. That response counts, and the test sees the error as well.
             delivery.error = error
             return conversation.answer() if conversation.is_complete else Answer(500)
         if not conversation.has_begun:
-            delivery.error = RuntimeError("the application returned without an answer")
+            delivery.error = RuntimeError("the application returned without a response")
         return conversation.answer()
 
     def close(self) -> None:
@@ -124,7 +127,7 @@ class AsgiApp(Answerer):
 
 
 class _Lifespan:
-    """The start-up and the end of an ASGI application, which may know neither."""
+    """The start-up and shutdown of an ASGI application. Applications without lifespan support are allowed."""
 
     def __init__(self, app: Callable[..., Awaitable[None]], state: dict[str, Any]) -> None:
         self._app = app
@@ -133,7 +136,7 @@ class _Lifespan:
         self._error: BaseException | None = None
 
     async def start(self) -> None:
-        """Run its start-up; SimulatorError when it fails or takes too long."""
+        """Run the start-up. Raises SimulatorError if it fails or takes too long."""
         loop = asyncio.get_running_loop()
         self._asked = asyncio.Queue[Message]()
         self._told: asyncio.Future[Message] = loop.create_future()
@@ -143,14 +146,14 @@ class _Lifespan:
         first: set[asyncio.Future[Any]] = {task, told}
         await asyncio.wait(first, timeout=_LIFESPAN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         if told.done() and told.result()["type"] == "lifespan.startup.failed":
-            why = told.result().get("message") or "it says no more"
+            why = told.result().get("message") or "it gives no reason"
             raise SimulatorError(f"The start-up of the application failed: {why}") from self._error
         if not told.done() and not task.done():
             task.cancel()
             raise SimulatorError(f"The start-up of the application took longer than {_LIFESPAN_SECONDS:g} seconds.")
 
     async def stop(self) -> None:
-        """Run its end, where its start-up was run."""
+        """Run the shutdown, if the start-up ran."""
         if self._task is None or self._task.done():
             return
         self._asked.put_nowait({"type": "lifespan.shutdown"})
@@ -161,7 +164,7 @@ class _Lifespan:
         try:
             await self._app(scope, self._asked.get, self._tell)
         except Exception as error:
-            # An application that knows nothing of lifespans raises at the first one; it is then used without.
+            # An application without lifespan support raises at the first message. It then runs without lifespan.
             self._error = error
 
     async def _tell(self, message: Message) -> None:
@@ -170,7 +173,7 @@ class _Lifespan:
 
 
 class WsgiApp(Answerer):
-    """Hands deliveries to a WSGI application, each in a thread of its own."""
+    """Passes deliveries to a WSGI application, each in its own thread."""
 
     def __init__(self, app: Callable[..., Iterable[bytes]], path: str) -> None:
         self._app = app
@@ -194,7 +197,7 @@ class WsgiApp(Answerer):
             if callable(close := getattr(parts, "close", None)):
                 close()
         if not answered:
-            raise RuntimeError("the application returned without an answer")
+            raise RuntimeError("the application returned without a response")
         return Answer(answered["status"], answered["headers"], b"".join(chunks))
 
     def _environ(self, request: Request) -> dict[str, Any]:
@@ -224,13 +227,13 @@ class WsgiApp(Answerer):
 
 
 class Address(Answerer):
-    """Sends deliveries on to a URL, with the same headers and bytes, and answers what came back."""
+    """Forwards deliveries to a URL, with the same headers and bytes, and returns its response."""
 
     def __init__(self, url: str) -> None:
         import httpx
 
         if not url.startswith(("http://", "https://")):
-            raise ValueError(f"forward_to: {url!r} is no URL; it begins with http://")
+            raise ValueError(f"forward_to: {url!r} is not a URL. Use one that starts with http://")
         self._failure = httpx.TransportError
         self._url = url
         self._client = httpx.Client(trust_env=False, timeout=30.0)
@@ -241,8 +244,8 @@ class Address(Answerer):
             response = await in_thread(lambda: self._client.post(self._url, content=request.body, headers=headers))
         except self._failure as error:
             why = str(error) or type(error).__name__
-            raise SimulatorError(f"{self._url} did not answer ({why}). Does the application run there?") from None
-        # What came is passed on as it was read, no longer compressed.
+            raise SimulatorError(f"{self._url} did not respond ({why}). Does the application run there?") from None
+        # The response is passed on as decoded, no longer compressed.
         kept = [pair for pair in response.headers.multi_items() if pair[0] != "content-encoding"]
         return Answer(response.status_code, tuple(kept), response.content)
 
@@ -256,11 +259,11 @@ def _is_async(function: object) -> bool:
 
 
 def answerer_of(target: object, path: str, thread: LoopThread, interface: Interface | None = None) -> Answerer:
-    """Who answers for an application or a URL; TypeError for what is neither."""
+    """Return the responder for an application or a URL. Raises TypeError for anything else."""
     if isinstance(target, str):
         return Address(target)
     if not path.startswith("/"):
-        raise ValueError(f"forward_to: the path begins with a slash; {path!r} does not")
+        raise ValueError(f"forward_to: the path must start with a slash; {path!r} does not")
     kind = interface or _interface_of(target)
     if callable(target) and kind == "asgi":
         return AsgiApp(target, path, thread)
@@ -268,12 +271,12 @@ def answerer_of(target: object, path: str, thread: LoopThread, interface: Interf
         return WsgiApp(target, path)
     raise TypeError(
         f"forward_to takes an ASGI application (scope, receive, send), a WSGI application (environ, start_response) "
-        f'or a URL; {target!r} is none of these, as far as one can see (interface="asgi" or "wsgi" says which it is)'
+        f'or a URL; {target!r} is not recognised as one of these (pass interface="asgi" or "wsgi")'
     )
 
 
 def _interface_of(target: object) -> Interface | None:
-    """What an application looks like: it is a coroutine function or takes three arguments, or it takes two, or any."""
+    """Return the interface of an application: ASGI for a coroutine function or three arguments, WSGI for two."""
     if not callable(target):
         return None
     if _is_async(target):

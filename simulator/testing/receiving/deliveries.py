@@ -1,4 +1,4 @@
-"""Deliveries of webhooks as a receiver takes them, and whether they are genuine."""
+"""Webhook deliveries as a receiver gets them, and whether they are genuine."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ except ImportError as error:
 
 
 class Delivery(dict[str, Any]):
-    """One webhook request that came in. It reads as its event: `delivery["data"]["object"]`.
+    """One webhook request. Indexing reads its event: `delivery["data"]["object"]`.
 
-    `event` is the envelope, {} where the body is none; `headers` know no case; `body` are the bytes as they came.
-    `genuine`: the signature is the world's own, and the timestamp at most five minutes from the clock that the world
-    stamps by. `status` is what was answered, None until then or when the connection was cut; `error` is what the
-    application or the function that handled it has raised.
+    `event` is the envelope, or {} if the body is not an envelope. `headers` ignore case. `body` is the raw bytes.
+    `genuine`: the signature is the world's own, and the timestamp is within five minutes of the clock that stamps it.
+    `status` is the response, or None before the response or after a cut connection. `error` is the exception of the
+    application or function that handled the delivery.
     """
 
     def __init__(self, headers: httpx.Headers, body: bytes, *, genuine: bool) -> None:
@@ -46,7 +46,7 @@ class Delivery(dict[str, Any]):
         return dict(self)
 
     def fits(self, type: str | None, object_id: str | None) -> bool:
-        """Whether it is of this type and about this object; None for any."""
+        """Return True if a delivery has this type and object; None matches any."""
         return (type is None or self.get("type") == type) and (object_id is None or _object_id(self) == object_id)
 
     def __str__(self) -> str:
@@ -60,9 +60,9 @@ class Delivery(dict[str, Any]):
 
 
 class Judge:
-    """Tells whether a request is the world's: by its webhook key and by the clock that it stamps by.
+    """Decides whether a request comes from the world, by its webhook key and the clock that stamps it.
 
-    Both are asked of the simulator when what is known does not fit: a key may have been rotated, a setting changed.
+    On a mismatch it asks the simulator for both again: the key may have been rotated, or a setting changed.
     """
 
     def __init__(self, world: World, environment: str) -> None:
@@ -98,7 +98,7 @@ def envelope_of(body: bytes) -> dict[str, Any]:
 
 
 def what_raised(error: BaseException) -> str:
-    """An error of whatever handled a delivery, with the last line of code that is not a library's."""
+    """Describe an error of a handler with the last line of code that belongs to no library."""
     frames = extract_tb(error.__traceback__)
     own = [one for one in frames if "site-packages" not in one.filename] or frames
     place = "".join(f" ({Path(one.filename).name}:{one.lineno}, in {one.name})" for one in own[-1:])

@@ -1,4 +1,4 @@
-"""A small HTTP server on loopback, in an event loop that runs: one request a connection, as webhooks come."""
+"""A small HTTP server on loopback inside a running event loop: one request per connection, as webhooks are sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HeaderPairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it came; `target` is the path with its query."""
+    """A request; `target` is the path with its query."""
 
     method: str
     target: str
@@ -28,7 +28,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request is answered. `cut`: the connection is dropped instead, as when a process dies."""
+    """A response. `cut`: the connection is dropped instead, as if the process had died."""
 
     status: int
     headers: HeaderPairs = ()
@@ -40,7 +40,7 @@ Answering = Callable[[Request], Awaitable[Answer]]
 
 
 async def _address_of(host: str) -> str:
-    """The address that a name of this machine has; "" (all of them) for one of another, or that is known elsewhere."""
+    """Return the address of a local host name, or "" (all addresses) for any other name."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, 0, family=socket.AF_INET, type=socket.SOCK_STREAM)
@@ -58,9 +58,9 @@ async def _address_of(host: str) -> str:
 
 
 class Listener:
-    """Listens on a free port of this machine, as it is called by `host`, from when `open` was awaited until `close`.
+    """Listens on a free port of this machine for `host`, between `open` and `close`.
 
-    A name that is not one of its own, but of whatever passes connections on to it, means all its addresses.
+    A name of another machine, such as a forwarder, means all addresses of this one.
     """
 
     def __init__(self, answer: Answering, host: str = "127.0.0.1") -> None:
@@ -70,7 +70,7 @@ class Listener:
         self._connections: set[asyncio.Transport] = set()
 
     async def open(self) -> int:
-        """Begin; gives the port."""
+        """Start listening; return the port."""
         loop = asyncio.get_running_loop()
         address = await _address_of(self._host)
         self._server = await loop.create_server(lambda: _Connection(self._answer, self._connections), address, 0)
@@ -78,7 +78,7 @@ class Listener:
         return port
 
     def close(self) -> None:
-        """Stop, and cut what is open; in the event loop."""
+        """Stop listening and cut open connections. Runs in the event loop."""
         if self._server is not None:
             self._server.close()
         for connection in tuple(self._connections):
@@ -86,7 +86,7 @@ class Listener:
 
 
 class _Connection(asyncio.Protocol):
-    """Reads one request, has it answered in a task, and closes."""
+    """Reads one request, responds in a task, and closes."""
 
     def __init__(self, answer: Answering, connections: set[asyncio.Transport]) -> None:
         self._answer = answer
@@ -114,7 +114,7 @@ class _Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
-            self._write(Answer(400, (), f"This is no HTTP request that a webhook receiver takes: {error}\n".encode()))
+            self._write(Answer(400, (), f"Not a valid webhook request: {error}\n".encode()))
 
     def on_url(self, url: bytes) -> None:
         self._target += url

@@ -1,4 +1,4 @@
-"""A receiver of webhooks in the process of the test: it verifies what comes, keeps it, and answers what it is told."""
+"""A webhook receiver in the test process: it verifies and records deliveries and responds as configured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.clock import parse_duration
 from simulator.testing import explored
-from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.errors import SimulatorError, hides_traceback, missing
 from simulator.testing.given import Target, id_of
 from simulator.testing.links.loop_thread import LoopThread, in_thread, is_handling
 from simulator.testing.messages import absence
@@ -29,32 +29,33 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
-"""By this name a simulator on another machine, or in another container, reaches receivers in this process."""
+"""The host name by which a simulator on another machine or in a container reaches receivers in this process."""
 _REGISTRATION = "webhook.test"
 _MOST_ERRORS = 5
 _DETACH_SECONDS = 10.0
-"""An attempt has failed after ten seconds, so every delivery under way is answered or given up by then."""
+"""An attempt fails after ten seconds, so every delivery has a response or has failed by then."""
 
 
 class Receiver:
-    """A webhook endpoint of a world. Registers itself for `events` when it is made; answers 200 unless told otherwise.
+    """A webhook endpoint of a world. It registers itself for `events` and returns 200 unless configured otherwise.
 
-    `events` None: the test, or the application that it forwards to, registers `url` itself.
+    With `events` None, the test or the application that it forwards to registers `url`.
 
-    Over HTTP it listens on a free port of loopback, in a thread of its own, or of the name that the variable
-    SIMULATOR_RECEIVER_HOST gives this machine for a simulator elsewhere; in process nothing listens, and its URL is the
-    same in every run. Several deliveries may come at once, and a handler may call the simulator back. The test request
-    of its registration it answers itself; `received` does not show it.
+    Over HTTP it listens on a free loopback port in its own thread, or on the host name in SIMULATOR_RECEIVER_HOST for
+    a simulator elsewhere. In process nothing listens, and the URL is the same in every run. Several deliveries may
+    arrive at once, and a handler may call the simulator. The receiver answers the registration test itself; `received`
+    omits it.
     """
 
     refuses_forged = False
-    """Whether it answers 401 by itself where it stands in for an application and what came is not genuine: who tests
-    with a stand-in has not said what the application does. So it is in a run of `rampsim explore`."""
+    """Whether it returns 401 for a forged delivery if it stands in for an application: a test with a stand-in has not
+        said how the application responds. Set in a run of `rampsim explore`.
+    """
     patience_seconds = 2.0
-    """How long `received` and `close` wait for what is on its way."""
+    """How long `received` and `close` wait for deliveries in flight."""
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class Receiver:
         self._world = world
         self._judge = Judge(world, environment)
         self._answerers: list[Answerer] = [Fixed()]
-        """Who answers: the last one. Those before it answer again when the later ones have been detached."""
+        """The responders; the last one responds. Earlier ones respond again after later ones are detached."""
         self._next: list[Fixed] = []
         self._raises = True
         self._told: set[int] = set()
@@ -90,24 +91,24 @@ class Receiver:
     def __repr__(self) -> str:
         return f"<Receiver of {self._world.id} at {self.url}>"
 
-    # What came
+    # Deliveries
 
     @property
     def received(self) -> list[Delivery]:
-        """All that came, in its order. What is still on its way is waited for, two seconds at most."""
+        """All deliveries in order. Waits up to two seconds for deliveries in flight."""
         self._settle()
         return self._received
 
     def events(self, type: str | None = None, object_id: Target | None = None) -> list[dict[str, Any]]:
-        """The envelopes that came, in their order, each as often as it came; of a type, about a resource."""
+        """Return the received envelopes in order, duplicates included; optionally of one type or resource."""
         about = None if object_id is None else id_of(object_id)
         return [delivery.event for delivery in list(self.received) if delivery.fits(type, about)]
 
     def wait_for(self, type: str, object_id: Target | None = None, timeout: float = 5.0) -> Delivery:
-        """The first delivery of this type (about this resource); one that came already counts.
+        """Return the first delivery of a type (and resource), including one that has already arrived.
 
-        Waits `timeout` real seconds, until what handles it has answered. AssertionError when it does not come, which
-        tells what came instead, and when the application that handled it raised.
+        Waits up to `timeout` real seconds for its handler to respond. Raises AssertionError if it does not arrive,
+        with what arrived instead, or if the application that handled it raised.
         """
         about = None if object_id is None else id_of(object_id)
         waiting = _Waiting(type, about)
@@ -116,7 +117,7 @@ class Receiver:
             if delivery is None:
                 self._waiting.append(waiting)
         if delivery is None:
-            # One wait, which asks no clock: a frozen one would make it endless.
+            # A single wait without a clock: a frozen clock would make it endless.
             waiting.came.wait(timeout)
             delivery = waiting.delivery
             with self._lock:
@@ -124,16 +125,16 @@ class Receiver:
         if delivery is None:
             raise AssertionError(absence(self._world, self, type, about, timeout))
         if not delivery.handled.wait(timeout):
-            raise AssertionError(f"{type} came, but what handles it has not answered it within {timeout:g} seconds.")
-        self._tell_error(delivery)
+            raise AssertionError(f"{type} arrived, but its handler did not respond within {timeout:g} seconds.")
+        self._raise_error(delivery)
         return delivery
 
-    # What to answer
+    # Responses
 
     def respond(self, status: int, times: int | None = None, delay: float | str | None = None) -> None:
-        """Answer this status after `delay` (real seconds, or text: "200ms").
+        """Respond with this status after `delay` (real seconds, or a string: "200ms").
 
-        With `times` that often, after what was told so before; then as it stood. Without it from now on always.
+        With `times`, that often, after earlier calls are used up; then as before. Without it, from now on.
         """
         seconds = 0.0 if delay is None else parse_duration(delay) / 1000
         if not isinstance(status, int) or not 200 <= status <= 599:
@@ -149,26 +150,26 @@ class Receiver:
                 self._next.append(Fixed(status, seconds, times))
 
     def respond_with(self, function: Callable[[Delivery], Reply | Awaitable[Reply]]) -> None:
-        """Answer what a function of the delivery returns: a status, (status, headers, body), or None for 200.
+        """Respond with the result of a function of the delivery: a status, (status, headers, body), or None for 200.
 
-        It is called in a thread, or, where it is `async`, in the event loop of the receiver. When it raises, the answer
-        is 500, and the test is told as by `forward_to`.
+        A plain function runs in a thread, an `async` one in the receiver's event loop. If it raises, the response is
+        500 and the test sees the error as with `forward_to`.
         """
         self._answer_by(Function(function), raises=True)
 
     def forward_to(
         self, app: object, path: str = "/webhooks", *, interface: Interface | None = None, raises: bool = True
     ) -> Forwarding:
-        """Hand deliveries to an ASGI or a WSGI application, in process, at this path; or to a URL, by HTTP.
+        """Forward deliveries to an ASGI or WSGI application in process, at this path, or to a URL over HTTP.
 
-        `interface` says which it is where that cannot be seen. As a context manager it ends with the block: deliveries
-        under way are answered, then the application is detached. For a world of the fixtures of pytest it also ends
-        with the test, before the fixtures that the application uses.
+        `interface` names the application's interface if it cannot be detected. As a context manager, forwarding ends
+        with the block: deliveries in flight get their response, then the application is detached. For a world of the
+        pytest fixtures it also ends with the test, before the fixtures that the application uses.
 
-        What it answers is the answer of the delivery. An ASGI application is started first (lifespan), and runs in the
-        event loop of the receiver, in a thread of its own: what belongs to another loop cannot be used there. A WSGI
-        application gets a thread for each delivery. When the application raises, the answer is 500, or a cut
-        connection when it exits (SystemExit); the error stands in `delivery.error`, and `wait_for` or the end of the
+        The application's response is the response of the delivery. An ASGI application runs its start-up (lifespan)
+        first and runs in the receiver's event loop, in a separate thread, so objects of another loop do not work
+        there. A WSGI application gets a thread for each delivery. If the application raises, the response is 500; if
+        it exits (SystemExit), the connection is cut. The error is in `delivery.error`. `wait_for` or the end of the
         receiver raises it, unless `raises` is False.
         """
         return self._answer_by(answerer_of(app, path, self._thread, interface), raises=raises)
@@ -180,9 +181,10 @@ class Receiver:
         return Forwarding(lambda: self._detach([answerer]))
 
     def detach(self) -> None:
-        """Detach the applications and functions that handle deliveries, once deliveries under way are answered.
+        """Detach the applications and functions that handle deliveries, after deliveries in flight have their
+        response.
 
-        From then on the receiver answers by itself: 200, or what `respond` said.
+        The receiver then responds on its own: 200, or as `respond` says.
         """
         self._detach([one for one in self._answerers if one.handles])
 
@@ -199,13 +201,13 @@ class Receiver:
         for one in ended:
             one.close()
 
-    # Its life
+    # Life cycle
 
     def close(self, *, keep_endpoint: bool = False) -> None:
-        """Stop receiving, and remove the endpoint from the world unless told to keep it.
+        """Stop receiving and remove the endpoint from the world, unless told to keep it.
 
-        What is on its way is answered first, within two seconds: an attempt that is cut off would count against the
-        application in the advice. An error of an application that no `wait_for` has told is raised here.
+        Deliveries in flight get up to two seconds for their response, because a cut attempt would count against the
+        application in the advice. Raises an application error that no `wait_for` has raised.
         """
         if not self._is_open:
             return
@@ -221,7 +223,7 @@ class Receiver:
         finally:
             self._thread.stop()
         for delivery in list(self._received):
-            self._tell_error(delivery)
+            self._raise_error(delivery)
 
     def __enter__(self) -> Receiver:
         return self
@@ -234,7 +236,7 @@ class Receiver:
                 raise
 
     def _open(self) -> str:
-        """Begin to receive; gives the URL without a path."""
+        """Start receiving; return the URL without a path."""
         deliver_to = getattr(self._world.link, "deliver_to", None)
         if deliver_to is not None:
             origin: str
@@ -258,7 +260,7 @@ class Receiver:
             return Answer(200)
         delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
         if self._world.on_delivery:
-            await in_thread(self._tell_moment)
+            await in_thread(self._report_moment)
         with self._lock:
             answerer = self._choose()
             if (self.refuses_forged or explored.run()) and not delivery.genuine and not answerer.handles:
@@ -284,8 +286,8 @@ class Receiver:
         self._finish(delivery, None if answer.cut else answer)
         return answer
 
-    def _tell_moment(self) -> None:
-        """Report the moment of a delivery: the clock stops there until its attempts are answered."""
+    def _report_moment(self) -> None:
+        """Report the time of a delivery. The clock waits there for the responses of its attempts."""
         with suppress(SimulatorError):  # the world has ended
             now = self._world.now
             for hear in list(self._world.on_delivery):
@@ -306,16 +308,16 @@ class Receiver:
         delivery.handled.set()
 
     def _settle(self, patience_seconds: float | None = None) -> None:
-        """Wait for what the test has caused by now. Not where that would wait for the one who asks."""
+        """Wait for deliveries that the test has caused, unless the caller is one of their handlers."""
         if not is_handling.get() and self._is_open:
             seconds = self.patience_seconds if patience_seconds is None else patience_seconds
             with suppress(SimulatorError):  # the world has ended, or whoever handles a delivery waits for the test
                 self._world.link.control("POST", "/settle", {}, world=self._world.id, timeout_seconds=seconds)
 
-    # What is told to the test
+    # Errors for the test
 
-    def untold_errors(self) -> list[str]:
-        """What handled the deliveries and raised, a line for each error; nothing once an error was raised on."""
+    def unraised_errors(self) -> list[str]:
+        """Return a line for each handler error that was not raised yet."""
         if not self._raises or self._told:
             return []
         counts = Counter(what_raised(one.error) for one in list(self._received) if one.error is not None)
@@ -323,19 +325,19 @@ class Receiver:
         left = len(lines) - _MOST_ERRORS
         return lines[:_MOST_ERRORS] + ([f"… {left} more"] if left > 0 else [])
 
-    def _tell_error(self, delivery: Delivery) -> None:
-        """Raise the error of whatever handled a delivery, once."""
+    def _raise_error(self, delivery: Delivery) -> None:
+        """Raise the error of a handler, once."""
         if delivery.error is None or not self._raises or id(delivery) in self._told:
             return
         self._told.add(id(delivery))
         what = f"{type(delivery.error).__name__}: {delivery.error}"
         raise AssertionError(
-            f"What handles the webhooks raised while it had {delivery.get('type', 'a request')}: {what}"
+            f"The webhook handler raised an error for {delivery.get('type', 'a request')}: {what}"
         ) from delivery.error
 
 
 class Forwarding:
-    """Deliveries of a receiver go to an application until `detach`, or until the end of the block."""
+    """Forwards deliveries of a receiver to an application until `detach` or the end of the block."""
 
     def __init__(self, detach: Callable[[], None]) -> None:
         self._detach = detach
@@ -364,4 +366,4 @@ class _Waiting:
 
 
 receiver = Receiver
-"""A receiver of a world for the length of a block: `with receiver(world) as webhooks`."""
+"""A receiver of a world for a block: `with receiver(world) as webhooks`."""

@@ -1,4 +1,4 @@
-"""The endpoint of a receiver: registers it in a world, and removes it again."""
+"""Registration of a receiver's endpoint in a world."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from simulator.engine.clients.tool_mark import marked
-from simulator.testing.errors import SimulatorError, is_told, missing
+from simulator.testing.errors import SimulatorError, hides_traceback, missing
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
@@ -18,14 +18,14 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
-__tracebackhide__ = is_told
+__tracebackhide__ = hides_traceback
 
 _made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
-"""How many receivers each world has had."""
+"""The number of receivers that each world has had."""
 
 
 def register(world: World, url: str, events: Sequence[str], environment: str) -> str:
-    """Register an endpoint for these events; returns its id. SimulatorError where that is refused."""
+    """Register an endpoint for these events and return its id. Raises SimulatorError if refused."""
     number = _made[world] = _made.get(world, 0) + 1
     # A fork knows the keys of its origin.
     response = _client(world, environment).post(
@@ -52,9 +52,9 @@ def _refusal(response: httpx.Response, url: str) -> SimulatorError:
     error: dict[str, Any] = {}
     with suppress(ValueError, KeyError):
         error = response.json()["error"]
-    why = error.get("message", f"POST /webhooks was answered {response.status_code}.")
+    why = error.get("message", f"POST /webhooks returned {response.status_code}.")
     if error.get("code") == "invalid_webhook_url":
-        why += f" It receives at {url} on the machine of the test; can the simulator reach that?"
+        why += f" The receiver listens at {url} on the test machine. Can the simulator reach it?"
     elif response.status_code == 429 or response.status_code >= 500:
-        why += " Is a fault of the world in force for it? Then make the receiver first."
+        why += " If a fault is in force for this call, create the receiver first."
     return SimulatorError(f"The receiver could not register itself: {why}", status=response.status_code, error=error)

@@ -1,12 +1,12 @@
-"""One server for all processes of a test run, in a process of its own that ends with the last of them.
+"""One server for all processes of a test run, in its own process, which ends with the last of them.
 
-What they have in common is a directory. Whoever needs the server first starts it there, and everyone who uses it
-holds a shared lock on the file `life`. The server waits for the exclusive one and ends when it gets it; a process that
-is killed lets go of its locks as any other. So nobody has to live long enough to stop it. The files:
+The processes share a directory. The first one that needs the server starts it there, and every user holds a shared
+lock on the file `life`. The server waits for the exclusive lock and ends when it gets it. A killed process releases
+its locks, so no process has to survive to stop the server. The files:
 
-- `door`: locked while somebody starts the server, or looks for it
-- `life`: locked by everyone who needs it
-- `server`: what it prints, its address last; locked by it for as long as it lives
+- `door`: locked while a process starts the server or looks for it
+- `life`: locked by every process that needs the server
+- `server`: the server's output, its address last; locked by the server while it lives
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from simulator.testing.errors import SimulatorError
 
 READY = "Ready on "
 _FILES = ("server", "door", "life")
-"""In the order in which they go: who finds a new `life` finds no old `server`."""
+"""The files in order of removal: a process that finds a new `life` finds no old `server`."""
 _ROOT = Path(__file__).resolve().parents[3]
 _PROGRAM = (
     f"import sys; sys.path.append({str(_ROOT)!r}); "
@@ -35,7 +35,7 @@ _LONGEST_END_SECONDS = 10.0
 
 
 class RunServer:
-    """The use that one process makes of the server of its run, from `join` to `leave`."""
+    """One process's use of the run's server, from `join` to `leave`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -43,10 +43,10 @@ class RunServer:
         self._child: int | None = None
 
     def join(self) -> str:
-        """The address of the server, started if there is none. SimulatorError when it does not start, or has died."""
+        """Return the address of the server, starting it if needed. SimulatorError if it does not start or has died."""
         while True:
             self.directory.mkdir(mode=0o700, exist_ok=True)
-            # Not `flock`: that lock would go on in a child that a test forks, and the server with it.
+            # Not `flock`: a forked child of a test would inherit that lock and keep the server alive.
             with (self.directory / "door").open("a+b") as door:
                 fcntl.lockf(door, fcntl.LOCK_EX)
                 self._life = (self.directory / "life").open("a+b")
@@ -56,13 +56,13 @@ class RunServer:
                 self.leave()
 
     def leave(self) -> None:
-        """Need the server no longer."""
+        """Release the server."""
         if self._life is not None:
             self._life.close()
             self._life = None
 
     def wait_for_end(self) -> None:
-        """After `leave`: wait until the server has ended, unless somebody else of the run goes on using it."""
+        """After `leave`, wait until the server has ended, unless another process of the run uses it."""
         with contextlib.suppress(OSError), (self.directory / "server").open("rb") as log:
             ends_at = time.monotonic() + _LONGEST_END_SECONDS
             while _is_locked(log) and self._is_left() and time.monotonic() < ends_at:
@@ -73,12 +73,12 @@ class RunServer:
                 remove(self.directory)  # it was killed, and left its files
 
     def address(self) -> str:
-        """The address of the server if it lives, else ""."""
+        """The address of the server if it is alive, else ""."""
         log = self.directory / "server"
         return _address_in(log) if _lives(log) else ""
 
     def last_words(self) -> str | None:
-        """What the server said last, where it has died; None while it lives."""
+        """Return the last output of a dead server, or None if it is alive."""
         log = self.directory / "server"
         return None if _lives(log) else _last_lines(log)
 
@@ -89,18 +89,18 @@ class RunServer:
         ends_at = time.monotonic() + _LONGEST_START_SECONDS
         while not (url := _address_in(log)):
             if not _lives(log):
-                raise SimulatorError(f"The simulator of this run did not start. It said:\n{_last_lines(log)}")
+                raise SimulatorError(f"The simulator of this run did not start. Its output:\n{_last_lines(log)}")
             if time.monotonic() > ends_at:
                 raise SimulatorError(f"The simulator of this run did not start within {_LONGEST_START_SECONDS:.0f} s.")
             time.sleep(_LOOK_AGAIN_SECONDS)
         if not _lives(log):
-            raise SimulatorError(f"The simulator of this run has died. It said:\n{_last_lines(log)}")
+            raise SimulatorError(f"The simulator of this run has died. Its output:\n{_last_lines(log)}")
         return url
 
     def _is_left(self) -> bool:
-        """Whether no process of the run holds `life`; the server itself may."""
+        """Return True if no process of the run holds `life`; the server itself may."""
         try:
-            # Not made where it is gone: the server is just taking its directory along.
+            # Not created if it is missing: the server is removing its directory.
             with (self.directory / "life").open("r+b") as life:
                 fcntl.lockf(life, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -111,7 +111,7 @@ class RunServer:
 
 
 def _is_shared(path: Path) -> bool:
-    """Whether others hold a shared lock: another one can be had then, but no exclusive one."""
+    """Return True if others hold a shared lock: a shared lock succeeds, an exclusive one fails."""
     try:
         with path.open("r+b") as file:
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -138,7 +138,7 @@ def _lives(log: Path) -> bool:
 
 
 def _is_at(file: IO[bytes], path: Path) -> bool:
-    """Whether an open file is still the one of this path."""
+    """Return True if an open file is still the file at this path."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except OSError:
@@ -146,7 +146,7 @@ def _is_at(file: IO[bytes], path: Path) -> bool:
 
 
 def _address_in(log: Path) -> str:
-    """The address that the server has printed, "" before."""
+    """Return the address that the server printed, or ""."""
     whole = log.read_text("utf-8").rpartition("\n")[0].splitlines()
     return next((line.removeprefix(READY) for line in whole if line.startswith(READY)), "")
 
@@ -166,15 +166,15 @@ def remove(directory: Path) -> None:
 
 
 def _start(directory: Path) -> int:
-    """Start the server in a session of its own: an interrupt at the keyboard is not meant for it. Its process id."""
+    """Start the server and return its process id. Its own session protects it from keyboard interrupts."""
     with (directory / "server").open("xb") as log:
-        # The lock goes along with the open file, so from the first moment on it is held while the server lives.
+        # The lock belongs to the open file, so it is held from the first moment on, while the server lives.
         fcntl.flock(log, fcntl.LOCK_EX)
         return os.posix_spawn(
             sys.executable,
-            # Without the directory of the tests in front (-P): there may be modules of any name in it.
+            # -P keeps the test directory off the path: it may have modules of any name.
             [sys.executable, "-P", "-c", _PROGRAM, str(directory)],
-            # What is set for a server that somebody starts by hand is not meant for that of the tests.
+            # Settings for a server started by hand do not apply to the server of the tests.
             {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")},
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -1,4 +1,4 @@
-"""Servers for tests: one in a process of its own, and what makes worlds in a server."""
+"""Servers for tests: a server in its own process, and the creation of worlds in a server."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from simulator.testing.links.link import Link
 from simulator.testing.worlds import World
 
 START = "2026-01-05T08:00:00.000Z"
-"""When worlds of the test kit begin, whatever the server was told."""
+"""The start time of worlds of the test kit, whatever the server's flags."""
 _START_SECONDS = 60.0
 _STOP_SECONDS = 6.0
 
 
 Flag = str | float | bool | Path | Sequence[str | Path] | None
-"""What a flag of `rampsim serve` may be: True and False for those that are on or off, several for a repeatable one."""
+"""The value of a flag of `rampsim serve`: a bool for a switch, several values for a repeatable flag."""
 
 
 class Server:
-    """A simulator that runs: what makes worlds in it. `stop` ends it where it was started for the tests."""
+    """A running simulator that creates worlds. `stop` ends it if it was started for the tests."""
 
     def __init__(self, link: Link, stop: Callable[[], None] | None = None) -> None:
         self.link = link
@@ -40,12 +40,12 @@ class Server:
 
     @property
     def url(self) -> str:
-        """The origin, for example `http://127.0.0.1:8642`."""
+        """The origin, such as `http://127.0.0.1:8642`."""
         return self.link.url
 
     @property
     def control_url(self) -> str:
-        """Where the control interface begins."""
+        """The base URL of the control interface."""
         return self.link.url + CONTROL_BASE
 
     def new_world(
@@ -55,12 +55,11 @@ class Server:
         scenarios: Scenario | Sequence[Scenario] = (),
         **body: object,
     ) -> World:
-        """Make a world: no scenario active, a manual clock at 2026-01-05T08:00:00Z, the seed 1.
+        """Create a world with no active scenario, a manual clock at 2026-01-05T08:00:00Z and seed 1.
 
-        The members of `POST /_simulator/worlds` say otherwise: `id`, `seed`, `clock`, `scenarios`, `settings`, …
-        SIMULATOR_ASSUME says what they assume where `settings` does not.
-        `clock` may also be the moment alone, as text, `date` or `datetime`; `scenarios` may name files.
-        SimulatorError when the server refuses it.
+        The members of `POST /_simulator/worlds` override this: `id`, `seed`, `clock`, `scenarios`, `settings`, …
+        SIMULATOR_ASSUME sets assumptions that `settings` does not set. `clock` may be a time only, as a string, `date`
+        or `datetime`; `scenarios` may name files. Raises SimulatorError if the server refuses.
         """
         given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)
         has_files = any(not isinstance(one, Mapping) and scenario_file(one) is not None for one in given)
@@ -79,7 +78,7 @@ class Server:
         return world
 
     def stop(self) -> None:
-        """End the server where it was started for the tests, and let go of its connections."""
+        """End the server if it was started for the tests, and close its connections."""
         self.link.close()
         if self._stop is not None:
             self._stop()
@@ -92,7 +91,7 @@ class Server:
 
 
 def _assuming(body: dict[str, object]) -> dict[str, object]:
-    """The body with what SIMULATOR_ASSUME says (`ID=ALTERNATIVE …`); what the body itself says comes before it."""
+    """Return the body with the assumptions of SIMULATOR_ASSUME (`ID=ALTERNATIVE …`). The body's own values win."""
     said = os.environ.get("SIMULATOR_ASSUME", "").split()
     settings = body.get("settings") or {}
     if not said or "from_snapshot" in body or not isinstance(settings, Mapping):
@@ -102,23 +101,23 @@ def _assuming(body: dict[str, object]) -> dict[str, object]:
 
 
 def _clock(given: str | date | Mapping[str, object] | None) -> Mapping[str, object]:
-    """`clock` of the body: an object as it is, a moment as its `now`, a day as its beginning."""
+    """Return the `clock` of a body: an object unchanged, a time as its `now`, a date as midnight."""
     if given is None:
         return {}
     return given if isinstance(given, Mapping) else {"now": timestamp(given)}
 
 
 class Process:
-    """A server in a process of its own, which ends with this one, however this one ends.
+    """A server in its own process, which ends with this one, however this one ends.
 
-    It ends when its standard input does, and that is a pipe to this process. `url` is its origin.
+    It ends when its standard input closes, which is a pipe to this process. `url` is its origin.
     """
 
     def __init__(self, flags: Mapping[str, Flag], program: str = "simulator.cli") -> None:
-        """Start one on a free loopback port, under a manual clock; it listens when this returns.
+        """Start a server on a free loopback port with a manual clock, and wait until it listens.
 
-        `flags` are those of `rampsim serve`, with underscores; `program` is the module with the `main` that serves.
-        SimulatorError with the server's own words when it does not start.
+        `flags` are those of `rampsim serve` with underscores; `program` is the module whose `main` serves. Raises
+        SimulatorError with the server's own output if it does not start.
         """
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self._process = subprocess.Popen(
@@ -140,7 +139,7 @@ class Process:
         return self._process.pid
 
     def _ready(self) -> str:
-        """The origin, from the line by which a server says that it listens."""
+        """Return the origin from the server's ready line."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith(b"Ready on "):
@@ -150,11 +149,11 @@ class Process:
         words = self._words.read().decode("utf-8", "replace").strip()
         self.close()
         raise SimulatorError(
-            f"The simulator did not start; it says:\n{words or f'(nothing within {_START_SECONDS:g} s)'}"
+            f"The simulator did not start. Its output:\n{words or f'(nothing within {_START_SECONDS:g} s)'}"
         )
 
     def close(self) -> None:
-        """End it; nothing when it has ended."""
+        """End the server. Does nothing if it has ended."""
         process = self._process
         for stream in (process.stdin, process.stdout):
             if stream is not None:
@@ -172,12 +171,12 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 
 def _program(module: str) -> str:
-    """Without the directory of the tests in front (-P): there may be a `simulator` of their own in it."""
+    """Return the command. -P keeps the test directory, which may have its own `simulator`, off the path."""
     return f"import sys; sys.path.append({str(_ROOT)!r}); from {module} import main; main(prog_name='rampsim')"
 
 
 def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
-    """The flags of `rampsim serve`: `rate_limit="5/60"` is `--rate-limit 5/60`, `strict=True` is `--strict`."""
+    """Return flags of `rampsim serve`: `rate_limit="5/60"` is `--rate-limit 5/60`, `strict=True` is `--strict`."""
     for name, value in {"host": "127.0.0.1", "port": 0, "clock": "manual", **flags}.items():
         flag = "--" + name.replace("_", "-")
         if value is None:
@@ -193,10 +192,10 @@ def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def serve(*, control_token: str | None = None, **flags: Flag) -> Iterator[Server]:
-    """A server in a process of its own, on a free loopback port, under a manual clock; it ends with the block.
+    """Run a server in its own process, on a free loopback port and a manual clock, for the block.
 
-    `flags` are those of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. It ends with this
-    process too, however that ends. SimulatorError with the server's own words when it does not start.
+    `flags` are those of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. The server also
+    ends with this process. Raises SimulatorError with the server's own output if it does not start.
     """
     process = Process({"control_token": control_token, **flags})
     with contextlib.closing(process), Server(HttpLink(process.url, control_token), process.close) as server:

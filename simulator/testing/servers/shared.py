@@ -1,4 +1,4 @@
-"""`world()`: a world for tests that run without pytest, in a server that they share."""
+"""`world()`: a world for tests without pytest, in a server that they share."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from simulator.testing.worlds import World
 
 @contextlib.contextmanager
 def world(server: Server | str | None = None, *, in_process: bool = False, **body: Any) -> Iterator[World]:
-    """A fresh world for the block; it ends with it.
+    """Create a fresh world for the block.
 
-    Where SIMULATOR_URL is the base of a world, `http://HOST:PORT/_worlds/ID`, it is that one, which goes on afterwards;
-    but in a run of `rampsim explore` it is a fresh one there. Else it lies in `server`, a Server or a URL; without one,
-    in the server at SIMULATOR_URL, else in one that is started at first use for this process and ends with it.
-    `in_process`: in this process, without any socket. `body` is that of `POST /_simulator/worlds`, as
-    `Server.new_world` takes it.
+    If SIMULATOR_URL is the base of a world, `http://HOST:PORT/_worlds/ID`, that world is used and continues
+    afterwards; in a run of `rampsim explore` a fresh world is created there instead. Otherwise the world is created in
+    `server` (a Server or a URL), in the server at SIMULATOR_URL, or in a server that starts on first use and ends with
+    this process. `in_process`: in this process, without sockets. `body` is that of `POST /_simulator/worlds`, as for
+    `Server.new_world`.
     """
     own = "" if server is not None or in_process or explored.run() else explored.own_world()
     if own:
@@ -40,7 +40,7 @@ def world(server: Server | str | None = None, *, in_process: bool = False, **bod
 
 
 def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **body: Any) -> World:
-    """A world that is there already, with the scenarios that a fresh one would have."""
+    """Return an existing world with the scenarios that a fresh one would have."""
     server = server_for()
     world = World(server.link, server.link.control("GET", f"/worlds/{world_id}"), server)
     world.outlives = True
@@ -50,7 +50,7 @@ def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **
 
 
 def server_for(server: Server | str | None = None, *, in_process: bool = False) -> Server:
-    """The server that is meant by what `world` takes; one that is started is shared by all of this process."""
+    """Return the server for the arguments of `world`. A started server is shared by this process."""
     if isinstance(server, Server):
         return server
     if in_process and not explored.run():
@@ -66,7 +66,7 @@ def _running(url: str) -> Server:
 
 @cache
 def _started(pid: int) -> Server:
-    """One for each process: a fork of this one must not end it."""
+    """Return the started server of each process: a fork must not end its parent's server."""
     process = Process({})
     return _ended_at_exit(Server(HttpLink(process.url), process.close))
 

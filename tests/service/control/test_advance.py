@@ -44,7 +44,7 @@ def test_until_that_never_comes_is_409_with_a_receipt(world: Remote) -> None:
     assert (answer.status, answer.code) == (409, "not_reached")
     receipt = answer.body["error"]["receipt"]
     assert (receipt["now"], receipt["fired"], receipt["reached"]) == ("2026-01-05T08:30:00.000Z", 1, False)
-    assert "ran dry while waiting for the event kyc.rejected" in receipt["stopped"]
+    assert "nothing more is scheduled while waiting for the event kyc.rejected" in receipt["stopped"]
     assert world.control("GET", "/clock").body["now"] == receipt["now"], "what was done stays done"
 
 

@@ -297,11 +297,11 @@ def test_event_without_a_legal_path_is_refused_without_changes(world: Remote) ->
     expired, created = quote(world), onramp(world)
     world.advance(by="1h")
     cases: list[tuple[str, str, str, list[str]]] = [
-        ("transaction.completed", created["id"], "no legal way", []),
-        ("transaction.created", created["id"], "comes into being", []),
-        ("quote.expired", expired["id"], "no legal way", []),
-        ("deposit.confirmed", saved["id"], "tells of a deposit", []),
-        ("beneficiary.created", saved["id"], "there already", []),
+        ("transaction.completed", created["id"], "no legal path", []),
+        ("transaction.created", created["id"], "is created, but", []),
+        ("quote.expired", expired["id"], "no legal path", []),
+        ("deposit.confirmed", saved["id"], "is about a deposit", []),
+        ("beneficiary.created", saved["id"], "already exists", []),
     ]
     before = everything(world)
     for event, target, reason, allowed in cases:

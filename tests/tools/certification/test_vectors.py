@@ -18,8 +18,8 @@ from simulator.certification.rules import NAMES, RULES
 from simulator.certification.signing import SIGNING
 from simulator.contract.files import contracts_directory
 
-TOLD = vectors.document()
-KEY, NOW_MS, VECTORS = TOLD["key"], TOLD["now_ms"], TOLD["vectors"]
+REPORT = vectors.document()
+KEY, NOW_MS, VECTORS = REPORT["key"], REPORT["now_ms"], REPORT["vectors"]
 
 Verifier = Callable[[str, str, bytes], bool]
 
@@ -38,8 +38,8 @@ def due(timestamp: str, body: bytes, key: str = KEY) -> str:
 
 
 def test_the_file_is_what_the_code_says() -> None:
-    assert json.loads((contracts_directory() / "webhook-vectors.json").read_bytes()) == TOLD
-    assert vectors.document() == TOLD
+    assert json.loads((contracts_directory() / "webhook-vectors.json").read_bytes()) == REPORT
+    assert vectors.document() == REPORT
 
 
 def test_every_rule_of_a_signature_has_vectors() -> None:

@@ -18,17 +18,11 @@ from simulator.contract.files import contract_file, contracts_directory
 from simulator.engine.scenario.files.shipped import shipped_directory
 from simulator.engine.text.json import JsonObject
 from simulator.host import vocabulary
-from tests.shipped import generated, shown
+from tests.shipped import generated
 
 
 def test_the_committed_contract_is_what_the_code_says(files: dict[str, bytes]) -> None:
     assert writer.differences(contracts_directory(), files) == [], "run: python -m contracts.generator write"
-
-
-@pytest.mark.farm
-def test_generating_twice_gives_the_same_bytes(files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "collect", shown)
-    assert writer.generate() == files
 
 
 def test_the_yaml_reads_back_as_the_document_that_was_written(document: dict[str, Any]) -> None:

@@ -32,7 +32,7 @@ def test_a_fault_that_changes_nothing_is_not_reached(tmp_path: Path) -> None:
     (tmp_path / "test_send.py").write_text(SENDS)
     found = explore(tmp_path, "--faults", "limit-reached,balance-drained,kyc-withdrawn")
     verdicts = {row["fault"]: (row["verdict"], row["note"]) for row in found.report["runs"]}
-    assert verdicts["limit-reached"] == ("not-reached", "the fault showed in no answer, delivery or balance")
+    assert verdicts["limit-reached"] == ("not-reached", "no response, delivery or balance showed the fault")
     assert verdicts["balance-drained"][0] == "failed-loudly"
     assert verdicts["kyc-withdrawn"][0] in ("survived", "failed-loudly")
 

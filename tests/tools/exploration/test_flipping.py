@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simulator.exploration.exploring import Settings
-from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled, that_fit
+from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled, within_budget
 from simulator.exploration.reports.questions import document
 from simulator.exploration.runs.running import StopExploring
 from tests.places import ROOT
@@ -67,7 +67,7 @@ def test_a_test_that_counts_on_a_status_depends_on_it(tmp_path: Path) -> None:
     assert row["question"] in found.said
     assert row["call"] in found.said
     count = len(flips())
-    assert f"{count} alternatives, {2 * count} runs (2 for each), about " in found.said
+    assert f"{count} alternatives, {2 * count} runs (2 each), about " in found.said
     assert f"Your suite depends on 1 of {count} alternatives; ask this question before going live." in found.said
 
 
@@ -130,7 +130,7 @@ def test_in_a_server_of_its_own():
 @pytest.mark.parametrize(("budget", "count"), [(None, 2), (5.0, 2), (1.0, 2), (0.95, 1), (0.5, 1)])
 def test_a_budget_leaves_out_whole_alternatives(budget: float | None, count: int) -> None:
     every = (NO_SPREAD, BY_STATUS)
-    tried = that_fit(every, 0.5, budget)
+    tried = within_budget(every, 0.5, budget)
     assert tried == every[:count]
     found = document(Flipped(Settings(("true",)), {}, {}, tried, every[count:], {}))["alternatives"]
     assert (found["tried"], found["left_out"]) == (
@@ -141,7 +141,7 @@ def test_a_budget_leaves_out_whole_alternatives(budget: float | None, count: int
 
 @pytest.mark.farm
 def test_a_budget_for_not_even_one_alternative_is_told_so() -> None:
-    with pytest.raises(StopExploring, match="none fits into it"):
+    with pytest.raises(StopExploring, match="not even one fits"):
         flipped(("true",), NO_SPREAD, budget=0.0001)
 
 
@@ -174,7 +174,7 @@ def test_what_is_known_of_the_service_is_not_asked_again(tmp_path: Path, monkeyp
 def test_faults_are_another_matter(tmp_path: Path) -> None:
     found = explore(tmp_path, "--assumptions", "--faults", "refused-503", command=("true",))
     assert found.code == 2
-    assert "--assumptions runs the tests without faults, and --faults is about faults" in found.said
+    assert "--assumptions runs the tests without faults, so it cannot be combined with --faults" in found.said
 
 
 @pytest.mark.farm

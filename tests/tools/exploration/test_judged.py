@@ -170,4 +170,4 @@ def test_a_class_without_a_site_has_no_runs(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("def test_it(world):\n    world.client.get('/profile')\n")
     found = explore(tmp_path, "--faults", "payment-late,webhook-lost,quote-expires", "--workers", "1")
     assert (found.code, found.report["runs"]) == (0, []), found.said
-    assert "nothing is known of: webhook-lost, payment-late, quote-expires" in found.said
+    assert "were not tried: webhook-lost, payment-late, quote-expires" in found.said

@@ -356,7 +356,7 @@ def test_waits(world):
         explored.send_signal(number)
         _, told = explored.communicate()
     assert explored.returncode == 128 + number
-    assert told.splitlines()[-1] == "rampsim: interrupted: no report is written, and no run goes on"
+    assert told.splitlines()[-1] == "rampsim: interrupted: all runs are stopped, and no report is written"
     assert not [line for line in (tmp_path / "started").read_text().split() if lives(int(line))]
 
 
@@ -396,7 +396,7 @@ def test_who_differs_from_himself_is_named_and_explored(tmp_path: Path) -> None:
     explored_tests = {row["test"].rpartition("::")[2] for row in explored.report["runs"]}
     assert explored_tests == set(tests) - {"test_that_calls_nobody"}
     assert "Note: 1 of 4 tests (test_unsteady.py::test_that_is_always_skipped) is skipped" in explored.said
-    assert "Note: 1 of 4 tests (test_unsteady.py::test_that_calls_nobody) is without any call" in explored.said
+    assert "Note: 1 of 4 tests (test_unsteady.py::test_that_calls_nobody) is without calls" in explored.said
     for report in ("report.html", "junit.xml"):
         assert "the second time it was skipped" in (tmp_path / ".rampsim/explore" / report).read_text("utf-8"), report
     assert "unsteady: test_unsteady.py::test_that_sends_another_amount_each_time" in explored.said
@@ -405,7 +405,7 @@ def test_who_differs_from_himself_is_named_and_explored(tmp_path: Path) -> None:
 def test_a_command_that_never_calls_is_told_so(tmp_path: Path) -> None:
     explored = explore_apart(tmp_path, "--faults", "refused-503", command=("true",))
     assert (explored.code, explored.report["runs"]) == (0, [])
-    assert "Note: 1 of 1 tests (true) is without any call to this simulator" in explored.said
+    assert "Note: 1 of 1 tests (true) is without calls to this simulator" in explored.said
 
 
 IMPORTS = """
@@ -434,15 +434,15 @@ def test_variables_that_are_read_by_an_import_are_those_of_the_run(tmp_path: Pat
     (tmp_path / "test_pay.py").write_text(IMPORTS)
     explored = explore(tmp_path, "--faults", "answer-lost-after-commit", environment=measured())
     assert explored.findings == {("answer-lost-after-commit", "doubled")}, explored.said
-    assert "Note: test_pay.py:4 reads a variable of the simulator while it is imported." in explored.said
+    assert "Note: test_pay.py:4 reads a variable of the simulator at import time." in explored.said
 
 
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
         (("no-such-command",), 2, "rampsim: no-such-command cannot be run: No such file or directory\n"),
-        (("sh", "-c", "echo no terminal; exit 3"), 4, "it ended with 3; it said:\nrampsim: no terminal\n"),
-        ((*PYTEST, "."), 4, "rampsim: there are no tests: name their files or their directory"),
+        (("sh", "-c", "echo no terminal; exit 3"), 4, "it ended with 3. Its output:\nrampsim: no terminal\n"),
+        ((*PYTEST, "."), 4, "rampsim: no tests were collected: name their files or directory"),
     ],
     ids=["not-there", "fails", "empty"],
 )

@@ -59,7 +59,7 @@ def test_the_answer_of_a_sign_in_that_is_refused_is_that_of_the_call(kit: World)
 def test_a_sign_in_that_is_garbled_is_shown_as_it_came(kit: World) -> None:
     with kit.fault("POST /auth/token", malformed="garbage"):
         assert kit.client.get("/profile").text.startswith("<html>")
-        with pytest.raises(SimulatorError, match="is not a simulator's"):
+        with pytest.raises(SimulatorError, match="is not from a simulator's"):
             kit.token()
     assert kit.client.get("/profile").status_code == 200
 

@@ -102,7 +102,7 @@ def test_an_address_where_nobody_listens_is_told(kit: World) -> None:
 
     assert [delivery.status for delivery in webhooks.received] == [500]
     with pytest.raises(
-        AssertionError, match=r"http://127.0.0.1:9/webhooks did not answer .* Does the application run there"
+        AssertionError, match=r"http://127.0.0.1:9/webhooks did not respond .* Does the application run there"
     ):
         webhooks.close()
 
@@ -158,7 +158,7 @@ def test_what_an_application_raises_is_answered_500_and_told(kit: World, kind: s
 
     assert [row["response_status"] for row in kit.deliveries()] == [500, 500]
     assert isinstance(webhooks.received[0].error, KeyError)
-    with pytest.raises(AssertionError, match=r"raised while it had beneficiary\.created: KeyError: 'order 7'") as told:
+    with pytest.raises(AssertionError, match=r"raised an error for beneficiary\.created: KeyError: 'order 7'") as told:
         webhooks.wait_for(EVENT)
     assert isinstance(told.value.__cause__, KeyError)
     with pytest.raises(AssertionError, match="KeyError: 'order 7'"):
@@ -259,7 +259,7 @@ def test_waits_until_the_application_has_dealt_with_it(kit: World, webhooks: Rec
     webhooks.respond_with(take)
     kit.act("emit", type=EVENT)
     assert came.wait(30)
-    with pytest.raises(AssertionError, match=r"has not answered it within 0\.01 seconds"):
+    with pytest.raises(AssertionError, match=r"did not respond within 0\.01 seconds"):
         webhooks.wait_for(EVENT, timeout=0.01)
     may_go_on.set()
     webhooks.wait_for(EVENT)
@@ -311,5 +311,5 @@ def test_what_is_no_answer_is_told(kit: World, reply: Any) -> None:
 
 
 def test_an_address_that_is_none_is_refused_at_once(webhooks: Receiver) -> None:
-    with pytest.raises(ValueError, match="'shop:app' is no URL"):
+    with pytest.raises(ValueError, match="'shop:app' is not a URL"):
         webhooks.forward_to("shop:app")

@@ -202,7 +202,7 @@ def test_nothing_hangs_that_waits_for_real_time(a_world: World, using: Library) 
         webhooks.respond(200, times=1, delay=0.01)
         a_world.act("emit", type=EVENT)
         a_world.settle()
-        with pytest.raises(AssertionError, match=r"No deposit\.confirmed came"):
+        with pytest.raises(AssertionError, match=r"No deposit\.confirmed arrived"):
             webhooks.wait_for("deposit.confirmed", timeout=0.01)
         a_world.fault("GET /profile", delay="10ms", times=1)
         assert a_world.client.get("/profile").status_code == 200
@@ -272,7 +272,7 @@ def test_loops_go_on_after_others_have_frozen_the_time(
 
 def test_a_clock_that_runs_cannot_be_held() -> None:
     with world(in_process=True, clock={"mode": "real"}) as running:
-        with pytest.raises(SimulatorError, match=r"needs a manual clock; that of .* is real"), running.freeze():
+        with pytest.raises(SimulatorError, match=r"needs a manual clock; the clock of .* is real"), running.freeze():
             pass
         assert running.control("GET", "/settings")["webhook_timestamp"] == "wall"
 

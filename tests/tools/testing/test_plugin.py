@@ -129,7 +129,7 @@ def test_fixtures_and_markers_make_the_world_that_is_wanted(outcome: Outcome, na
     ("name", "said"),
     [
         ("test_unknown_scenario", "There is no scenario 'autopilt'; did you mean"),
-        ("test_unknown_file", "@pytest.mark.scenario('nowhere.yaml') names the file nowhere.yaml, which is not in"),
+        ("test_unknown_file", "@pytest.mark.scenario('nowhere.yaml') names the file nowhere.yaml, which is missing in"),
         ("test_wrong_file", "wrong.yaml is not valid. 1 problem:"),
         ("test_no_scenario", '@pytest.mark.scenario(7) takes names and paths, such as "payout-fails".'),
         ("test_no_day", "day is out of range"),

@@ -140,7 +140,7 @@ def test_a_test_that_passes_or_is_known_to_fail_shows_and_leaves_nothing(ran: Ra
 
 
 def test_the_scenario_that_is_named_repeats_what_the_test_did(ran: Ran) -> None:
-    command = re.search(r"Repeat what the test did: +rampsim (.*)", sections(ran.outcome, "test_that_fails"))
+    command = re.search(r"Repeat the calls: +rampsim (.*)", sections(ran.outcome, "test_that_fails"))
     assert command is not None
     *words, path = command[1].split()
     assert words == ["scenario", "run", "--seed", "7"]
@@ -169,7 +169,7 @@ def test_the_world_that_is_kept_can_be_opened_again(ran: Ran) -> None:
     assert command is not None
     document = json.loads((ran.suite.directory / command[1]).read_text())
     assert document["world"].startswith("test_that_fails-")
-    assert re.search(r"as long as this run lasts: http://127.0.0.1:\d+/_simulator/dashboard\?world=test_that", shown)
+    assert re.search(r"while this run lasts: http://127.0.0.1:\d+/_simulator/dashboard\?world=test_that", shown)
 
 
 def test_each_of_two_worlds_is_shown(ran: Ran) -> None:
@@ -189,8 +189,8 @@ def test_worlds_that_a_test_has_made_itself_are_shown_unless_it_has_ended_them(r
 def test_a_world_that_cannot_be_asked_hides_nothing(ran: Ran) -> None:
     shown = sections(ran.outcome, "test_whose_server_is_gone")
     assert "ValueError: my own failure" in shown
-    assert "Repeat what the test did:  not possible: " in shown
-    assert "as long as this run lasts" not in shown
+    assert "Repeat the calls:          not possible: " in shown
+    assert "while this run lasts" not in shown
 
 
 def test_names_of_tests_become_names_of_files(ran: Ran) -> None:
@@ -240,5 +240,5 @@ def test_in_a_server_that_runs_worlds_are_kept_as_wanted(
     for name in left:
         assert f"{origin}/_simulator/dashboard?world={name}" in outcome.text
     assert ("Look at its world" in outcome.text) == bool(kept)
-    assert "Repeat what the test did:  rampsim scenario run .rampsim/test_it-test_that_fails.yaml" in outcome.text
+    assert "Repeat the calls:          rampsim scenario run .rampsim/test_it-test_that_fails.yaml" in outcome.text
     assert "--state" not in outcome.text

@@ -86,10 +86,10 @@ def test_in_process_nothing_uses_a_socket(in_process: Outcome, name: str) -> Non
 def test_in_process_a_failing_test_shows_its_world_and_no_address(in_process: Outcome) -> None:
     assert in_process.has(
         "GET /v1/profile/kyc",
-        "Repeat what the test did:  rampsim scenario run .rampsim/test_it-test_that_fails.yaml",
+        "Repeat the calls:          rampsim scenario run .rampsim/test_it-test_that_fails.yaml",
         "Look at its world:         rampsim serve --state .rampsim/test_it-test_that_fails.world.json",
     )
-    assert "as long as this run lasts" not in in_process.text
+    assert "while this run lasts" not in in_process.text
 
 
 def test_over_http_they_serve_async_tests_and_unittest_too(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_server_that_the_tests_start_themselves_serves_the_fixtures(tmp_path: 
     )
     outcome = suite.run_here()
     assert outcome.tests == {"test_that_passes": "passed", "test_that_fails": "failed"}
-    assert outcome.has("GET /v1/profile", "rampsim serve --state", "as long as this run lasts: http://127.0.0.1")
+    assert outcome.has("GET /v1/profile", "rampsim serve --state", "while this run lasts: http://127.0.0.1")
 
 
 def test_without_the_extra_a_fixture_says_how_to_install_it(tmp_path: Path) -> None:

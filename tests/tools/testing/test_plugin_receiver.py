@@ -141,8 +141,8 @@ def test_a_webhook_that_never_comes_is_explained_at_the_line_that_waits_for_it(o
     assert outcome.tests["test_never_comes"] == "failed"
     assert outcome.has(
         ">       webhooks.wait_for(DONE, timeout=0.01)",
-        "AssertionError: No transaction.completed came within 0.01 seconds.",
-        "What came, in this order:",
+        "AssertionError: No transaction.completed arrived within 0.01 seconds.",
+        "Deliveries received, in order:",
         "  transaction.created of txn_",
         "  transaction.awaiting_payment of txn_",
         "The world has not emitted it.",
@@ -158,7 +158,7 @@ def test_a_handler_that_breaks_is_shown_once_with_its_own_line(outcome: Outcome)
         "webhooks.respond_with(lambda delivery: orders[delivery[",
         "KeyError: 'beneficiary.created'",
         "The above exception was the direct cause of the following exception",
-        "AssertionError: What handles the webhooks raised while it had beneficiary.created: KeyError",
+        "AssertionError: The webhook handler raised an error for beneficiary.created: KeyError",
     )
 
 
@@ -171,11 +171,11 @@ def test_time_that_is_frozen_leaves_durations_right(outcome: Outcome) -> None:
 def test_handler_that_breaks_is_told_where_the_test_failed(outcome: Outcome) -> None:
     assert outcome.tests["test_handler_breaks_and_the_test_too"] == "failed"
     assert outcome.has(
-        "What handles the webhooks raised",
+        "The webhook handler raised an error",
         "  KeyError: 'beneficiary.created' (test_it.py:",
         ", in <lambda>) (2 times)",
     )
-    assert outcome.text.count("What handles the webhooks raised\n") == 1  # `wait_for` has told the other test's
+    assert outcome.text.count("The webhook handler raised an error\n") == 1  # `wait_for` has told the other test's
 
 
 def test_a_handler_that_breaks_unseen_is_an_error_of_the_test(outcome: Outcome) -> None:

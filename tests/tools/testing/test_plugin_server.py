@@ -180,7 +180,7 @@ def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
     suite.write("test_it.py", "def test_it(world): ...\ndef test_other(world): ...")
     outcome = suite.run(variables={"PYTHONPATH": str(suite.directory / "absent")})
     assert outcome.tests == {"test_it": "error", "test_other": "error"}
-    assert outcome.has("The simulator of this run did not start. It said:", "the server lacks something")
+    assert outcome.has("The simulator of this run did not start. Its output:", "the server lacks something")
     assert not is_left(suite)
 
 
@@ -208,8 +208,8 @@ def test_a_server_that_dies_is_said(tmp_path: Path) -> None:
     )
     outcome = suite.run()
     assert outcome.tests == {"test_that_kills_the_server": "failed", "test_after_that": "error"}
-    assert outcome.has("The world of this test cannot be made. The simulator of this run has died.")
-    assert outcome.has("ValueError: my own failure", "not possible: No simulator answers at")
+    assert outcome.has("The world of this test cannot be created. The simulator of this run has died.")
+    assert outcome.has("ValueError: my own failure", "not possible: No simulator responds at")
     assert not is_left(suite)
 
 
@@ -218,11 +218,11 @@ def test_a_server_that_does_not_answer_is_said_in_one_line(tmp_path: Path) -> No
     suite.write("test_it.py", "def test_it(world): ...")
     outcome = suite.run_here("--simulator-url=http://127.0.0.1:9")
     assert outcome.tests == {"test_it": "error"}
-    assert "No simulator answers at http://127.0.0.1:9" in outcome.text
+    assert "No simulator responds at http://127.0.0.1:9" in outcome.text
     assert ".py:" not in outcome.text.partition("ERROR at setup")[2].partition("short test summary")[0]
     outcome = suite.run_here("--simulator-url=localhost", "--simulator=inprocess")
     assert outcome.code == 4
-    assert "say one of the two" in outcome.text
+    assert "use one of them" in outcome.text
 
 
 def test_who_waits_for_the_end_of_a_server_makes_none_of_its_files_anew(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, origin: str) -> Ran:
 def test_the_coverage_is_that_of_all_worlds_of_all_workers(ran: Ran, where: str) -> None:
     outcome = ran.outcome(where)
     assert set(outcome.tests.values()) == {"passed"}, outcome.text
-    shown = summary_of(outcome, "rampsim: what the tests have exercised")
+    shown = summary_of(outcome, "rampsim: API coverage of the tests")
     assert re.search(rf"Operations that succeeded +{len(SEEN)} of +\d+ +\d+\.\d %", shown), shown
     assert re.search(r"Statuses reached +1 of", shown), shown
     assert re.search(r"yes: +network down", shown), shown
@@ -134,7 +134,7 @@ def test_advice_fails_the_run_and_says_where_and_what_to_do(ran: Ran, where: str
     assert shown.count("amount_as_number") == 1, "a finding stands once for all its tests"
     assert "What to do: Send amounts as decimal strings" in shown
     assert re.search(r"In: test_it.py::test_amounts(_again)?, test_it.py::test_amounts", shown)
-    assert "The run has failed for this advice (--simulator-fail-on-advice=error)." in shown
+    assert "This advice fails the run (--simulator-fail-on-advice=error)." in shown
     assert "fast_polling" not in shown
 
 
@@ -149,7 +149,7 @@ def test_the_coverage_of_a_run_without_worlds_is_said(tmp_path: Path) -> None:
     made.write("test_it.py", "def test_it(): ...")
     outcome = made.run_here()
     assert outcome.code == 0
-    assert outcome.has("exercised", "Nothing: no test had a world of the simulator.", "advice", "None.")
+    assert outcome.has("coverage", "None: no test had a simulator world.", "advice", "None.")
 
 
 def test_advice_below_the_severity_fails_nothing(tmp_path: Path) -> None:

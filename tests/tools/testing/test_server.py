@@ -86,7 +86,7 @@ def test_a_server_that_does_not_start_says_why_in_its_own_words() -> None:
     with pytest.raises(SimulatorError) as caught, serve(rate="fast", port=99999999):
         pass
     text = str(caught.value)
-    assert text.startswith("The simulator did not start; it says:\n")
+    assert text.startswith("The simulator did not start. Its output:\n")
     assert "--rate: 'fast' is not a number" in text
     assert "--port" in text
 
@@ -118,16 +118,16 @@ def test_where_nothing_answers_it_says_where_and_what_to_do() -> None:
         with pytest.raises(SimulatorError) as caught, world(url):
             pass
     assert str(caught.value) == (
-        f"No simulator answers at {url} ([Errno 111] Connection refused). Start one with `rampsim serve` "
-        "(it listens at http://127.0.0.1:8642), say with SIMULATOR_URL where it runs, or unset SIMULATOR_URL: "
-        "then the tests start their own."
+        f"No simulator responds at {url} (Connection refused). Start one with `rampsim serve` "
+        "(default address: http://127.0.0.1:8642), set SIMULATOR_URL to its address, or unset SIMULATOR_URL "
+        "so that the tests start their own."
     )
     assert caught.value.status is None
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8642", "ftp://127.0.0.1", "http://", ""])
 def test_what_is_no_url_is_refused(url: str) -> None:
-    with pytest.raises(SimulatorError, match="is not the URL of a simulator; one looks like http://127"):
+    with pytest.raises(SimulatorError, match=r"is not the URL of a simulator. Use a URL like http://127"):
         HttpLink(url)
 
 
@@ -136,7 +136,7 @@ def test_what_answers_and_is_no_simulator_is_told_apart() -> None:
         thread = threading.Thread(target=other.handle_request)
         thread.start()
         url = f"http://127.0.0.1:{other.server_port}"
-        with Server(HttpLink(url)) as server, pytest.raises(SimulatorError, match="is not a simulator") as caught:
+        with Server(HttpLink(url)) as server, pytest.raises(SimulatorError, match="is not from a simulator") as caught:
             server.new_world()
         thread.join()
     assert caught.value.status == 501

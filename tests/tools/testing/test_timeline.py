@@ -62,7 +62,7 @@ def test_it_tells_calls_and_what_each_led_to(kit: World) -> None:
         f"  08:01:00.000      webhook transaction.created {to}, attempt 2 → 200",
     ]
     faults, advice = lines[len(happened) :][:2], lines[len(happened) + 2 :]
-    assert faults == ["Faults in force", f"  {fault.id} on GET /profile: acted 1×, 1 left"]
+    assert faults == ["Faults in force", f"  {fault.id} on GET /profile: applied 1×, 1 left"]
     assert advice[:3] == [
         "Advice",
         "  warning: GET /profile answered 503 service_unavailable and was never retried.",

@@ -162,13 +162,13 @@ def test_an_advance_that_waits_in_vain_tells_what_happened_instead(kit: World) -
     with pytest.raises(NotReached) as caught:
         kit.advance(until={"resource": ramp, "status": "completed"})
     assert str(caught.value) == (
-        f"{ramp['id']} never became completed: nothing more is planned in this world.\n"
+        f"{ramp['id']} never became completed: nothing more is scheduled.\n"
         "  From 2026-01-05T08:00:00.000Z to 2026-01-05T08:30:00.000Z, 1 timer fired.\n"
-        "  Events meanwhile:\n"
+        "  Events in that time:\n"
         f"    2026-01-05T08:30:00.000Z  transaction.expired  {ramp['id']}\n"
-        f"  {ramp['id']} is expired since 2026-01-05T08:30:00.000Z; possible now: nothing.\n"
-        '  No scenario is active, so nothing outside happens by itself: say world.scenario("autopilot"), '
-        "or act(...) as the outside world."
+        f"  {ramp['id']} is expired since 2026-01-05T08:30:00.000Z; legal now: nothing.\n"
+        "  No scenario is active, so no outside event happens on its own. "
+        'Call world.scenario("autopilot") or world.act(...).'
     )
     assert caught.value.receipt["fired"] == 1
     assert (caught.value.code, caught.value.status) == ("not_reached", 409)
@@ -179,8 +179,8 @@ def test_an_event_that_never_comes_is_told_likewise(kit: World) -> None:
     with pytest.raises(NotReached) as caught:
         kit.advance(until={"event": "kyc.rejected"}, horizon=timedelta(days=2))
     text = str(caught.value)
-    assert text.startswith("The event kyc.rejected never came: nothing more is planned in this world.\n")
-    assert "No event meanwhile." in text
+    assert text.startswith("The event kyc.rejected never came: nothing more is scheduled.\n")
+    assert "No event in that time." in text
     assert "No scenario is active" not in text
 
 
@@ -219,7 +219,7 @@ def test_an_action_that_is_not_possible_names_those_that_are(kit: World) -> None
     assert caught.value.allowed == ("payment_arrives", "payment_declined")
     assert str(caught.value) == (
         "The action complete is not legal in the state 'awaiting_payment'. "
-        "Possible now: payment_arrives, payment_declined."
+        "Legal now: payment_arrives, payment_declined."
     )
 
 
@@ -299,7 +299,7 @@ def test_events_by_type_and_object(kit: World) -> None:
 
 
 def test_an_event_that_is_not_the_only_one_tells_what_there_was(kit: World) -> None:
-    with pytest.raises(AssertionError, match="nothing has emitted any"):
+    with pytest.raises(AssertionError, match="the world has emitted none"):
         kit.event("transaction.created")
     first, second = onramp(kit), onramp(kit)
     with pytest.raises(AssertionError) as caught:
@@ -314,7 +314,7 @@ def test_an_event_that_is_not_the_only_one_tells_what_there_was(kit: World) -> N
     assert str(caught.value).startswith(
         f"There is no event transaction.completed about {first['id']}. There are these about {first['id']}:\n"
     )
-    with pytest.raises(AssertionError, match="no event at all about txn_nothing"):
+    with pytest.raises(AssertionError, match="no events about txn_nothing"):
         kit.event("transaction.completed", "txn_nothing")
 
 

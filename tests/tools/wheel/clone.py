@@ -18,7 +18,7 @@ from pathlib import Path
 from tests import snippets
 from tests.places import ROOT
 
-_PASSED_ON = ("PIP_", "http_proxy", "https_proxy", "no_proxy", "SSL_", "LANG", "LC_")
+_PASSED_ON = ("PIP_", "UV_", "http_proxy", "https_proxy", "no_proxy", "SSL_", "LANG", "LC_")
 """How this machine reaches its package index; nothing else of this environment is passed on."""
 _START, _INSTALL = "make run\n", ".venv/bin/pip install"
 _LIMIT_SECONDS = 600
@@ -32,21 +32,21 @@ def main() -> None:
         environment = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
         environment |= {"HOME": str(home), "PATH": _commands(Path(directory)), "SIMULATOR_PORT": "0", "NO_COLOR": "1"}
         # What was fetched before need not be fetched again, and what is never imported need not be compiled.
-        environment = {"PIP_CACHE_DIR": _pip_cache(), "PIP_COMPILE": "0", **environment}
+        environment = {"PIP_CACHE_DIR": _cache("pip"), "UV_CACHE_DIR": _cache("uv"), "PIP_COMPILE": "0", **environment}
         log = Path(directory, "make-run.log")
         blocks = snippets.blocks((clone / "README.md").read_text("utf-8"))
-        first, *rest = (block for block in blocks if block.mark != "not run" or _is_run_here(block))
-        assert first.text == _START, "the first block of the README that can be followed is `make run`"
+        followed = [block for block in blocks if block.mark != "not run" or _is_run_here(block)]
+        (start,) = (block for block in followed if block.text == _START)
         with log.open("w") as output:
             server = subprocess.Popen(
-                ["bash", "-c", first.text], cwd=clone, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                ["bash", "-c", start.text], cwd=clone, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                 stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
         try:
             _wait(log, server)
-            for block in rest:  # what marks said not to run is run here
+            for block in followed:  # blocks that the README's own test skips run here
                 block.mark = block.mark if block.mark == "file" else ""
-            snippets.walk_blocks(rest, environment, clone)
+            snippets.walk_blocks([block for block in followed if block is not start], environment, clone)
         finally:
             os.killpg(server.pid, signal.SIGTERM)
             server.wait()
@@ -67,8 +67,9 @@ def _commands(directory: Path) -> str:
     return f"{commands}:/usr/local/bin:/usr/bin:/bin"
 
 
-def _pip_cache() -> str:
-    words = [sys.executable, "-m", "pip", "cache", "dir"]
+def _cache(tool: str) -> str:
+    """Return the directory in which pip or uv keeps what it has fetched."""
+    words = [sys.executable, "-m", tool, "cache", "dir"]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 

@@ -1,7 +1,6 @@
 """Every extra of the wheel alone: each in an environment that has no other one, with the commands its page documents.
 
 `python -m tests.tools.wheel.extras WHEEL BASE [EXTRA ...]`: BASE is an environment that has the wheel without extras.
-Each extra gets a copy of it (hard links, so a copy takes a second), into which pip installs what that extra adds.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -197,15 +195,12 @@ def _sign_in(origin: str) -> None:
 # Environments
 
 
-def _pip(path: Path, *words: str) -> None:
-    done = subprocess.run(
-        # What is never imported need not be compiled.
-        [sys.executable, "-m", "pip", "--python", path, "install", "--quiet", "--no-compile", *words],
-        env={**os.environ, "PIP_CONSTRAINT": str(ROOT / "requirements.lock")},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+def _install(path: Path, *words: str) -> None:
+    """Make an environment without pip and install the wheel there."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", path], check=True)
+    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", str(path / "bin" / "python")]
+    command += ["--constraint", str(ROOT / "requirements.lock"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
 
 
@@ -230,20 +225,6 @@ def extras() -> dict[str, list[str]]:
     }
 
 
-def _copy(base: Path, path: Path) -> None:
-    """A copy of an environment at another path, which its scripts name as that of their interpreter."""
-    subprocess.run([base / "bin" / "python", "-m", "venv", "--without-pip", path], check=True)
-    for installed in base.glob("lib/python*/site-packages"):
-        to = path / installed.relative_to(base)
-        shutil.rmtree(to)
-        shutil.copytree(installed, to, symlinks=True, copy_function=os.link)
-    for script in (base / "bin").iterdir():
-        copied = path / "bin" / script.name
-        if not copied.exists():
-            copied.write_text(script.read_text("utf-8").replace(str(base), str(path)), "utf-8")
-            copied.chmod(0o755)
-
-
 def main(wheel: Path, base: Path, only: list[str]) -> None:
     named = extras()
     assert {"none", *named} == set(CHECKS), "every extra has a check"
@@ -260,8 +241,7 @@ def main(wheel: Path, base: Path, only: list[str]) -> None:
             # A repository of its own: commands there find no servers that tests start in this checkout meanwhile.
             (environment.directory / ".git").mkdir(parents=True)
             if extra != "none":
-                _copy(base, environment.path)
-                _pip(environment.path, f"{wheel}[{extra}]", *ASKED_FOR.get(extra, ()))
+                _install(environment.path, f"{wheel}[{extra}]", *ASKED_FOR.get(extra, ()))
             check(environment)
             added = _distributions(environment.path) - present
         sys.stdout.write(f"The wheel with {extra} alone does what its page says ({len(added)} more packages).\n")

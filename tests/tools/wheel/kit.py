@@ -56,7 +56,7 @@ PASSED = "5 passed"
 RUNS = {
     ("--simulator=process", "--simulator-keep=always", "--simulator-coverage", "--simulator-fail-on-advice=error"): (
         "rampsim: kept worlds",
-        "rampsim: what the tests have exercised",
+        "rampsim: API coverage of the tests",
         "rampsim: advice of severity error and above",
     ),
     ("--simulator=inprocess", "--simulator-keep=failed", "--simulator-fail-on-advice=warning"): (

@@ -24,10 +24,10 @@ from simulator.engine.control.operation import (
 )
 from simulator.engine.control.refusals import invalid_parameter, not_found
 from simulator.engine.control.shapes import Envelope, EnvelopeList, describe_dropped
-from simulator.engine.records.conditions import Condition, having, newest_of, oldest_of
+from simulator.engine.records.conditions import Condition, field_in, newest_of, oldest_of
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.running.chunks import json_list
+from simulator.engine.server.running.chunks import indexed, json_list
 from simulator.engine.server.runtime import Watcher
 from simulator.engine.text.shapes import Count
 from simulator.engine.webhooks import EMAILS, EmailEntry, emails
@@ -75,15 +75,16 @@ class _EventFilter:
         if event_type:
             known_event(call.world, "type", event_type)
         filters = {"environment": environment, "type": event_type}
-        self._conditions: list[Condition[Event]] = [having(name, value) for name, value in filters.items() if value]
+        self._conditions: list[Condition[Event]] = [field_in(name, value) for name, value in filters.items() if value]
         self._object_id = call.given("object_id")
         self._call = call
 
-    def newest(self, limit: int | None) -> list[Event]:
-        """Return the newest matching events, oldest first."""
+    async def newest(self, limit: int | None) -> list[Event]:
+        """Return the newest matching events, oldest first. Other calls get their turn while an index is built."""
         if self._object_id is not None:
             return newest(self._about_object(self._object_id), limit)
-        return newest_of(self._call.world.store[EVENTS], self._conditions, limit)
+        call, conditions = self._call, self._conditions
+        return await indexed(lambda: newest_of(call.world.store[EVENTS], conditions, limit, defers=True))
 
     def oldest(self) -> Event | None:
         """Return the first matching event, or None."""
@@ -102,7 +103,7 @@ async def events(call: ControlCall) -> Raw[EnvelopeList]:
 
     Events are listed even if no endpoint is subscribed to them. Without a filter, both environments are included.
     """
-    found = _EventFilter(call).newest(call.limit())
+    found = await _EventFilter(call).newest(call.limit())
     return Raw(await json_list(found, lambda event: event.raw))
 
 

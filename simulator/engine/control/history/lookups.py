@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary, ref
 
+from simulator.engine.records.appended import AppendedRows
 from simulator.engine.records.records import INDEX, find, kind_of
 from simulator.engine.records.requests import JournalEntry, RequestLog, requests_of
 from simulator.engine.rows.kind import Record
@@ -27,25 +28,17 @@ class _Index(Generic[Row]):
 
     def __init__(self, table: Table[Row], about: Callable[[str, Row], Iterable[str]]) -> None:
         self._table = table
+        self._rows = AppendedRows(table)
         self._about = about
         self._keys: dict[str, list[str]] = {}
-        self._read = 0
-        self._last = ""
 
     def of(self, object_id: str) -> list[str]:
         """Return the keys of the rows about a resource, in the order of the table."""
-        rows = self._table.rows
-        added = len(rows) - self._read
-        # Rows are only appended, so new rows are at the end. The count alone does not prove that: a change that was
-        # undone may have removed rows before others were added. Then the last row that was read is no longer at its
-        # position, and all rows are read again. Counted from the end, the check costs only the number of new rows.
-        if added < 0 or (self._read and next(islice(reversed(rows), added, None)) != self._last):
-            self._keys, self._read, added = {}, 0, len(rows)
-        for key in reversed(list(islice(reversed(rows), added))):
-            for about in self._about(key, rows[key]):
+        if self._rows.starts_over():
+            self._keys = {}
+        for key, row in self._rows.take():
+            for about in self._about(key, row):
                 self._keys.setdefault(about, []).append(key)
-            self._last = key
-        self._read = len(rows)
         return self._keys.get(object_id, [])
 
     def rows_about(self, object_id: str) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from decimal import Decimal
 
 from typing_extensions import TypedDict
@@ -9,12 +10,17 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_entry
 from simulator.engine.control.objects.inspection_shapes import LedgerEntry
-from simulator.engine.control.operation import WHOLE, Query, calls_under
+from simulator.engine.control.operation import WHOLE, Query, Raw, calls_under
+from simulator.engine.records.appended import AppendedRows
 from simulator.engine.records.records import find
 from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.server.running.chunks import json_list
+from simulator.engine.text.json import dumps
 from simulator.kernel.journal import newest
-from simulator.kernel.ledger import Entry
+from simulator.kernel.ledger import ENTRIES, Entry
 from simulator.kernel.money import ZERO, add
+from simulator.kernel.per_world import PerWorld
+from simulator.kernel.world import World
 
 operation = calls_under("Seeing")
 
@@ -45,7 +51,7 @@ class LedgerBooks(TypedDict):
 
 
 @operation("GET /ledger", "Get the ledger", query=_ENTRIES, by_environment=True)
-async def ledger(call: ControlCall) -> LedgerBooks:
+async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
     """Return the ledger of the account in the environment of the header. Use it to reconcile your own records.
 
     `available` and `held` are the balances of the account, `clearing` money received for a ramp in progress, `fees` the
@@ -55,13 +61,10 @@ async def ledger(call: ControlCall) -> LedgerBooks:
     """
     world, environment = call.world, call.environment
     call.check_environment()
-    own = f"{vocabulary_of(world).provider.account(environment)}/"
-
-    def is_own(entry: Entry) -> bool:
-        if any(posting.account.startswith(own) for posting in entry.postings):
-            return True
-        record = find(world, entry.resource_id)  # a ramp moves money that bypasses the balances of the account
-        return record is not None and record.environment == environment and not record.owner
+    books = _BOOKS[world].setdefault(environment, _Books(world))
+    while books.read(world, environment):
+        await asyncio.sleep(0)
+    own = _own_prefix(world, environment)
 
     def short_name(account: str) -> str:
         return account.removeprefix(own).removeprefix(f"{environment}:")
@@ -74,15 +77,60 @@ async def ledger(call: ControlCall) -> LedgerBooks:
             "postings": [{**posting, "account": short_name(posting["account"])} for posting in shown["postings"]],
         }
 
-    entries = list(filter(is_own, world.ledger.entries()))
-    sums: dict[tuple[str, str], Decimal] = {}
-    for posting in (posting for entry in entries for posting in entry.postings):
-        key = posting.currency, posting.account
-        sums[key] = add(sums.get(key, ZERO), posting.amount)
-    return {
-        "accounts": [
-            {"currency": currency, "account": short_name(account), "amount": f"{amount:f}"}
-            for (currency, account), amount in sums.items()
-        ],
-        "entries": [show(entry) for entry in newest(entries, call.whole("entries"))],
-    }
+    accounts = [
+        {"currency": currency, "account": short_name(account), "amount": f"{amount:f}"}
+        for (currency, account), amount in books.sums.items()
+    ]
+    entries = world.store[ENTRIES]
+    shown = (entries[key] for key in newest(books.keys, call.whole("entries")))
+    opening = b'{"accounts":%b,"entries":[' % dumps(accounts)
+    return Raw(await json_list(shown, lambda entry: dumps(show(entry)), opening))
+
+
+class _Books:
+    """The sums and entries of one environment.
+
+    A call reads only the entries that were added since the last call, so it costs the same however long the ledger is.
+    The first call reads all entries, in slices.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._rows = AppendedRows(world.store[ENTRIES])
+        self.sums: dict[tuple[str, str], Decimal] = {}
+        """By currency and account."""
+        self.keys: list[str] = []
+        """The keys of the entries, oldest first."""
+
+    def read(self, world: World, environment: str) -> bool:
+        """Read a slice of the new entries. Return True if there are more."""
+        if self._rows.starts_over():
+            self.sums, self.keys = {}, []
+        taken = self._rows.take(_SLICE)
+        for key, entry in taken:
+            if _is_own(world, environment, entry):
+                self.keys.append(key)
+                for posting in entry.postings:
+                    place = posting.currency, posting.account
+                    self.sums[place] = add(self.sums.get(place, ZERO), posting.amount)
+        return len(taken) == _SLICE
+
+
+_SLICE = 1_000
+"""Entries per slice, which take a few milliseconds."""
+
+_BOOKS: PerWorld[dict[str, _Books]] = PerWorld(dict)
+"""By environment."""
+
+
+def _is_own(world: World, environment: str, entry: Entry) -> bool:
+    """Return True if an entry moves money of the account."""
+    own = _own_prefix(world, environment)
+    if any(posting.account.startswith(own) for posting in entry.postings):
+        return True
+    record = find(world, entry.resource_id)  # a ramp moves money that bypasses the balances of the account
+    return record is not None and record.environment == environment and not record.owner
+
+
+def _own_prefix(world: World, environment: str) -> str:
+    """Return the prefix of the names of the account's own ledger accounts."""
+    return f"{vocabulary_of(world).provider.account(environment)}/"

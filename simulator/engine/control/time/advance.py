@@ -18,7 +18,7 @@ from simulator.engine.control.shapes import AdvanceReceipt, show_receipt
 from simulator.engine.control.time.clock import moment
 from simulator.engine.records.records import find, kind_of, no_resource
 from simulator.engine.rows.error import ControlError
-from simulator.engine.scenario.play.holding import held_steps
+from simulator.engine.scenario.play.held_steps import held_steps
 from simulator.engine.server.running.advance import Target
 from simulator.engine.text.fields import Body, Text, parse
 from simulator.engine.text.json import JsonObject
@@ -182,7 +182,8 @@ async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
     shown: AdvanceReceipt = {**show_receipt(receipt, reached=reached()), **call.stopped_scenarios(world)}
     if shown["reached"]:
         return {**shown, "stopped": f"reached: {what}"}
-    why = "the agenda ran dry" if world.agenda.next() is None else f"{format_duration(span_ms)} passed (the horizon)"
+    is_idle = world.agenda.next() is None
+    why = "nothing more is scheduled" if is_idle else f"{format_duration(span_ms)} passed (the horizon)"
     shown["stopped"] = f"{why} while waiting for {what}"
     if partly:
         return shown
