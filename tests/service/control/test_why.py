@@ -1,4 +1,4 @@
-"""Why an object stands where it does, in a sentence at the top of its story."""
+"""The sentence that explains the state of a resource."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.service.control.test_trigger import onramp, quote
 from tests.service.http.test_test_values import offramp
 
 
-def test_a_refund_is_told_by_what_failed_and_the_rule_behind_it(autopilot_world: Remote) -> None:
+def test_refund_is_explained_by_the_failure_and_its_rule(autopilot_world: Remote) -> None:
     mine = offramp(autopilot_world, "0001", reference="order-5000").body
     autopilot_world.advance(by="10m")
     told = story(autopilot_world, mine["id"])
@@ -44,7 +44,7 @@ def test_what_a_person_or_the_time_did_is_told_so(world: Remote) -> None:
     assert "Caused by the timer: " in story(world, lapsed["id"])["why"]
 
 
-def test_a_rule_of_a_scenario_that_has_changed_since_is_not_made_up(world: Remote) -> None:
+def test_rule_of_a_changed_scenario_has_no_condition(world: Remote) -> None:
     declined = {
         "on": "transaction.awaiting_payment",
         "where": {"type": "onramp", "asset": "USDC"},
