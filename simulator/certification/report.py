@@ -35,7 +35,7 @@ class Result:
     broken_by: Exchange | None = None
     """The request that the receiver handled wrongly."""
     note: str = ""
-    """What was not checked."""
+    """The rules that were not checked."""
 
     @property
     def in_the_way(self) -> Sequence[str]:

@@ -25,7 +25,7 @@ class Rule:
     wanted: str
     """The correct response."""
     advice: str
-    """How to fix a receiver that breaks the rule."""
+    """The usual fix for a receiver that breaks the rule."""
     play: Callable[[Session], None]
     needs: Sequence[str] = ()
     """Rules that must hold before this one can be judged."""

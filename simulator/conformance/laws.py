@@ -74,7 +74,7 @@ class Refusal:
     body: JsonObject | None = None
     """A valid body."""
     change: Mapping[str, object] = field(default_factory=dict)
-    """What makes the body invalid: values by dotted path. None removes the field."""
+    """The values that make the body invalid, by dotted path. None removes the field."""
     query: Mapping[str, object] | None = None
     path: Mapping[str, str] | None = None
     param: str | None = None

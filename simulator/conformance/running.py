@@ -131,7 +131,7 @@ def ask_token(settings: ConformanceSettings) -> None:
     if not 200 <= answer.status < 300:
         raise TokenRefused(f"{settings.base_url}/auth/token answers {answer.status} to the key pair")
     if not isinstance(parsed(answer.content).get("access_token"), str):
-        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is no token")
+        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is not a token")
 
 
 def play_laws(

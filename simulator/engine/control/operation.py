@@ -94,7 +94,7 @@ WAIT: Query = {
 Scope: TypeAlias = Literal["world", "server"]
 
 RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
-"""How a recording repeats a call: with the same call or action, by letting time pass, …, or not at all."""
+"""The way a recording repeats a call: with the same call or action, by letting time pass, …, or not at all."""
 
 TAGS: Mapping[str, str] = {
     "Worlds": "Create, reset, save and delete isolated simulations, and change their settings.",
@@ -150,7 +150,7 @@ class ControlOperation:
     takes_webhooks: bool = False
     """Whether the path can be the URL of a webhook endpoint."""
     recorded_as: RecordedAs | None = None
-    """How recordings repeat the call. None for calls that only read, or that create, freeze or replace whole worlds.
+    """The way recordings repeat the call. None for calls that only read, or that create, freeze or replace whole worlds.
 
     The journal of control calls has only calls with a value here.
     """

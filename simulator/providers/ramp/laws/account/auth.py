@@ -144,7 +144,7 @@ def permissions(bench: Bench) -> None:
 
 
 class Gate(NamedTuple):
-    """What closes an account, what opens it again, and calls that return 403 while it is closed."""
+    """The actions that close and reopen an account, and calls that return 403 in between."""
 
     action: str
     closing: JsonObject
