@@ -150,7 +150,7 @@ class ControlOperation:
     takes_webhooks: bool = False
     """Whether the path can be the URL of a webhook endpoint."""
     recorded_as: RecordedAs | None = None
-    """The way recordings repeat the call. None for calls that only read, or that create, freeze or replace whole worlds.
+    """The way recordings repeat the call. None for calls that only read, or that create, freeze or replace worlds.
 
     The journal of control calls has only calls with a value here.
     """
