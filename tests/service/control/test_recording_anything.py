@@ -93,9 +93,9 @@ def test_recording_of_a_thousand_calls_is_fast_and_valid(inside: Inside) -> None
     inside.tokens.clear()
     for number in range(1_000):
         call(inside, "POST", "/quotes", b'{"type": "onramp", "network": "celo", "reference": "%d"}' % number)
-    began = time.monotonic()
+    began = time.process_time()
     text = recording(inside)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
     assert len(loaded(inside, text).scenario.drive) == 1_000
 
 
