@@ -323,5 +323,5 @@ def _file(given: inputs.ScenarioInput) -> ScenarioFile:
     name = _given(given, "name")
     if name not in simulator.library:
         near = similar(name, simulator.library)
-        raise ToolRefused("not_found", f"There is no included scenario {name!r}.", param="name", allowed=near)
+        raise ToolRefused("not_found", f"There is no built-in scenario {name!r}.", param="name", allowed=near)
     return simulator.library[name]

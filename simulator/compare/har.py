@@ -60,7 +60,7 @@ def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
     calls = sorted((entry for entry in found if entry is not None), key=lambda entry: (entry.at_ms, entry.number))
     if not calls:
         where = base or f"a base URL that ends with {BASE_END}"
-        raise HarError(f"the file has no call to {where}. Name the base URL with --base")
+        raise HarError(f"the file contains no calls to {where}. Specify the base URL with --base")
     return calls
 
 

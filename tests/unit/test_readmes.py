@@ -11,7 +11,7 @@ from tests.measures import PACKAGE, sources
 
 PACKAGES = sorted({path.parent for path in sources() if path.name == "__init__.py"} - {PACKAGE})
 _ROW = re.compile(r"^\| `(\w+)` \| \S.* \|$", re.MULTILINE)
-_FIRST = re.compile(r"^Read first: (.+)\.$", re.MULTILINE)
+_FIRST = re.compile(r"^Start with (.+)\.$", re.MULTILINE)
 
 
 def _name(package: Path) -> str:

@@ -16,9 +16,9 @@ line of the file or the name of the variable, and the command exits with 2.
 
 ## The settings file
 
-The file is `rampsim.toml`, or the table `[tool.rampsim]` of `pyproject.toml`. The nearest file is used, in the working
-directory or a directory above, up to the root of the repository. `--config FILE` or `SIMULATOR_CONFIG` selects another
-file, `--config none` no file.
+The file is `rampsim.toml`, or the table `[tool.rampsim]` of `pyproject.toml`. rampsim looks in the working directory,
+then in each parent up to the root of the repository, and uses the first file that it finds. `--config FILE` or
+`SIMULATOR_CONFIG` selects another file. `--config none` disables settings files.
 
 <!-- not run: a file to write -->
 ```toml
@@ -29,20 +29,20 @@ webhook-urls = "any"
 rate-limit = "100/60"
 ```
 
-Paths in the file (`scenario`, `state`, `store`, `control-tokens`) are relative to the file's directory. Servers that
-another program starts for itself (`--end-with-stdin`), such as the servers of the test kit, ignore settings files.
+Paths in the file (`scenario`, `state`, `store`, `control-tokens`) are relative to the file's directory. Servers
+started by another program (`--end-with-stdin`), such as the test kit, ignore settings files.
 
 ## Of the server
 
-Flags of `rampsim serve`. New worlds inherit the settings from `--strict` on, and `--now`, `--rate` and `--scenario`.
+Flags of `rampsim serve`. New worlds inherit `--now`, `--rate`, `--scenario`, `--strict` and every flag listed after it.
 `rampsim worlds` shows the settings of a world.
 
 """
 
 _CLIENTS = """
 
-A rate limit uses simulated time. With a manual clock, its window ends only when you advance the clock. Let the `sleep`
-of your client advance the clock by `Retry-After`.
+A rate limit uses simulated time. With a manual clock, its window ends only when you advance the clock. Replace your
+client's `sleep` with a function that advances the clock by `Retry-After`.
 
 ## Of commands that speak to a server
 
@@ -51,11 +51,11 @@ of your client advance the clock by `Retry-After`.
 _FOUND = """
 
 Without `--url`, a command tries the address in `SIMULATOR_HOST` and `SIMULATOR_PORT`, then the `url` of the settings
-file, then a server that was started here. While it listens, `rampsim serve` has an entry in `.rampsim/servers`, next to
-the settings file or at the root of the repository. If several servers run here, commands use the one at the default
-address, or tell you to name one. If no server responds, the error lists the addresses that were tried.
+file, then a server that was started in this project. While it listens, `rampsim serve` has an entry in `.rampsim/servers`, next to
+the settings file or at the root of the repository. If several servers are running, commands use the one at the default
+address. If there is none, they fail and ask for `--url`. If no server responds, the error lists the addresses that were tried.
 
-Clients connect only to this machine. To allow another host, set `SIMULATOR_ALLOW_HOSTS`.
+By default, commands and test clients refuse to connect to other machines. To allow another host, set `SIMULATOR_ALLOW_HOSTS`.
 
 ## Of all commands
 

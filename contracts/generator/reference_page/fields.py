@@ -205,6 +205,9 @@ def _pattern(schema: Shown) -> str:
 def _limits(schema: Shown) -> Iterator[str]:
     for least, most, text in _LIMITS:
         low, high = schema.get(least), schema.get(most)
+        if (least, low) == ("minLength", 1) and high is None:
+            yield "not empty"
+            continue
         low = None if (least, low) == ("minItems", 1) else low
         if low is not None and high is not None:
             yield text.format(low if low == high else f"{low} to {high}")

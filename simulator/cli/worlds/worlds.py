@@ -30,7 +30,7 @@ class OrShown(click.Group):
 def worlds(client: clients.ControlClient) -> None:
     """Show all worlds, or one; `create` and `end` them.
 
-    One world is shown with keys, clock, scenarios and settings.
+    If you name a world, the command shows its keys, clock, scenarios and settings.
     """
     show(client.get("/worlds")["data"])
 

@@ -176,7 +176,7 @@ class SqliteStore:
             )
         (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
-            raise StoreDamaged(f"{self.name!r} is damaged ({found}): bring back a copy, or name another file")
+            raise StoreDamaged(f"{self.name!r} is damaged ({found}): restore a backup, or use another file")
         return int(written)
 
     def _release(self) -> None:
@@ -237,8 +237,8 @@ class SqliteStore:
     def _whole(self, crc: int, content: object, world: str) -> bytes:
         if not isinstance(content, bytes) or crc32(content) != crc:
             raise StoreDamaged(
-                f"{self.name!r} is damaged: what it has of the world {world!r} is not what was written; "
-                "bring back a copy, or name another file"
+                f"{self.name!r} is damaged: its data for the world {world!r} differs from what was saved; "
+                "restore a backup, or use another file"
             )
         return content
 
@@ -384,7 +384,7 @@ class SqliteStore:
             return StoreLocked(f"{self.name!r} is locked by another program ({why}): end that one")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return StoreDamaged(
-                f"{self.name!r} is damaged or not a store ({why}): bring back a copy, or name another file"
+                f"{self.name!r} is damaged or not a store ({why}): restore a backup, or use another file"
             )
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             return StoreFailed(f"{self.name!r} cannot be written ({why}): give this user write access to it")

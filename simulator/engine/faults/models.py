@@ -246,7 +246,7 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     delays = not wrong_delay and any(parse_duration(value) > 0 for value in given.values())
     others = (getattr(fault, name) not in (None, False) for name in EFFECTS if name not in ("delay", "answer_delay"))
     if not delays and not wrong_delay and not any(others):
-        yield wrong(EFFECTS[0], f"a fault has at least one of {', '.join(EFFECTS)}")
+        yield wrong(EFFECTS[0], f"a fault needs at least one of {', '.join(EFFECTS)}")
     elif fault.after_commit and fault.respond is None and not fault.drop:
         yield wrong("respond", "after_commit needs respond, which replaces the response, or drop, which loses it")
     asked = [name for name in BodyMutations.model_fields if getattr(fault, name)]
@@ -258,7 +258,7 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     if vocabulary is not None and fault.act is not None and fault.act.action not in vocabulary.actions.of_world:
         name = fault.act.action
         yield wrong(
-            "act.action", f"no action of the world is called {name!r}{did_you_mean(name, vocabulary.actions.of_world)}"
+            "act.action", f"the world has no action named {name!r}{did_you_mean(name, vocabulary.actions.of_world)}"
         )
     if vocabulary is not None:
         unmet = list(_wrong_match(fault.match, vocabulary.operations))

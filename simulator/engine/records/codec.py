@@ -131,7 +131,7 @@ class Codec:
     def decode(self, value: object, path: str, depth: int = 0) -> Any:
         """Return the decoded value. Raise `StateError` for anything that `encode` cannot have produced."""
         if depth > MAX_DEPTH:
-            raise StateError(path, f"nested more than {MAX_DEPTH} deep")
+            raise StateError(path, f"nested more than {MAX_DEPTH} levels deep")
         if isinstance(value, list):
             return [self.decode(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
         if not isinstance(value, dict):

@@ -62,7 +62,7 @@ def loads(raw: bytes | str) -> Any:
     except orjson.JSONDecodeError as error:
         value = _with_huge_numbers(raw, error)
     if _brackets(raw) > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
-        raise ValueError(f"nested more than {MAX_DEPTH} deep")
+        raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
     return value
 
 

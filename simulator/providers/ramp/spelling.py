@@ -17,7 +17,7 @@ SHORT = {"stellar": "stellar", "celo": "celo", "btc": "bitcoin"}
 
 
 def upper(network: str) -> str:
-    """Return a canonical network in the spelling of wallet operations."""
+    """Return a canonical network spelled as in the wallet operations."""
     return network.upper()
 
 

@@ -3,7 +3,7 @@ import { callInterface, get, world } from "./api.js";
 
 /** Why a call cannot be made again as it was, "" when it can. */
 export function whyNot(row) {
-  if (row.operation && /token/.test(row.operation)) return "The journal does not save the keys of this call.";
+  if (row.operation && /token/.test(row.operation)) return "The journal does not store the API keys used for this call.";
   return row.operation ? "" : "No operation has this path.";
 }
 

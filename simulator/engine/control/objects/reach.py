@@ -239,7 +239,7 @@ class _Route:
         target = self._fill(until.target)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
-            raise ControlError(409, "invalid_transition", f"no timer of the service will change {target}")
+            raise ControlError(409, "invalid_transition", f"no service timer will change {target}")
         if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
             return  # the timer has one outcome only, or will fire several times
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)

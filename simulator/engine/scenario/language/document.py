@@ -315,7 +315,7 @@ class _Reader:
                 if isinstance(event, yaml.CollectionStartEvent):
                     within.append(node)
                     if len(within) > MAX_DEPTH:
-                        raise _Refused(_start(event), f"the file is nested more than {MAX_DEPTH} deep")
+                        raise _Refused(_start(event), f"the file is nested more than {MAX_DEPTH} levels deep")
         return root
 
     def _node(self, event: Any) -> _Node:
@@ -344,7 +344,7 @@ class _Reader:
         if self._count > self._most:
             raise _Refused(node.place, self._too_many)
         if len(path) > MAX_DEPTH:
-            raise _Refused(node.place, f"the file is nested more than {MAX_DEPTH} deep")
+            raise _Refused(node.place, f"the file is nested more than {MAX_DEPTH} levels deep")
         self._document.places[path] = node.place
         if node.text is not None:
             return self._scalar(node.text, node.is_text, path)

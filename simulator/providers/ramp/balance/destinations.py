@@ -79,7 +79,7 @@ def check_destination(world: World, destination: bodies.AnyDestination) -> None:
         if len(given) > 1:
             raise invalid("destination", "exactly one of email, phone_number and user_id may be given")
         if is_oneself(world, **given):
-            raise invalid(f"destination.{next(iter(given))}", "it is the sender's own")
+            raise invalid(f"destination.{next(iter(given))}", "it belongs to the sender's own account")
 
 
 def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser:

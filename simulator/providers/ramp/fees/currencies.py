@@ -49,7 +49,7 @@ class CurrencyRecord(TypedDict):
     symbol: AssetText
     """The code of the asset."""
     network: WalletNetwork
-    """The network, in the spelling of wallet operations."""
+    """The network, spelled as in the wallet operations."""
     name: str
     """A display name."""
     decimals: Count

@@ -210,7 +210,9 @@ def delete_recurring_payment(call: Call[None, None, RecurringPayment]) -> None:
 def _require(payment: RecurringPayment, *statuses: str) -> None:
     if payment.status not in statuses:
         wanted = " or ".join(statuses)
-        raise ApiError("invalid_state", f"The recurring payment is {payment.status}; this needs it {wanted}.")
+        raise ApiError(
+            "invalid_state", f"The recurring payment is {payment.status}. It must be {wanted} for this operation."
+        )
 
 
 def _require_schedule(payment: RecurringPayment) -> Schedule:

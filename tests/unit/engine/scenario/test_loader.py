@@ -252,7 +252,7 @@ def test_syntax_errors_are_located() -> None:
 
 
 def test_an_alias_that_contains_itself_is_refused() -> None:
-    assert problems("name: x\nworld: &a {rates: [*a]}")[0][3] == "the file is nested more than 64 deep"
+    assert problems("name: x\nworld: &a {rates: [*a]}")[0][3] == "the file is nested more than 64 levels deep"
 
 
 def test_a_text_is_bounded_before_it_is_read() -> None:
@@ -440,7 +440,7 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 0s}]",
-            "faults[0]: a fault has at least one of respond, delay, answer_delay, act, drop, malformed, key_forgotten, "
+            "faults[0]: a fault needs at least one of respond, delay, answer_delay, act, drop, malformed, key_forgotten, "
             "unknown_enum, extra_field, missing_field",
         ),
         (

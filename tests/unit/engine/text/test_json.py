@@ -111,9 +111,9 @@ def test_json_may_be_nested_32_deep_and_no_deeper(open_: str, close: str) -> Non
     assert MAX_DEPTH == 32
     assert loads(nested(deepest, open_, close)) is not None
     assert loads(nested(deepest, open_, close, "null")) is not None
-    with pytest.raises(ValueError, match="nested more than 32 deep"):
+    with pytest.raises(ValueError, match="nested more than 32 levels deep"):
         loads(nested(deepest + 1, open_, close))
-    with pytest.raises(ValueError, match="nested more than 32 deep"):
+    with pytest.raises(ValueError, match="nested more than 32 levels deep"):
         loads(nested(deepest, open_, close, "[]"))
 
 

@@ -113,7 +113,7 @@ function Schedule({ row }) {
     <ol class="schedule" aria-label="Attempts">${row.schedule.map((one, index) => html`<li key=${index} data-status=${one.status} aria-current=${one.id === row.id ? "true" : null}>
       ${one.id ? html`<a href=${href("deliveries", one.id)}><${Status} value=${one.status} /> ${one.attempt}</a>` : html`<span class="muted">${one === next ? "next" : "then"}</span>`}
       <${Time} at=${one.at} far=${one === next} /></li>`)}</ol>
-    <p class="muted">${planned ? `${count(planned, "retry").replace("retrys", "retries")} to come while it fails; after the last the endpoint is disabled.` : row.schedule.some((one) => one.status === "succeeded") ? "It has been acknowledged; nothing is tried again." : row.endpoint_status === "enabled" ? "Nothing is tried again: this attempt had no place in the schedule." : `Nothing is tried again: the endpoint is ${row.endpoint_status}.`}</p>`;
+    <p class="muted">${planned ? `${count(planned, "retry").replace("retrys", "retries")} to come while it fails; after the last the endpoint is disabled.` : row.schedule.some((one) => one.status === "succeeded") ? "It has been acknowledged and will not be retried." : row.endpoint_status === "enabled" ? "Nothing is tried again: this attempt had no place in the schedule." : `Nothing is tried again: the endpoint is ${row.endpoint_status}.`}</p>`;
 }
 
 /** Send an event again, optionally with a fault, to the endpoint of `row` or to all subscribed endpoints. */
@@ -125,7 +125,7 @@ export async function again(row, deliver) {
 }
 
 const PRESETS = [
-  ["Twice", { copies: 2 }, "Your application must process it once."],
+  ["Twice", { copies: 2 }, "Your application must process it only once."],
   ["10 minutes late", { delay: "10m" }, "Later events may have arrived before it."],
   ["Forged signature", { corrupt_signature: true }, "Your application must reject it."],
   ["Stale timestamp", { stale_timestamp: true }, "A replay: 10 minutes old with a valid signature. Your application must reject it."],

@@ -74,7 +74,7 @@ function Answers({ path, present }) {
       await put(path, { respond: text.split(/[\s,]+/).filter(Boolean).map(Number) });
       setWrong("");
       setTyped(null);
-      toast("The inbox responds with that from now on.");
+      toast("The inbox now responds with this status.");
       changedAll();
     } catch (error) {
       setWrong(error.message);

@@ -81,7 +81,7 @@ export function Settings() {
   const reading = useRead("/settings", ["own"]), contract = useContract(), here = useStore(world);
   return html`<section class="card"><h2>Settings of ${here}</h2>
     <${Shown} reading=${reading}>${(present) => (contract ? html`<${SettingsForm} key=${JSON.stringify(present)} present=${present} contract=${contract} />` : "")}<//>
-    <h2>Assumptions</h2><p class="muted">Where the specification is silent, the simulator assumes the most likely behaviour. Switch an assumption to try an alternative.</p>
+    <h2>Assumptions</h2><p class="muted">Where the specification is silent, the simulator assumes the most likely behaviour. Change an assumption to try an alternative.</p>
     <${Assumptions} /></section>`;
 }
 
