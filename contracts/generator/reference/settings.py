@@ -51,11 +51,13 @@ client's `sleep` with a function that advances the clock by `Retry-After`.
 _FOUND = """
 
 Without `--url`, a command tries the address in `SIMULATOR_HOST` and `SIMULATOR_PORT`, then the `url` of the settings
-file, then a server that was started in this project. While it listens, `rampsim serve` has an entry in `.rampsim/servers`, next to
-the settings file or at the root of the repository. If several servers are running, commands use the one at the default
-address. If there is none, they fail and ask for `--url`. If no server responds, the error lists the addresses that were tried.
+file, then a server that was started in this project. While it listens, `rampsim serve` has an entry in
+`.rampsim/servers`, next to the settings file or at the root of the repository. If several servers are running,
+commands use the one at the default address. If there is none, they fail and ask for `--url`. If no server responds,
+the error lists the addresses that were tried.
 
-By default, commands and test clients refuse to connect to other machines. To allow another host, set `SIMULATOR_ALLOW_HOSTS`.
+By default, commands and test clients refuse to connect to other machines. To allow another host, set
+`SIMULATOR_ALLOW_HOSTS`.
 
 ## Of all commands
 

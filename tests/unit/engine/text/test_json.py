@@ -255,7 +255,7 @@ def test_what_was_written_takes_no_more_memory_than_it_is_long() -> None:
     "raw", [b'"' + b'\\"' * 500_000, b"9" * 1_000_000, b"[" + b"1e999," * 170_000 + b"]", b"1e" * 500_000]
 )
 def test_what_is_no_json_is_found_out_in_time_linear_in_its_length(raw: bytes) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with suppress(ValueError):
         loads(raw)
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 3
