@@ -267,9 +267,9 @@ def test_a_file_on_disk_may_be_larger_than_an_upload(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 2_000, "{" * 200_000, "- " * 100_000, '{"a":' * 40_000])
 def test_depth_is_bounded_while_a_text_is_read(text: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert len(problems(text)) == 1
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_values_of_an_alias_count_at_each_use() -> None:
@@ -440,8 +440,8 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 0s}]",
-            "faults[0]: a fault needs at least one of respond, delay, answer_delay, act, drop, malformed, key_forgotten, "
-            "unknown_enum, extra_field, missing_field",
+            "faults[0]: a fault needs at least one of respond, delay, answer_delay, act, drop, malformed, "
+            "key_forgotten, unknown_enum, extra_field, missing_field",
         ),
         (
             "name: x\nfaults: [{webhook: {}, deliver: {slow: 61s}}]",

@@ -137,17 +137,17 @@ def test_globs_match_as_globs() -> None:
 
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|aa)+$", "(a*)*b", "^(?:a?){30}a{30}$", "(?P<x>a.*a.*a.*)b"])
 def test_a_pattern_takes_time_in_proportion_to_the_value(pattern: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert not matches({"matches": pattern}, "a" * 34 + "!")
     assert not matches({"matches": pattern}, "a" * 2**20 + "!")
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_large_pattern_on_long_value_is_not_searched() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert matches({"matches": "[ab]*a[ab]{900}c"}, "ab" * 1_000 + "ac")
     assert not matches({"matches": "[ab]*a[ab]{900}c"}, "ab" * 2**19 + "c")
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_huge_index_in_a_path_finds_nothing() -> None:
