@@ -1,6 +1,6 @@
-"""A simulator of a stablecoin ramp and wallet service. The package name on the command line is `rampsim`.
+"""A simulator of a stablecoin ramp and wallet service. Its command is `rampsim`.
 
-What a partner imports stands in `__all__`; everything else is of the inside and may change.
+The public names are in `__all__`. Everything else is internal and may change.
 """
 
 from types import ModuleType
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from simulator.host import Simulator as Simulator
     from simulator.host import create_app as create_app
 
-# What these enter elsewhere (hooks), or lack (hypothesis), has to show when they are imported.
+# These register hooks elsewhere or may lack a dependency (hypothesis), which has to show when they are imported.
 import_late(__name__, at_once=("simulator.conformance", "simulator.exploration", "simulator.testing"))
 
 __all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
 
 
 def __getattr__(name: str) -> Any:
-    """A public name from its module, imported when it is first asked for: the command line starts without all this.
+    """Import a public name when it is first used, so that the command line starts without it.
 
-    `dir()` does not tell of them: freezegun asks every module for all that stands there, and would import everything.
+    `dir()` does not list these names: freezegun reads every name that modules list, and would import everything.
     """
     home: ModuleType
     if name in ("Config", "ConfigError"):

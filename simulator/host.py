@@ -1,6 +1,6 @@
-"""Putting a server together from its configuration: the provider, the default world, its routes, the start banner.
+"""The composition root: a server from its configuration, with provider, default world, routes and start banner.
 
-It is the only module that imports a provider; engine and tools are handed what they need of it.
+No other module imports the rooms of a provider. Engine and tools receive what they need of it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ from simulator.engine.rows.vocabulary import Vocabulary, collected, identity_of
 from simulator.engine.scenario.files import folder as scenario_folder
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library
-from simulator.engine.server.app import Application, ConnectionLimits, Steering, Way
+from simulator.engine.server.app import Application, ConnectionLimits
 from simulator.engine.server.config import Config, ConfigError
+from simulator.engine.server.http.fast_path import Handler, InlineCall, serve
 from simulator.engine.server.http.hosts import Hosts, is_loopback
+from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.running import folders
+from simulator.engine.server.running.chunks import Content
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text import strict
 from simulator.engine.text.citations import DOCS_BASE
@@ -47,12 +50,12 @@ from simulator.service import TOOLING
 
 
 def vocabulary() -> Vocabulary:
-    """All rows of the provider, for a tool that has no simulator."""
+    """Return all rows of the provider, for tools without a simulator."""
     return collected(PROVIDER)
 
 
 class Simulator(AnySimulator):
-    """All worlds of a process, and what they share; of the provider of this package unless another is given."""
+    """All worlds of a process and their shared state, by default for the provider of this package."""
 
     def __init__(
         self, provider: Provider = PROVIDER, library: Library | None = None, inherited: Inherited | None = None
@@ -63,16 +66,16 @@ class Simulator(AnySimulator):
 def control_rows(
     extra: tuple[operation.ControlOperation, ...] = (), provider: Provider = PROVIDER
 ) -> tuple[operation.ControlOperation, ...]:
-    """All rows of the control interface, a fresh table; `extra` come last."""
+    """Return all rows of the control API, `extra` last."""
     return rows.control_rows(provider.alternatives, TOOLING.control_rows(), extra)
 
 
 def create_app(config: Config | None = None, *, transport: transports.Transport | None = None) -> Application:
-    """The server as a Starlette application, with its world `default`; without a configuration that of the defaults.
+    """Return the server as a Starlette application, with its world `default`.
 
     Any ASGI server can run it, another application can mount it under a prefix, and `starlette.testclient.TestClient`
-    or `httpx.ASGITransport` can call it without a socket. `transport` carries the webhooks, by HTTP unless another is
-    given. ConfigError when a scenario cannot be found or read.
+    or `httpx.ASGITransport` can call it without a socket. `transport` sends the webhooks, by default over HTTP. Raise
+    `ConfigError` if a scenario cannot be found or read.
     """
     config = config or Config()
     simulator = Simulator()
@@ -109,7 +112,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         runtime.folder = folder
         runtime.accompany(lambda: folders.follow(runtime, folder))
     if config.store is not None and not opening.is_shared(config.store):
-        opening.keep(runtime, config, default, make_default)
+        opening.persist(runtime, config, default, make_default)
     hosts = Hosts(config.allowed_hosts, origins=config.allowed_origins, open_to_all=not on_loopback)
     steering = _steering(runtime, hosts, tokens)
     limits = ConnectionLimits(config.idle_seconds, config.request_seconds)
@@ -120,9 +123,9 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
 
 
 def _tokens(config: Config, on_loopback: bool) -> tuple[access.Tokens | None, list[str]]:
-    """The control tokens of a server, None where it asks for none, and the texts of all that it was told.
+    """Return the control tokens that a server checks, or None, and all tokens as strings, to be masked.
 
-    One token alone is not asked for on loopback. ConfigError for a file that does not tell what it should.
+    On loopback a server does not check a single token. Raise `ConfigError` for an invalid file.
     """
     if config.control_tokens is None and (on_loopback or config.control_token is None):
         return None, [config.control_token] if config.control_token else []
@@ -139,7 +142,7 @@ def application_of(
     limits: ConnectionLimits | None = None,
     tokens: access.Tokens | None = None,
 ) -> Application:
-    """The application around worlds that are there already. `tokens`: one of which control calls must bring along."""
+    """Return the application for existing worlds. With `tokens`, control calls need one of them."""
     return _application(runtime, _steering(runtime, hosts, tokens), hosts, limits)
 
 
@@ -160,42 +163,42 @@ def _steering(runtime: Runtime, hosts: Hosts | None, tokens: access.Tokens | Non
 
 
 def _application(
-    runtime: Runtime, steering: Steering, hosts: Hosts | None, limits: ConnectionLimits | None
+    runtime: Runtime, steering: Handler, hosts: Hosts | None, limits: ConnectionLimits | None
 ) -> Application:
     at_the_root = [Route("/", _Home()), *(Route(path, _Below(steering)) for path in ("/llms.txt", "/llms-full.txt"))]
-    return Application(runtime, at_the_root, steering=steering, hosts=hosts, limits=limits)
+    return Application(runtime, at_the_root, control=steering, hosts=hosts, limits=limits)
 
 
 class _MadeLate:
-    """A control interface that is made for the first call that it gets."""
+    """A control API that is created for its first call, so that the start of a server does not load its modules."""
 
     def __init__(self, make: Callable[[], control.ControlInterface]) -> None:
         self._make = cache(make)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._make()(scope, receive, send)
+    def admit(self, scope: Scope) -> InlineCall:
+        return self._make().admit(scope)
 
-    def way_of(self, scope: Scope) -> Way | None:
-        return self._make().way_of(scope)
+    async def refuse(self, error: ApiError) -> Outgoing[Content]:
+        return await self._make().refuse(error)
 
     def admission(self, scope: Scope) -> control.Admission | None:
         return self._make().admission(scope)
 
 
 class _Below:
-    """A path at the root of the server that is one of the control interface too: where others look for it by habit."""
+    """A path of the control API that is also at the root of the server, where clients look by convention."""
 
-    def __init__(self, steering: Steering) -> None:
+    def __init__(self, steering: Handler) -> None:
         self._steering = steering
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         prefix: str = scope.get("root_path", "")
         path = f"{prefix}{CONTROL_BASE}{scope['path'].removeprefix(prefix)}"
-        await self._steering({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+        await serve(self._steering, {**scope, "path": path, "raw_path": path.encode()}, receive, send)
 
 
 class _Home:
-    """The start page: a browser is sent to the dashboard. Any other method is for the interface to refuse."""
+    """The start page redirects browsers to the dashboard. The API refuses any other method."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "GET":
@@ -208,7 +211,7 @@ class _Home:
 
 
 def _restore(simulator: AnySimulator, path: Path) -> None:
-    """Begin with the world that a file holds as the default one; ConfigError when it holds none."""
+    """Create the default world from a file. Raise `ConfigError` if the file is not a world."""
     try:
         simulator.restore(documents.read_document(simulator, path.read_bytes()), DEFAULT_WORLD)
     except OSError as error:
@@ -218,7 +221,7 @@ def _restore(simulator: AnySimulator, path: Path) -> None:
 
 
 def scenario_problems(names: tuple[str, ...], directories: tuple[str, ...] = ()) -> list[str]:
-    """What is wrong with the scenarios a server is to begin with, one line each."""
+    """Return the problems with the scenarios of a configuration, one line each."""
     if not names and not directories:
         return []
     simulator = Simulator()
@@ -230,13 +233,13 @@ def scenario_problems(names: tuple[str, ...], directories: tuple[str, ...] = ())
 
 
 def _folder(simulator: AnySimulator, directories: tuple[Path, ...]) -> scenario_folder.Folder | None:
-    """The directories of scenarios, read for the first time: then every file has to be valid. ConfigError."""
+    """Read the scenario directories for the first time. Raise `ConfigError` unless every file is valid."""
     if not directories:
         return None
     folder = scenario_folder.Folder(directories, simulator.vocabulary, simulator.library)
-    folder.look()
+    folder.take(folder.read())
     if folder.problems:
-        raise ConfigError([f"--scenarios: {scenario_folder.told(problem)}" for problem in folder.problems])
+        raise ConfigError([f"--scenarios: {scenario_folder.describe_problem(problem)}" for problem in folder.problems])
     return folder
 
 
@@ -250,7 +253,7 @@ def _scenarios(simulator: AnySimulator, config: Config) -> tuple[str, ...]:
 
 
 def _resolve(simulator: AnySimulator, given: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
-    """Names and files: a file is added to the library under the name it bears."""
+    """Return the names of scenarios given as names or files, and the problems. Files are added to the library."""
     names, problems = [], []
     for name in given:
         if name in simulator.library:
@@ -270,9 +273,9 @@ def _resolve(simulator: AnySimulator, given: tuple[str, ...]) -> tuple[tuple[str
 
 
 def banner(simulator: AnySimulator, origin: str) -> list[str]:
-    """What a user needs to begin: base URLs, the default world's keys, the clock; the ready line comes last.
+    """Return the lines that a starting server prints: base URLs, keys of the default world, clock, ready line.
 
-    Where worlds are shared the default world may be another server's, and as it was made there: nothing is told of it.
+    If worlds are shared, the default world may be on another server. Its keys and clock are then left out.
     """
     world, is_here = simulator.default, DEFAULT_WORLD in simulator.worlds
     keys = identity_of(world).credentials(world)

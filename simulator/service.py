@@ -1,7 +1,6 @@
-"""Parts of the simulated service that its clients know: the form of live keys, how webhooks are signed, tooling.
+"""Facts about the simulated service that clients need: the form of live keys, webhook signatures, tooling.
 
-Unlike `simulator.host`, this module loads no rooms, so that the command line and the tools check keys and signatures
-at once.
+Unlike `simulator.host`, this module loads no rooms, so the command line and the tools start quickly.
 """
 
 from __future__ import annotations

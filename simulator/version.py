@@ -4,9 +4,9 @@ __version__ = "0.1.0"
 
 
 def wheel(extra: str = "") -> str:
-    """Return the wheel as an argument of pip, with an extra if one is named.
+    """Return the wheel as an argument of pip, with an extra if one is given.
 
-    Messages and pages name a file, never the bare name `rampsim`: on the public index that name belongs to nobody here,
-    so whoever took it there could run code on every machine that follows the message.
+    Messages and pages name the file, never the bare name `rampsim`. That name is not registered on the public index, so
+    whoever registers it could run code on every machine that follows the message.
     """
     return f"./rampsim-{__version__}-py3-none-any.whl" + (f"[{extra}]" if extra else "")

@@ -1,6 +1,6 @@
-"""`python -m contracts.generator write [DIRECTORY]` makes the contract files anew; `check` says what differs.
+"""`python -m contracts.generator write [DIRECTORY]` updates the contract files; `check` lists differences.
 
-`coverage` runs the scenarios that ship and writes what they show. `release` makes the contract the released one.
+`coverage` runs the included scenarios and writes their coverage. `release` releases a contract.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> None:
 @main.command()
 @_DIRECTORY
 def write(directory: Path | None) -> None:
-    """Make the files anew, and the pages of the documentation that are made from the code."""
+    """Update the files, and the generated pages of the documentation."""
     changed = writer.write(directory or contracts_directory()) + (docs_pages.write() if directory is None else [])
     click.echo("\n".join(changed) or "nothing has changed")
 
@@ -34,7 +34,7 @@ def write(directory: Path | None) -> None:
 @main.command()
 @_DIRECTORY
 def check(directory: Path | None) -> None:
-    """Exit with 1 when a file differs from what the code says."""
+    """Exit with 1 if a file is out of date."""
     lines = writer.differences(directory or contracts_directory(), writer.generate())
     lines += docs_pages.differences(docs_pages.pages()) if directory is None else []
     click.echo("\n".join(lines) or "up to date")

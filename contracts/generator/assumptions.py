@@ -19,7 +19,7 @@ SWITCHES = PROVIDER.alternatives()
 _PACKAGE = Path(simulator.__file__).parent
 _FILE = "assumptions.yaml"
 ASSUMED_ID = re.compile(r"[A-Z][0-9]+|[a-z]+(?:-[a-z]+)+")
-"""What citations recognise (`simulator/engine/text/citations.py`)."""
+"""The ids that citations recognise (`simulator/engine/text/citations.py`)."""
 _CHAPTERS: tuple[tuple[str, str], ...] = (
     ("providers.ramp", "Shared by all rooms"),
     *((f"providers.ramp.{room.name}", f"Room {room.name}") for room in PROVIDER.rooms[:-1]),

@@ -23,14 +23,13 @@ def section() -> str:
     return f"""
 ## Generated clients
 
-This shows that common generators make working clients of [openapi.yaml](openapi.yaml), in their default configuration.
-Each client is compiled with an integration (`tests/tools/judges/clients/`), which takes an onramp to its end and reads
-the signed webhook that tells of it. *Survived*: it also works with the service of later, whose objects have a member
-more and some values that are new.
-`make contract` does it anew; `make clients` also renews this table.
+This shows that common generators create working clients from [openapi.yaml](openapi.yaml) in their default
+configuration. Each client is compiled with an integration (`tests/tools/judges/clients/`), which completes an onramp
+and reads its signed webhook. *Survived*: it also works with a later version of the service, with additional fields and
+new values. `make contract` repeats the test; `make clients` also updates this table.
 
 {table(rows)}
-openapi-generator makes its Java client with `--library native` and without `openApiNullable`: so it needs the JDK and
-Jackson alone. datamodel-code-generator makes models alone; the integration sends them with httpx. They import
-email-validator.
+openapi-generator generates its Java client with `--library native` and without `openApiNullable`, so that it needs only
+the JDK and Jackson. datamodel-code-generator generates only models, which import email-validator. The integration sends
+them with httpx.
 """

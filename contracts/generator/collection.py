@@ -1,4 +1,4 @@
-"""`contracts/collection/`: every operation once, as a Postman collection whose requests hand on ids."""
+"""`contracts/collection/`: a Postman collection with every operation once, whose requests pass on ids."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from simulator.engine.clients.address import DEFAULT_URL
 from simulator.engine.text.json import dumps
 
 _DESCRIPTION = """\
-Every operation of the interface once, in an order that works. It runs in a world of its own, which its first request \
-makes anew, so it can be run as often as one likes; `origin` is where the simulator is. Requests to /_simulator stand \
-for what happens outside: time passes, somebody pays."""
+Every operation of the API once, in a working order. It runs in its own world, which its first request creates again, \
+so you can run it repeatedly. `origin` is the address of the simulator. Requests to /_simulator cause outside events: \
+time passes, somebody pays."""
 
 
 def document(flow: Flow) -> Schema:
@@ -73,7 +73,7 @@ def _item(step: Step) -> Schema:
 
 
 def _script(step: Step) -> list[str]:
-    """What is judged of the answer, and what of it later requests need."""
+    """Return the test script of a response, which also saves values for later requests."""
     lines = [f'pm.test("{step.operation} answers {step.status}", () => pm.response.to.have.status({step.status}));']
     if step.checks or step.used:
         lines.append("const answer = pm.response.json();")

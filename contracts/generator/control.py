@@ -114,7 +114,7 @@ _PATHS = {
     "/events/id": "The id of the event.",
     "/inbox/name": "The name of the inbox; it is made by its first call.",
 }
-"""What the paths of several calls name; in the path of one call alone its own text says enough."""
+"""Descriptions of path parameters of several calls. A parameter of one call is described there."""
 
 _ERROR: Schema = {
     "title": "ControlError",
@@ -192,7 +192,6 @@ def _action_name(name: str) -> str:
 
 
 def _does(components: Components, action: str) -> str:
-    """What an action does, as a sentence."""
     does: str = components.schemas[_action_name(action)]["description"]
     return f"{does[:1].upper()}{does[1:]}."
 

@@ -36,7 +36,7 @@ Shows = Callable[[Evidence], bool]
 
 
 class Coverage:
-    """What the evidence of all scenarios shows, looked up part by part."""
+    """The scenarios that cover each part of the contract."""
 
     def __init__(self, found: Iterable[Evidence]) -> None:
         self._found = sorted(found, key=lambda one: (len(one.answers) + len(one.edges), one.name))
@@ -57,7 +57,7 @@ class Coverage:
         return [*self._by(lambda one: wanted in one.answers), *([f"nothing: {never}"] if never else [])]
 
     def code(self, code: str) -> list[str]:
-        """Where the code is answered; for a code that is only ever a failure code, where it is that."""
+        """Return the scenarios in which the code is returned, or is a failure code if it is never returned."""
         answered = self._by(lambda one: any(answer.code == code for answer in one.answers))
         return answered or self._by(lambda one: code in one.failures)
 
@@ -97,7 +97,6 @@ class Coverage:
                 )
 
     def gaps(self) -> list[str]:
-        """What nothing shows, in words."""
         return [part for part, shown_by in self.parts() if not shown_by]
 
 

@@ -1,4 +1,4 @@
-"""Decisions on the interface as a whole: `simulator/providers/ramp/decisions.yaml`."""
+"""Decisions about the API as a whole, from `simulator/providers/ramp/decisions.yaml`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ FILE = Path(simulator.__file__).parent / "providers" / "ramp" / "decisions.yaml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumption:
-    """A point that had to be decided: an id (unique among all), the whole text, and what rests on it.
+    """A choice where the specification is silent.
 
-    An assumption about the interface says why it was needed and how to find out against the real service. One without
-    `find_out` is the simulator's own: the real service has no such thing.
+    An assumption about the API has a reason and a way to settle it with the real service. Without `find_out` it
+    concerns only the simulator.
     """
 
     id: str
@@ -27,7 +27,7 @@ class Assumption:
     why: str = ""
     find_out: str = ""
     named_at: tuple[str, ...] = ()
-    """Patterns of the operations and events at which the contract names it; see `named.at_operations`."""
+    """Patterns of operations and events in the contract that cite it; see `named.at_operations`."""
 
     @property
     def own(self) -> bool:
@@ -36,13 +36,13 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision(Assumption):
-    """An assumption about the interface as a whole: also the point it settles."""
+    """An assumption about the API as a whole, with the point that it settles."""
 
     point: str
 
 
 def data_of(file: Path) -> Any:
-    """What a YAML file says; ValueError for one that cannot be read, or in which a name stands twice."""
+    """Return the content of a YAML file. Raises ValueError for invalid YAML or duplicate keys."""
     document = read(file.read_text("utf-8"))
     for problem in document.problems:
         raise ValueError(f"{file}:{problem.line}: {problem.message}")
@@ -58,4 +58,4 @@ def _read() -> Mapping[str, tuple[Decision, ...]]:
 
 
 DECISIONS: Mapping[str, tuple[Decision, ...]] = _read()
-"""By chapter, in the order of the page."""
+"""The decisions by chapter, in the order of the page."""

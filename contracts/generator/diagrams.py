@@ -1,4 +1,4 @@
-"""`contracts/states/`: every state table as a Mermaid diagram, its assumed moves marked as such."""
+"""`contracts/states/`: every state table as a Mermaid diagram, with assumed transitions marked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.kernel.machine import Machine, Move
 
 
 def state_tables(rooms: Iterable[Room]) -> list[tuple[Machine, list[str]]]:
-    """Every state table, with the kinds of resource that it rules."""
+    """Return every state table with its kinds of resource."""
     found: dict[str, tuple[Machine, list[str]]] = {}
     for kind in kinds_in_order(rooms):
         found.setdefault(kind.machine.name, (kind.machine, []))[1].append(kind.name)
@@ -17,7 +17,7 @@ def state_tables(rooms: Iterable[Room]) -> list[tuple[Machine, list[str]]]:
 
 
 def pages(rooms: Iterable[Room]) -> dict[str, str]:
-    """The pages by file name, README.md the index."""
+    """Return the pages by file name, with README.md as the index."""
     found = state_tables(rooms)
     return {"README.md": _index(found)} | {file_name(machine): _page(machine, kinds) for machine, kinds in found}
 
@@ -30,10 +30,10 @@ def _index(found: list[tuple[Machine, list[str]]]) -> str:
     lines = [
         "# State diagrams",
         "",
-        "Drawn from the state tables of the simulator. A move marked *assumed* is not promised by the specification; "
-        "what it rests on stands in [assumptions.md](../assumptions.md).",
+        "Drawn from the state tables of the simulator. Transitions marked *assumed* are not specified; "
+        "[assumptions.md](../assumptions.md) explains them.",
         "",
-        "| resource | states | moves | of these assumed |",
+        "| resource | states | transitions | assumed transitions |",
         "| - | - | - | - |",
     ]
     for machine, _ in found:
@@ -45,7 +45,7 @@ def _index(found: list[tuple[Machine, list[str]]]) -> str:
 
 
 def moves_of(machine: Machine) -> Iterator[tuple[str, Move]]:
-    """Every move with the state it leaves, "" when it is how a resource begins."""
+    """Yield every transition with its source state, or "" for an initial one."""
     for move in machine.initial:
         yield "", move
     for state, row in machine.rows.items():
@@ -61,7 +61,7 @@ def _page(machine: Machine, kinds: list[str]) -> str:
         mark = "" if move.basis == "specified" else f" (assumed {move.basis})"
         lines.append(f"    {state or '[*]'} --> {move.target}: {_label(move)}{mark}")
     lines += [f"    {state} --> [*]" for state, row in machine.rows.items() if not row]
-    lines += ["```", "", "| from | trigger | to | events | rests on |", "| - | - | - | - | - |"]
+    lines += ["```", "", "| from | trigger | to | events | basis |", "| - | - | - | - | - |"]
     for state, move in moves_of(machine):
         events = ", ".join(f"`{event}`" for event in move.events)
         basis = "specified" if move.basis == "specified" else f"assumed: {move.basis}"

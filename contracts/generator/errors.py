@@ -136,7 +136,7 @@ def _field(description: str, **more: object) -> Schema:
 
 ERROR: Schema = {
     "title": "Error",
-    "description": "What every refusal answers. The codes that a status can carry stand beside it as `x-codes`.",
+    "description": "The body of every error response. `x-codes` of a status lists its codes.",
     "type": "object",
     "additionalProperties": False,
     "required": ["error"],
@@ -211,10 +211,9 @@ def _guess(operation: Operation, code: str) -> str:
 def error_responses(
     operation: Operation, components: Components, responses: dict[str, Schema], examples: Examples
 ) -> dict[str, Schema]:
-    """The responses of an operation beyond success; those that many share are named in `responses`.
+    """Return the error responses of an operation. Shared responses are components in `responses`.
 
-    A response of which the operation itself was seen to answer something stands in the operation, with what was seen,
-    and so does one that rests on another decision here; a shared one shows its codes as others answered them.
+    A response with evidence from this operation is inline, with that evidence. So is a response with another basis.
     """
     seen, anywhere = examples.refusals(operation), examples.refusals_of_all()
     shown: dict[str, Schema] = {}

@@ -1,4 +1,4 @@
-"""`contracts/events/*.md`: a page for each event, for who writes a receiver: what it tells, and code that takes it."""
+"""`contracts/events/*.md`: a page for each event, with its fields and code for a receiver."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from simulator.providers.ramp.signing import RETRY_DELAYS_MS, SIGNING
 from simulator.service import SIGNATURE
 
 RECIPE = Path(__file__).with_name("receiver.py")
-"""What a receiver does with a request; every page has it with its own example."""
+"""The code of a receiver. Every page has it with its own example."""
 KEY = "whk_test_simulator"
-"""The webhook key of the sandbox in the default world."""
+"""The sandbox webhook key of the world `default`."""
 _DEEPEST = 2
 _SCENARIOS = 3
 
 
 def pages(components: Components, found: Collection[Evidence]) -> dict[str, str]:
-    """The pages by file name, README.md the index."""
+    """Return the pages by file name, with README.md as the index."""
     return {"README.md": _index()} | {
         f"{name}.md": "\n".join(_page(components, event, found)) + "\n" for name, event in vocabulary().events.items()
     }
@@ -38,9 +38,9 @@ def _index() -> str:
     lines = [
         "# Events",
         "",
-        "What a webhook endpoint can receive. Every page has the fields with their meaning, a real envelope, and code "
-        "that checks its signature. The JSON Schema of the whole envelope lies beside it; it takes new members and new "
-        "values, as a receiver should.",
+        "The events that a webhook endpoint can receive. Every page has the fields with their meaning, a real "
+        "envelope, and code that checks its signature. The JSON Schema of the whole envelope is next to it; it accepts "
+        "new fields and new values, as a receiver should.",
         "",
         "| event | sent when | object | statuses | schema |",
         "| - | - | - | - | - |",
@@ -62,7 +62,12 @@ def _page(components: Components, event: EventType, found: Collection[Evidence])
         yield from ("", f"### {name}", "", *_fields(components.schemas[name], components))
     if example is not None:
         yield from ("", "## Example", "", "```json", _pretty(example), "```", "")
-        yield from ("## Receiving it", "", "This runs as it stands, with the key of the simulator's default world.", "")
+        yield from (
+            "## Receiving it",
+            "",
+            "This code runs unchanged, with the key of the simulator's world `default`.",
+            "",
+        )
         yield from ("```python", *_recipe(example), "```")
     yield from ("", *_delivery(), "")
     yield from ("## Seeing it", "", *_seeing(event, shown))
@@ -82,20 +87,20 @@ def _statuses(event: EventType) -> list[str]:
 def _object(event: EventType) -> Iterator[str]:
     kinds = [one.kind for one in vocabulary().subjects[event.name]]
     tables = ", ".join(f"[{kind.name}](../states/{file_name(kind.machine)})" for kind in kinds)
-    yield f"- It tells of: {tables}."
+    yield f"- Object: {tables}."
     if _statuses(event):
-        yield f"- Their status then: {', '.join(f'`{status}`' for status in _statuses(event))}."
+        yield f"- Possible statuses: {', '.join(f'`{status}`' for status in _statuses(event))}."
     if event.requires:
-        yield f"- Always there: {', '.join(f'`{member}`' for member in event.requires)}."
+        yield f"- Always present: {', '.join(f'`{member}`' for member in event.requires)}."
     for row in (row for row in vocabulary().operations if row.shows == event.object):
         path = row.path if row.path.endswith("{id}") else row.path.replace("{id}", f"{{{kinds[0].parent}}}")
-        yield f"- The state of the object now: `{row.method} {path}`. Events may come late, twice or out of order."
+        yield f"- Current state of the object: `{row.method} {path}`. Events may arrive late, twice or out of order."
     if event.is_last:
-        yield "- Nothing more is expected of the object by itself after it."
+        yield "- The object is final after this event, unless someone acts on it."
 
 
 def _names(components: Components, event: EventType) -> list[str]:
-    """The names of the schemas that the object of an event has in the statuses in which it is sent."""
+    """Return the names of the schemas of the event's object in its possible statuses."""
     found = (
         name for shape in vocabulary().shapes_of(event.name) for name in _variants(components.answer(shape), components)
     )
@@ -110,7 +115,7 @@ def _names(components: Components, event: EventType) -> list[str]:
 
 
 def _variants(schema: Schema, components: Components) -> Iterator[str]:
-    """The names of the objects that a schema is one of."""
+    """Yield the names of the object schemas in a union."""
     for reference in references({key: value for key, value in schema.items() if key in ("$ref", "oneOf", "anyOf")}):
         name = reference.removeprefix(REF)
         if "properties" in components.schemas[name]:
@@ -123,11 +128,11 @@ def _envelope_fields(event: EventType) -> list[str]:
     return [
         "| field | type | meaning |",
         "| - | - | - |",
-        "| `id` | string | The id of the event. One that came before is the same event again. |",
+        "| `id` | string | The id of the event. A repeated id is the same event again. |",
         f"| `type` | string | `{event.name}` |",
-        "| `created_at` | string | When it happened: ISO 8601, UTC. |",
+        "| `created_at` | string | The time of the event: ISO 8601, UTC. |",
         "| `livemode` | boolean | true in production, false in the sandbox. |",
-        "| `data.object` | object | What it tells of, as it was at that moment. |",
+        "| `data.object` | object | The object at the time of the event. |",
     ]
 
 
@@ -210,19 +215,19 @@ def _delivery() -> list[str]:
     return [
         "## Delivery",
         "",
-        f"- Answer 2xx within {SIGNING.timeout_seconds:.0f} seconds, and work on the event afterwards.",
-        f"- Anything else is tried again, after {', '.join(waits)}; after the last failure the endpoint is `disabled` "
+        f"- Respond with 2xx within {SIGNING.timeout_seconds:.0f} seconds, and process the event afterwards.",
+        f"- A failed delivery is retried after {', '.join(waits)}. After the last failure the endpoint is `disabled` "
         "until `PATCH /webhooks/{id}` enables it.",
-        "- An event can come more than once, and events out of order: keep the ids that were handled, and read the "
-        "object anew before acting on its state.",
-        "- Sign over the body as it was received. Parsing it and writing it again gives other bytes.",
-        "- [Receiving webhooks](../webhooks.md) has verifiers in six languages, and what tries a whole receiver.",
+        "- Events may arrive more than once and out of order. Store the ids of processed events, and fetch the object "
+        "before you act on its status.",
+        "- Compute the signature from the raw body. Parsing and re-encoding it changes its bytes.",
+        "- [Receiving webhooks](../webhooks.md) has verifiers in six languages, and a test of a whole receiver.",
     ]
 
 
 def _seeing(event: EventType, shown: Iterable[Evidence]) -> Iterator[str]:
     if event.name != "webhook.test":
-        yield f"- `rampsim trigger {event.name}` makes it happen on a running simulator."
+        yield f"- `rampsim trigger {event.name}` causes it on a running simulator."
     best = sorted((one for one in shown if one.name != TOUR), key=_size)[:_SCENARIOS]
     for one in best:
         yield f"- [{one.name}](../../scenarios/{one.name}.yaml): {one.file.description}"

@@ -1,7 +1,7 @@
-"""`contracts/events/*.schema.json`: the envelope of each event type by itself, in words that every validator knows.
+"""`contracts/events/*.schema.json`: the envelope of each event type, with standard keywords only.
 
-Validators refuse keywords and formats that they do not know, as ajv does by default. So nothing but JSON Schema stands
-in these files: where a field comes from is in its `$comment`, and what a format says is said by a pattern.
+Validators such as ajv refuse unknown keywords and formats. So the provenance of a field is in its `$comment`, and a
+pattern replaces a format.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _within(keyword: str, value: Any) -> Any:
 
 
 def _comment(schema: Mapping[str, Any]) -> str:
-    """Where a field comes from and what about it is a guess: `specified: Deposit; assumed: pattern (H8)`."""
+    """Return the provenance of a field and its assumptions: `specified: Deposit; assumed: pattern (H8)`."""
     parts = []
     if "x-provenance" in schema:
         parts.append(": ".join([schema["x-provenance"], *filter(None, [schema.get("x-basis")])]))

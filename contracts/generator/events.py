@@ -17,9 +17,9 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def _narrowed(event: EventType) -> Schema | None:
-    """What an event's type says about its object beyond its shape: which of its statuses, and members that are there.
+    """Return restrictions of the object by the event type: possible statuses and required fields, or None.
 
-    The statuses stand as `enum`, which generators of clients can narrow.
+    The statuses are an `enum`, because client generators can narrow it.
     """
     found = vocabulary().subjects[event.name]
     schema: Schema = {}
@@ -39,7 +39,7 @@ def _narrowed(event: EventType) -> Schema | None:
 SHAPES: tuple[Any, ...] = tuple(
     dict.fromkeys(shape for event in vocabulary().events for shape in vocabulary().shapes_of(event))
 )
-"""What all events show."""
+"""The shapes of the objects of all events."""
 
 
 def component(event_type: str) -> str:

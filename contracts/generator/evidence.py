@@ -1,7 +1,6 @@
-"""What the scenarios that ship really show: each is run, and its world is read afterwards.
+"""Evidence from the included scenarios: each is run, and its world is read afterwards.
 
-Nothing here is written by hand: the answers come from the journal of calls, the events from the journal of events, the
-moves of the state tables from the histories of the resources.
+Responses come from the journal of calls, events from the journal of events, transitions from histories of resources.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
+from simulator.engine.clients.asynchronous import HttpClient, Reply
 from simulator.engine.faults.mutations import NEW_WORD
 from simulator.engine.records.records import find, find_moved
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.scenario.files.library import ScenarioFile
-from simulator.engine.scenario.run.clients import HttpClient, Reply
 from simulator.engine.scenario.run.results import RunResult
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.server.config import Config
@@ -31,7 +30,7 @@ from simulator.kernel.machine import Machine
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 SEED = Config().seed
-"""That of the default world, so that ids in what is made from the runs are ids which a fresh world gives."""
+"""The seed of the world `default`, so that a new world gives the same ids."""
 TOUR = "every-operation"
 """The scenario that calls each operation once; what it sends works in a fresh world."""
 _SET_UP = ("kyc", "profile", "key pair")
@@ -93,7 +92,7 @@ class ControlAnswer:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one scenario showed.
+    """The evidence of one scenario.
 
     `file` is the scenario and `result` how its run went; `calls` are its calls of the interface but those whose answer
     a fault spoiled, `envelopes` its events, both the same in every run; `controls` what the control interface answered
@@ -129,7 +128,8 @@ def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
         simulator.create_world(Blueprint(DEFAULT_WORLD, SEED))
         application = application_of(Runtime(simulator))
         found: dict[str, Evidence] = {}
-        async with serving(application) as origin, HttpClient(origin) as http:
+        async with serving(application) as origin:
+            http = HttpClient(origin)
             for name in simulator.library if names is None else names:
                 file = simulator.library[name]
                 client = _Noting(http)
@@ -211,10 +211,7 @@ def _call(scenario: str, row: JournalEntry, repeatable: _Repeatable) -> Observed
 
 
 class _Repeatable:
-    """Puts the default world's name, address and keys in the place of those that are drawn for each run.
-
-    How long a delivery took is no matter of the simulation: it is the same here for all of them.
-    """
+    """Replaces the random name, address and keys of a run by those of the world `default`, and all durations by one."""
 
     def __init__(self, origin: str, world: str) -> None:
         self._origin = origin.encode()
@@ -236,8 +233,8 @@ def _failures(shown: Any) -> Iterator[str]:
 
 
 def _endings(world: World) -> list[str]:
-    """What became of the account's resources: of those that moved money or have gone on from how they began; where
-    there are none, of whatever was made. A quote that was used shows in its transaction."""
+    """Return the final statuses of resources that moved money or changed their status; if there are none, of all
+    created resources. A used quote is represented by its transaction."""
     gone_on: dict[str, None] = {}
     made: dict[str, None] = {}
     for resource_id, steps in world.journal.histories():

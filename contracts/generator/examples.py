@@ -1,7 +1,7 @@
-"""The examples of the contract: calls and events that the scenarios which ship really made.
+"""The examples of the contract: real calls and events of the included scenarios.
 
-Every example bears the name of the scenario it comes from, so that whoever reads one can run it. Those of
-`every-operation` come first: sent in its order to a fresh world they all succeed.
+Every example has the name of its scenario, so that a reader can run it. Examples of `every-operation` come first: in
+its order, they all succeed in a new world.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from simulator.engine.rows.operation import Operation
 from simulator.engine.text.json import JsonObject
 
 MOST = 3
-"""So many examples of a success at most."""
+"""The largest number of examples of a success."""
 _SHORT_LIST = 3
-"""Lists of at most so many records are taken as examples, where there are any."""
+"""The preferred maximum length of an example list."""
 _WORD = re.compile(r"[A-Za-z_]{1,20}")
 
 
 class Examples:
-    """What the scenarios showed, looked up as the contract needs it."""
+    """The evidence of the scenarios, by operation and event."""
 
     def __init__(self, found: Iterable[Evidence]) -> None:
         found = sorted(found, key=lambda one: one.name)
@@ -121,7 +121,7 @@ def _features(value: Any, place: str = "") -> Iterator[str]:
 
 
 def _sent(row: Operation, call: ObservedCall) -> dict[tuple[str, str], str]:
-    """What a call has in its path and query, by the place and the name of each parameter."""
+    """Return the path and query parameters of a call, by location and name."""
     parts = urlsplit(call.path)
     path = re.fullmatch(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", row.path), parts.path)
     return {

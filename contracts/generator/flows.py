@@ -186,7 +186,7 @@ class _Writer:
         )
 
     def _free(self, name: str) -> str:
-        """The name, or with a number where an earlier step bears it."""
+        """Return the name, with a number if an earlier step has it."""
         free, number = name, 1
         while free in self.names:
             number += 1
@@ -195,14 +195,14 @@ class _Writer:
         return free
 
     def _answered(self, name: str) -> dict[str, Any]:
-        """What the scenario expects of the answer to a step."""
+        """Return the expectations of the scenario for the response to a step."""
         parts = self.file.document.get("expect") or []
         return {
             key: value for part in parts if name and part.get("answer") == name for key, value in part["where"].items()
         }
 
     def _expected(self) -> Iterator[Step]:
-        """What a scenario expects and a look at an answer can say: resources, first events, deliveries."""
+        """Yield steps for expectations that a response can show: resources, first events, deliveries."""
         for part in self.file.document.get("expect") or []:
             where = part.get("where") or {}
             if "resource" in part:
@@ -239,7 +239,7 @@ def _split(found: re.Match[str]) -> tuple[str, str]:
 
 
 def _values(template: str, path: str) -> dict[str, str] | None:
-    """What stands in a path for the variables of a template; None when it is another path."""
+    """Return the values of a path template in a path, or None if it does not match."""
     pattern = re.sub(r"{(\w+)}", r"(?P<\1>\\$[{][^/]+[}]|[^/]+)", template)
     found = re.fullmatch(pattern, path)
     return None if found is None else found.groupdict()

@@ -55,7 +55,7 @@ def opened(document: Schema) -> Schema:
 
 
 def promised(document: Schema) -> Schema:
-    """What of the open form is specified: no operation, status, code, field or constraint that is assumed."""
+    """Return the specified part of the open form, without any assumed operation, status, code, field or constraint."""
     shown = copy.deepcopy(document)
     shown["info"]["description"] = _PROMISED
     parts = shown["components"]
@@ -86,7 +86,7 @@ def promised(document: Schema) -> Schema:
 
 
 def _untell(document: Schema) -> None:
-    """Leave out of every union the parts whose telling member is assumed: that there are such is no promise."""
+    """Remove from every union the parts whose discriminator value is assumed."""
     schemas = document["components"]["schemas"]
     for schema in schemas.values():
         if "discriminator" not in schema:

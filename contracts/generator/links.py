@@ -1,4 +1,4 @@
-"""What an answer leads to: the operations that take an id it gave, so that tools and people find their way."""
+"""Links of a response: the operations that accept an id from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each part of the contract comes from: the clause of the specification, or the decision that assumes it."""
+"""The provenance of each part of the contract: a clause of the specification, or an assumption."""
 
 from __future__ import annotations
 
@@ -92,5 +92,5 @@ def bases_in(part: object) -> Iterator[str]:
 
 
 def basis_links(document: object) -> dict[str, str]:
-    """Where a server tells each clause and decision that a contract names: paths, by these."""
+    """Return the documentation path of each clause and decision that a contract cites."""
     return {basis: links_of(basis)[0] for basis in sorted(set(bases_in(document)))}

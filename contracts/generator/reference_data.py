@@ -19,7 +19,7 @@ from simulator.engine.text.json import JsonObject, Shown
 from simulator.host import vocabulary
 
 _LONGEST = 60
-"""An assumption is told in so many letters; assumptions.md has the rest."""
+"""The length of an assumption in this file; assumptions.md has the full text."""
 
 
 def build(document: Shown, found: Iterable[Evidence]) -> JsonObject:
@@ -57,7 +57,6 @@ def _first(names: list[str]) -> str:
 
 
 def _bases(part: Any) -> Iterator[str]:
-    """What the assumed parts of a document rest on."""
     if isinstance(part, Mapping):
         if part.get("x-provenance") == "assumed":
             yield str(part.get("x-basis", ""))

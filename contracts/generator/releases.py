@@ -57,7 +57,7 @@ def changelog(contract: Contract = INTERFACE) -> str:
 
 
 def version(contract: Contract = INTERFACE) -> str:
-    """The version that a contract bears now."""
+    """Return the current version of a contract."""
     return newest(changelog(contract))[0]
 
 
@@ -81,10 +81,10 @@ def released(directory: Path, contract: Contract = INTERFACE) -> Schema:
 
 
 def problems(old: Schema, new: Schema, text: str) -> tuple[list[Change], list[str]]:
-    """What changed since a release, and what is wrong with how the changelog tells it.
+    """Return the changes since a release, and the problems of the changelog.
 
-    A new value of a closed list counts as an addition: the service adds values without notice, and the strict contract
-    closes its lists only so that judges see one.
+    A new value of a closed enum counts as an addition: the service adds values without notice, and the strict contract
+    closes its enums only so that validators notice new values.
     """
     found = changes(old, new)
     breaking = [change for change in found if change.breaks and change.verdict != "widened"]

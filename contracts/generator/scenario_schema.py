@@ -9,7 +9,7 @@ from pydantic.json_schema import JsonSchemaValue
 from contracts.generator.schemas import unmarked
 from contracts.generator.texts import explained
 from simulator.engine.rows.action import Action, ActionTable
-from simulator.engine.scenario.language.parameters import names_of
+from simulator.engine.scenario.language.action_checks import names_of
 from simulator.engine.scenario.language.schema import model
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.enums import with_names
@@ -24,7 +24,7 @@ def json_schema(actions: ActionTable) -> JsonSchemaValue:
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario",
-        "description": "What the outside world does to the simulated service, and when.",
+        "description": "The actions of third parties on the simulated service, and when they happen.",
         **{key: value for key, value in schema.items() if key not in ("title", "description")},
     }
     definitions = schema["$defs"]

@@ -33,8 +33,8 @@ class Components:
         clauses: Mapping[str, Origin] | None,
         fields: Mapping[type, Mapping[str, Schema]] | None = None,
     ) -> None:
-        """`clauses` None: fields are not marked as specified (the control interface is no part of the service).
-        `fields`: what fields of models are narrowed to."""
+        """With `clauses` None, fields have no provenance (the control interface is not part of the service).
+        `fields` has restrictions of fields, by model."""
         self.schemas: dict[str, Schema] = {}
         self._clauses = clauses
         self._refs: dict[tuple[str, JsonSchemaMode], Schema] = {}
@@ -89,7 +89,7 @@ class Components:
         return unmarked(schema)
 
     def name_unions(self, unions: Mapping[frozenset[str], str]) -> None:
-        """Give the unions of named answers their own names, and say by which member their parts are told apart."""
+        """Name the unions of named responses, and set their discriminators."""
 
         def renamed(schema: Schema) -> Schema:
             options: list[Schema] = schema.get("oneOf") or schema.get("anyOf") or []
@@ -131,10 +131,7 @@ def told_apart(word: str) -> str:
 
 
 def discriminated(shapes: Mapping[str, Schema]) -> tuple[str, list[tuple[list[str], list[str]]]] | None:
-    """The member by whose values several objects are told apart: with it, by values the names of those that have them.
-
-    None where there is no such member.
-    """
+    """Return the discriminator of several objects, with the names of the objects by its values, or None."""
     first = next(iter(shapes.values()))
     for word in sorted(first.get("properties", {}), key=lambda word: word != "type"):
         groups: dict[tuple[str, ...], list[str]] = {}
@@ -157,7 +154,7 @@ _FIRST = ("id", "type", "status")
 
 
 def _place(field: tuple[str, Schema]) -> int:
-    """What tells which object this is stands first, also where a shape inherits the rest."""
+    """Return the sort position of a field. Identifying fields come first, even in inherited shapes."""
     return _FIRST.index(field[0]) if field[0] in _FIRST else len(_FIRST)
 
 
@@ -250,7 +247,7 @@ def _tidy_one(schema: Schema) -> Schema:
 
 
 def _chosen(schema: Schema) -> Schema:
-    """What is one of several values needs no bounds of text besides."""
+    """Return an enum schema without limits for strings."""
     schema = {name: value for name, value in schema.items() if name not in _OF_TEXT}
     return without_guesses(schema, *_OF_TEXT)
 

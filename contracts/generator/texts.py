@@ -1,6 +1,6 @@
-"""What the fields of shapes and bodies mean: the strings that stand beneath them in the source.
+"""Descriptions of the fields of shapes and bodies: the strings below them in the source.
 
-They are read here and nowhere else, so that they cost a running server nothing.
+Only this module reads them, so that they cost a running server nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 Fields: TypeAlias = "Mapping[type[Any], Mapping[str, dict[str, Any]]]"
-"""By model what its fields are narrowed to in the contract; what derives from the model has the same."""
+"""Restrictions of fields in the contract, by model. Subclasses inherit them."""
 
 _STAYS = ("description", "default", "x-provenance", "x-basis")
-"""What is said of a field rather than of its values."""
+"""Keywords about a field rather than its values."""
 
 
 def explained(fields: Fields) -> type[GenerateJsonSchema]:
-    """pydantic's schemas, with what the source says beneath each field as its description, and narrowed fields."""
+    """Return pydantic's schema generator, extended by descriptions from the source and restricted fields."""
 
     class Explained(GenerateJsonSchema):
         def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
@@ -64,6 +64,8 @@ def field_texts(cls: type[Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in reversed(_bases(cls)):
         found |= field_texts(base)
+    if "described_by" in vars(cls):  # a model whose fields are derived from those of another class
+        found |= field_texts(cls.described_by)
     own = _own_texts(cls.__module__).get(cls.__qualname__, {})
     return found | {name: text for name, text in own.items() if text}
 

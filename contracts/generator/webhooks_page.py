@@ -1,4 +1,4 @@
-"""`contracts/webhooks.md`: how to receive webhooks, and how to find out whether a receiver does."""
+"""`contracts/webhooks.md`: how to receive webhooks, and how to test a receiver."""
 
 from __future__ import annotations
 
@@ -16,46 +16,48 @@ LANGUAGES: Sequence[tuple[str, str, str]] = (
     ("Java", "java", "Verify.java"),
     ("Ruby", "ruby", "verify.rb"),
 )
-"""The verifiers: name of the language, that of its code block, file."""
+"""The verifiers: name of the language, language of the code block, file."""
 
 _HEAD = """\
 # Receiving webhooks
 
-A receiver has four things to do, in this order:
+A receiver does four things, in this order:
 
-1. **Verify** the raw body with both headers, and answer 401 when it is not genuine.
-2. **Store** the event under its id. One that is there already changes nothing.
-3. **Answer** 200, whatever the event is. There are 10 seconds, and what is not answered 2xx comes again for three days.
-4. **Work** afterwards: read the object anew (`GET /transactions/{id}`) and bring your books to the state it has now.
-   Events come twice, late and out of order.
+1. **Verify** the raw body with both headers. Respond with 401 if it is not genuine.
+2. **Store** the event under its id. Ignore an id that is already stored.
+3. **Respond** with 200, for every type of event, within 10 seconds. Without a 2xx the event is sent again, for three
+   days.
+4. **Process** the event afterwards: fetch the object (`GET /transactions/{id}`) and update your books to its current
+   status. Events arrive twice, late and out of order.
 
-[events/](events/README.md) has a page for each event. What a verifier must do is here in six languages, and
-[webhook-vectors.json](webhook-vectors.json) tries one. `rampsim certify` tries the whole receiver.
+[events/](events/README.md) has a page for each event. Below is a verifier in six languages.
+[webhook-vectors.json](webhook-vectors.json) tests a verifier, `rampsim certify` a whole receiver.
 
 ## Verifying
 
-`timestamp` and `signature` are the headers X-Timestamp and X-Signature, empty where they are missing; `body` is the
-bytes as they came, before any parser had them. The comparison takes the same time whatever differs. Each of these runs
-against all vectors in CI. (The Go code stands below its `package` line.)
+`timestamp` and `signature` are the headers X-Timestamp and X-Signature, or empty if they are missing. `body` is the raw
+body, before parsing. The signature is compared in constant time. CI runs each verifier with all vectors. (The Go code
+is without its `package` line.)
 """
 
 _VECTORS = """
 ## Vectors
 
-[webhook-vectors.json](webhook-vectors.json) is `{key, now_ms, vectors: [{rule, what, headers, body_base64, genuine,
-reason}]}`. A verifier that is given `key`, the `headers`, the decoded body and `now_ms` as its clock says `genuine` of
-each. A running simulator serves the file at `/_simulator/webhook-vectors.json`. In Python, with the verifier above:
+[webhook-vectors.json](webhook-vectors.json) is
+`{key, now_ms, vectors: [{rule, what, headers, body_base64, genuine, reason}]}`. With `key`, the `headers`, the decoded
+body and `now_ms` as its clock, a verifier must return `genuine` for each vector. A running simulator serves the file at
+`/_simulator/webhook-vectors.json`. In Python, with the verifier above:
 
 ```python
 import base64
 import json
 
 with open("contracts/webhook-vectors.json", "rb") as file:
-    told = json.load(file)
-for one in told["vectors"]:
+    data = json.load(file)
+for one in data["vectors"]:
     timestamp, signature = (one["headers"].get(name, "") for name in ("X-Timestamp", "X-Signature"))
     body = base64.b64decode(one["body_base64"])
-    assert is_genuine(told["key"], timestamp, signature, body, told["now_ms"]) is one["genuine"], one["reason"]
+    assert is_genuine(data["key"], timestamp, signature, body, data["now_ms"]) is one["genuine"], one["reason"]
 ```
 """
 
@@ -66,46 +68,46 @@ _CERTIFY = """
 rampsim certify http://127.0.0.1:5000/webhooks
 ```
 
-It sends the receiver events exactly as the service does, and forgeries, and says of each rule below whether it holds:
-what was sent, what came back, what is wanted by which clause, and how to mend it. Nothing needs to be registered.
+It sends genuine and forged events to the receiver. For each rule below it reports the result: request, response, the
+expected response with its clause, and a fix. You do not have to register the receiver.
 
-- **The key.** The receiver verifies with the webhook key `whk_test_simulator`, or with that of `--webhook-key`.
-- **The simulator.** The payments that the events tell of truly happen, in the simulator at its usual address
-  (http://127.0.0.1:8642) or at `--simulator`. Where none runs, one is started there for the length of the run. So a
-  receiver that reads objects anew finds them, with the keys that the first lines print. While it runs, no scenario of
-  that world acts, and for moments its GET calls fail or are slow; afterwards all is as before, but for the payments.
-- **The clock.** X-Timestamp is the wall clock; the simulated one, where the world has the setting
+- **The key.** The receiver verifies with the webhook key `whk_test_simulator`, or with the key of `--webhook-key`.
+- **The simulator.** The payments in the events are real payments in the simulator at its default address
+  (http://127.0.0.1:8642) or at `--simulator`. If none is running, one is started for the run. So a receiver that
+  fetches objects finds them, with the keys that the first lines print. During the run, no scenario of that world is
+  active, and some GET calls fail or are slow. Afterwards everything is as before, except for the payments.
+- **The clock.** X-Timestamp uses real time, or simulated time if the world has the setting
   `webhook_timestamp: simulated`.
-- **Answers.** What is genuine has to be answered 2xx, what is forged 4xx. A 5xx is no refusal.
-- **One fault, one rule.** A rule that would say nothing because another does not hold is skipped, and says so.
-- `--only RULE` and `--skip RULE`, each repeatable; `--json FILE` and `--junit FILE` for programs.
-- **Exit codes**: 0 every rule holds, 1 one does not, 2 wrong usage, 3 nothing answers.
+- **Responses.** A genuine request needs a 2xx response, a forged one 4xx. A 5xx does not count as a rejection.
+- **One mistake, one rule.** A rule that depends on a failed rule is skipped and reported as skipped.
+- `--only RULE` and `--skip RULE` are repeatable; `--json FILE` and `--junit FILE` write reports for programs.
+- **Exit codes**: 0 all rules pass, 1 a rule fails, 2 wrong usage, 3 the receiver does not respond.
 
-**With the books**, money is judged too. `--books` is a URL, or a command, that gives a line of JSON for each order (or
-CSV with the header `order,state,amount,currency`), a file of CSV, a function `MODULE:FUNCTION` that returns dicts or
+**With the books**, money is checked too. `--books` is a URL or a command that returns a line of JSON for each order (or
+CSV with the header `order,state,amount,currency`), a CSV file, a function `MODULE:FUNCTION` that returns dicts or
 tuples, or `sqlite:///FILE#SELECT reference, state, amount, currency FROM orders`:
 
 ```json
 {"order": "invoice-17", "state": "completed", "amount": "37.892536", "currency": "USDC"}
 ```
 
-`order` is the `reference` of the transaction, `amount` what the customer received (`destination_amount`), 0 unless it
-is completed. The books may take five seconds to come right. The application hears of the orders of an examination from
-their events alone, and makes an order when the first event of its `reference` comes. One that books only what it
-ordered itself is given `--order`: a command that has it make an order, an onramp that waits for its payment, and prints
-the id of the transaction. Where the books show no order of the examination, the rules that only books can judge are
-skipped. `--settle` is a command, or a function, that runs before the books are read: the job by which the application
-picks up what it has missed. All commands run with `SIMULATOR_URL` (the base URL, with `/v1`), `SIMULATOR_PUBLIC_KEY`,
-`SIMULATOR_SECRET_KEY` and `SIMULATOR_WEBHOOK_KEY`.
+`order` is the `reference` of the transaction. `amount` is the amount that the customer received (`destination_amount`),
+0 unless the order is completed. The books may take five seconds to become correct. The application learns about the
+orders of the run only from events, and creates an order at the first event of its `reference`. If its books contain
+only orders that it placed itself, use `--order`: a command that makes the application create an onramp that waits for
+its payment, and prints the transaction id. If the books contain no order of the run, the rules that need books are
+skipped. `--settle` is a command or function that runs before the books are read: the application's reconciliation job.
+All commands run with `SIMULATOR_URL` (the base URL, with `/v1`), `SIMULATOR_PUBLIC_KEY`, `SIMULATOR_SECRET_KEY` and
+`SIMULATOR_WEBHOOK_KEY`.
 
-**A receiver that does everything right** ships, in 200 lines of the standard library, to be read and to compare with:
+**A correct receiver** is included as an example, in 200 lines of the standard library:
 
 ```bash
 python -m simulator.certification.receiver --port 5000
 rampsim certify http://127.0.0.1:5000/webhooks --books http://127.0.0.1:5000/books
 ```
 
-In CI about 40 receivers that are wrong in one thing each are caught by the rule for it, and by no other.
+In CI, about 40 receivers with one mistake each are found by the rule for that mistake, and by no other rule.
 
 ## The rules
 
@@ -113,9 +115,8 @@ In CI about 40 receivers that are wrong in one thing each are caught by the rule
 
 
 def page() -> str:
-    """The page, its verifiers and rules taken from where they are."""
     blocks = "".join(f"\n### {name}\n\n```{block}\n{_code(file)}\n```\n" for name, block, file in LANGUAGES)
-    table = ["| rule | what holds | by | wanted |", "| - | - | - | - |", *map(_row, RULES)]
+    table = ["| rule | requirement | clause | expected response |", "| - | - | - | - |", *map(_row, RULES)]
     return f"{_HEAD}{blocks}{_VECTORS}{_CERTIFY}" + "\n".join(table) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""All files of `contracts/`, made anew from the code: the same code gives the same bytes."""
+"""Generate all files of `contracts/` from the code. The same code gives the same bytes."""
 
 from __future__ import annotations
 
@@ -45,45 +45,46 @@ _HEAD = "# Made from the code by `python -m contracts.generator write`; do not e
 _README = """\
 # Contracts
 
-The interface in writing, made from the code by `make contracts`; a test fails when a file here differs from it.
+The published contract of the API, generated from the code by `make contracts`. A test fails if a file here is out of
+date.
 
-| file | what it is |
+| file | content |
 | - | - |
-| [openapi.yaml](openapi.yaml) | the whole interface as OpenAPI 3.1: operations, errors, webhooks, examples |
+| [openapi.yaml](openapi.yaml) | the whole API as OpenAPI 3.1: operations, errors, webhooks, examples |
 | [openapi.json](openapi.json) | the same for tools that read JSON only |
-| [openapi.strict.yaml](openapi.strict.yaml) | the same, closed and narrow, for judges and fuzzers |
-| [openapi.specified.yaml](openapi.specified.yaml) | what of it the specification promises, without anything assumed |
+| [openapi.strict.yaml](openapi.strict.yaml) | the strict contract: closed, with every known restriction |
+| [openapi.specified.yaml](openapi.specified.yaml) | only what is specified, without assumptions |
 | [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
 | [control.json](control.json) | the same for tools that read JSON only |
-| [llms.txt](llms.txt) | what a language model reads first |
-| [events/](events/README.md) | a page and a JSON Schema for each event: fields, an envelope, code that receives it |
+| [llms.txt](llms.txt) | an overview for language models |
+| [events/](events/README.md) | a page and a JSON Schema for each event: fields, an envelope, code for a receiver |
 | [webhooks.md](webhooks.md) | how to receive webhooks: verifiers in six languages, and `rampsim certify` |
-| [webhook-vectors.json](webhook-vectors.json) | signed and forged requests as data, each with its verdict |
-| [flows.arazzo.yaml](flows.arazzo.yaml) | each way of moving money, and the webhooks, as Arazzo workflows |
-| [clients/typescript/](clients/typescript/README.md) | types for TypeScript, a client and fixtures for Vitest |
-| [collection/](collection) | every operation once, as a Postman collection that runs as it stands |
-| [CHANGELOG.md](CHANGELOG.md) | the versions of the contract, and what changed |
-| [CHANGELOG.control.md](CHANGELOG.control.md) | the same of the control contract |
-| [released/](released) | both contracts at each release, with digests; CI compares the present ones with the last |
-| [released.yaml](released.yaml) | the newest release of the strict contract, under its old name |
-| [schemathesis.toml](schemathesis.toml) | how schemathesis runs against it, with a reason for each setting |
-| [scenario.schema.json](scenario.schema.json) | scenario files; editors complete and check with it |
-| [scenarios.json](scenarios.json) | the scenarios that ship as the server reads them, so that it need not read YAML |
+| [webhook-vectors.json](webhook-vectors.json) | signed and forged requests as data, each with the expected verdict |
+| [flows.arazzo.yaml](flows.arazzo.yaml) | Arazzo workflows for every flow that moves money, and for webhooks |
+| [clients/typescript/](clients/typescript/README.md) | a TypeScript client with types and Vitest fixtures |
+| [collection/](collection) | a runnable Postman collection with every operation once |
+| [CHANGELOG.md](CHANGELOG.md) | versions of the contract, and their changes |
+| [CHANGELOG.control.md](CHANGELOG.control.md) | the same for the control contract |
+| [released/](released) | both contracts at each release, with digests; CI compares with the last release |
+| [released.yaml](released.yaml) | the latest release of the strict contract, under its old name |
+| [schemathesis.toml](schemathesis.toml) | configuration for schemathesis, with a reason for each setting |
+| [scenario.schema.json](scenario.schema.json) | JSON Schema for scenario files, for completion and checks in editors |
+| [scenarios.json](scenarios.json) | the included scenarios in the form that the server loads, without parsing YAML |
 | [states/](states/README.md) | every state table as a diagram |
-| [assumptions.md](assumptions.md) | every point the specification leaves open: what is assumed, why, how to find out |
-| [coverage.md](coverage.md) | every operation, error, event, state and move, and the scenario that shows it |
-| [reference.html](reference.html) | the interface for people, as a running simulator serves it with its keys |
-| [reference.json](reference.json) | what the reference page says beside the contract: what shows each code and event |
+| [assumptions.md](assumptions.md) | points that the specification leaves open: assumption, reason, how to settle it |
+| [coverage.md](coverage.md) | every operation, error, event, state and transition, with scenarios for it |
+| [reference.html](reference.html) | the reference page of the API; a running simulator serves it with its keys |
+| [reference.json](reference.json) | additional data of the reference page |
 
-A running simulator serves the four OpenAPI files, `control.yaml` and `control.json` below `/_simulator/`, with its own
-address in `servers` (below `/_worlds/ID` with that of the world), the collection and the flows with the same address as
-`/_simulator/collection.json` and `/_simulator/flows.arazzo.yaml`, and for people `/_simulator/reference.html`: every
-field with its meaning, calls that work, the scenario that shows each code, in less than 300 kB (with the processor
-slowed four times it is first seen after 0.35 s at 1280 pixels, and after 0.38 s at 390).
+A running simulator serves these files below `/_simulator/`, with its own address in them (below `/_worlds/ID`, with the
+address of that world): the four OpenAPI files, `control.yaml`, `control.json`, `collection.json` and
+`flows.arazzo.yaml`. The reference page is `/_simulator/reference.html`. It has every field with its meaning, working
+calls, and the scenarios for each code, in less than 300 kB. With the processor slowed four times, its first paint is
+after 0.35 s at 1280 pixels and 0.38 s at 390 pixels.
 
-Against a simulator at its default address the collection and the flows run as they stand, as often as one likes (for
-another take what it serves, or say `--env-var origin=URL`, and `--input origin=URL --server interface=URL/v1
---server control=URL`):
+The collection and the flows run repeatedly against a simulator at its default address. For another address, use the
+files that it serves, or `--env-var origin=URL`, and
+`--input origin=URL --server interface=URL/v1 --server control=URL`:
 
 ```bash
 npx newman run contracts/collection/every-operation.postman_collection.json
@@ -92,59 +93,59 @@ npx @redocly/cli respect contracts/flows.arazzo.yaml
 
 ## Provenance
 
-Every operation, field, status and error code carries `x-provenance`. `specified` is promised by the service's
-specification, and `x-basis` names the clause. `assumed` is filled in by the simulator, and `x-basis` names the entry of
-[assumptions.md](assumptions.md). Where a field is promised and something about it is not, `x-assumed` lists what is
-guessed (`pattern`, `enum`, `required`, `nullable`, `meaning` and others) and `x-assumed-basis` the entry for each.
-`x-assumptions` of an operation or event lists further entries that its behaviour rests on: an order of checks, a
-formula, a rule about time. An integration that uses only what is specified depends on no guess.
+Every operation, field, status and error code has `x-provenance`. `specified` comes from the service's specification,
+and `x-basis` names the clause. `assumed` comes from the simulator, and `x-basis` names the entry of
+[assumptions.md](assumptions.md). If a field is specified but something about it is not, `x-assumed` lists the assumed
+parts (`pattern`, `enum`, `required`, `nullable`, `meaning` and others) and `x-assumed-basis` the entry for each.
+`x-assumptions` of an operation or event lists more entries that its behaviour depends on: an order of checks, a
+formula, a rule about time. An integration that uses only what is specified depends on no assumption.
 
 ## Reading it strictly
 
-In the strict file answers are closed: a field that is not in it is a mistake. In the open one they may bring new
-fields and new values (`x-extensible-enum` has those known so far). Requests are open in both: unknown fields are
-ignored. The strict file says which fields of a body go together (assets with their networks, fiat currencies with their
-payment methods), so that a body that fits is mostly accepted; what depends on the state (balances, limits, quotes) is
-not in a schema and is answered with the declared 404, 409 and 422.
-Whatever the strict file accepts the open one accepts.
+In the strict file, responses are closed: a field that is not in it is an error. In the open file, responses may have
+new fields and new values (`x-extensible-enum` lists the known ones). Requests are open in both: unknown fields are
+ignored. The strict file says which fields of a body belong together (assets with their networks, fiat currencies with
+their payment methods), so that a valid body is usually accepted. Rules that depend on state (balances, limits, quotes)
+are not in a schema; such calls return the declared 404, 409 and 422. The open file accepts everything that the strict
+file accepts.
 
 Redocly's `recommended-strict` reports some 640 problems in the strict file, all of one kind: its rule for examples
-closes every schema by itself, also the halves of an `allOf`. The other files pass it.
+closes every schema separately, including the parts of an `allOf`. The other files pass it.
 
-Run with nothing but its own defaults and a key pair (seed 1, 20 examples, 11,655 cases), schemathesis finds no 5xx, no
-undeclared status and no answer of another shape, but 22 times that a request which fits its schema was refused: an
-amount below the least, an `end_date` before the `start_date`, a name that is taken, a field that only the quote asks
-for. The specification wants these refusals, and no schema can say when they come;
-[schemathesis.toml](schemathesis.toml) allows them, operation by operation, with the reason.
+With only its own defaults and a key pair (seed 1, 20 examples, 11,655 cases), schemathesis finds no 5xx, no undeclared
+status and no response of another shape. It reports 22 refused requests that match their schema: an amount below the
+minimum, an `end_date` before the `start_date`, a name that exists already, a field that only the quote requires. The
+specification requires these refusals, and no schema can express them. [schemathesis.toml](schemathesis.toml) allows
+them, operation by operation, with the reason.
 """
 
 
 _VERSIONS = """
 ## Versions
 
-[openapi.yaml](openapi.yaml) and its forms have one version, [control.yaml](control.yaml) has another: each changelog's
-newest heading. A version rises only when its contract says something else (`python -m contracts.generator release`
-refuses it otherwise), and a version that was released is never released again with other contents: a test holds every
-file of [released/](released) to its digest (`cd contracts/released && sha256sum -c SHA256SUMS`).
+[openapi.yaml](openapi.yaml) and its forms share one version; [control.yaml](control.yaml) has another. Each is the
+newest heading of its changelog. A version rises only if its contract changes (`python -m contracts.generator release`
+refuses it otherwise). A released version is never released again with other contents: a test compares every file of
+[released/](released) with its digest (`cd contracts/released && sha256sum -c SHA256SUMS`).
 
-Two things went wrong before this rule. `released.yaml` was written three times as 1.0.0, all on one morning. The first
-contents differ from the last by 49 changes, 39 of which break clients; the second say the same as the last in all that
-binds. Only the last is kept as [1.0.0](released/openapi/1.0.0.yaml). And the numbers 1.1.0 to 1.4.0 of the interface
-rose for changes of the control interface, which itself stayed at version 1; the interface said the same from 1.0.0 to
-1.4.0. Numbers that were shown are not taken back: the interface goes on from 1.4.0, and the control contract takes over
-the numbers that counted its changes. Of the control contract no release before 1.4.0 was kept.
+Two mistakes happened before this rule. `released.yaml` was written three times as 1.0.0, all on one morning. The first
+version differs from the last by 49 changes, 39 of which break clients; the second has the same meaning as the last.
+Only the last is kept as [1.0.0](released/openapi/1.0.0.yaml). Also, the numbers 1.1.0 to 1.4.0 of the API contract rose
+because of changes to the control contract, which itself stayed at version 1; the API contract did not change from 1.0.0
+to 1.4.0. Published numbers are not reused: the API contract continues from 1.4.0, and the control contract continues
+with the numbers that counted its changes. No release of the control contract before 1.4.0 was kept.
 """
 
 GENERATOR = Path(__file__).resolve().parent.name
+"""The folder of this generator, which is inside the directory that it writes."""
 CLIENTS = "clients"
-"""Written by hand, but for what `make clients` makes of them with Node."""
-"""The folder of this generator, which lies among what it makes."""
+"""Written by hand, except files that `make clients` generates with Node."""
 ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml", *(one.changelog for one in releases.CONTRACTS.values())})
-"""Made by other commands, and written by hand."""
+"""Files that are generated by other commands, or written by hand."""
 
 
 def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
-    """Every file by its path below `contracts/`; `evidence`: what the scenarios showed that ship, if they were run."""
+    """Return every file by path. `evidence` is the result of the included scenarios, if they were run already."""
     found = list(collect().values()) if evidence is None else evidence
     strict = openapi.build(Examples(found))
     document = forms.opened(strict)
@@ -183,7 +184,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
 
 
 def scenario_lines() -> bytes:
-    """Every scenario that ships, read and judged anew, in the form that a server reads when it starts."""
+    """Return every included scenario, checked again, in the form that a server loads at startup."""
     directory = shipped_directory()
     library = Loader(Simulator(library=Library()).vocabulary).load_directory(directory)
     lines = (line_of(path, library[path.stem]) for path in files_in(directory))
@@ -195,13 +196,13 @@ def pretty(value: object) -> bytes:
 
 
 def _files(directory: Path) -> list[str]:
-    """The files of a directory by their paths below it, in order."""
+    """Return the relative paths of the files of a directory, in order."""
     found = (path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
     return sorted(path.as_posix() for path in found if path.parts[0] not in (GENERATOR, CLIENTS, releases.FOLDER))
 
 
 def differences(directory: Path, wanted: Mapping[str, bytes]) -> list[str]:
-    """What is missing, differs or does not belong in a directory that is to have these files, one line each."""
+    """Return missing, different and superfluous files of a directory, one line each."""
     found = set(_files(directory))
     lines = [f"missing: {name}" for name in wanted if name not in found]
     lines += [f"does not belong: {name}" for name in sorted(found - wanted.keys() - ELSEWHERE)]
@@ -214,7 +215,7 @@ def differences(directory: Path, wanted: Mapping[str, bytes]) -> list[str]:
 
 
 def write(directory: Path) -> list[str]:
-    """Bring a directory up to date; returns what was not."""
+    """Update a directory. Return the differences that it had."""
     wanted = generate()
     changed = differences(directory, wanted) if directory.is_dir() else []
     for name in _files(directory):

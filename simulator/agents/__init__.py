@@ -1,5 +1,5 @@
-"""What coding agents use: the tools of `rampsim mcp`, each a function that answers short, and the server around them.
+"""Tools for coding agents: the functions of `rampsim mcp` with short responses, and the MCP server.
 
-`session` is what the tools know: a server, the world that is meant, tokens. `answers` keeps what they say small,
-`inputs` has what they take, and `toolbox` the list of them. `serving` alone knows the library of the extra `mcp`.
+`session` holds the server, the current world and tokens. `answers` limits the size of responses, `inputs` declares the
+parameters, and `toolbox` lists the tools. Only `serving` imports the library of the extra `mcp`.
 """

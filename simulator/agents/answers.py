@@ -1,4 +1,4 @@
-"""Answers that a model can afford to read: bounded in characters, telling what was left out and how to get it."""
+"""Responses with a limited number of characters, which name what was left out and how to get it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from simulator.engine.text.json import JsonObject, Shown
 
 USUAL = 2_000
-"""How many characters an answer has at most, unless the caller asks for more."""
+"""The default limit of a response, in characters."""
 MOST = 20_000
 _LONG_TEXT = 160
 _FEW = 3
 
 
 def written(value: object) -> str:
-    """The JSON of an answer, without blanks."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
-    """The answer, with as little left out as brings it below `most` characters; `left_out` says what.
+    """Return the response, shortened to at most `most` characters. `left_out` lists removed fields.
 
-    First long texts are cut, then lists inside; then the largest members go. A member that is asked for by its name
-    comes whole, so nothing is out of reach.
+    First long strings are cut, then nested lists, then the largest fields are removed. A caller can get every removed
+    field by name (`picked`).
     """
     shown: JsonObject = dict(answer)
     for shorten in (lambda value: value, _texts_cut, _lists_cut):
@@ -35,12 +34,13 @@ def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
         largest = max(shown, key=lambda name: len(written(shown[name])))
         del shown[largest]
         left_out.append(largest)
-    told = _with_rest(shown, sorted(left_out))
-    return told if len(written(told)) <= most else _with_rest({}, len(left_out))
+
+    short = _with_rest(shown, sorted(left_out))
+    return short if len(written(short)) <= most else _with_rest({}, len(left_out))
 
 
 def _with_rest(shown: JsonObject, left_out: object) -> JsonObject:
-    return {**shown, "left_out": left_out, "to_see_it": "ask with `fields`, or with a larger `max_characters`"}
+    return {**shown, "left_out": left_out, "to_see_it": "use `fields`, or a larger `max_characters`"}
 
 
 def _texts_cut(value: object) -> object:
@@ -62,7 +62,7 @@ def _inside(value: object, change: Callable[[object], object]) -> object:
 
 
 def picked(answer: Shown, fields: Sequence[str]) -> JsonObject:
-    """The members at these dotted places alone; one that is not there is null."""
+    """Return only the values at these dotted paths; a missing one is None."""
     return {place: _at(answer, place) for place in fields}
 
 
@@ -78,9 +78,9 @@ def _at(value: object, place: str) -> object:
 
 
 def page(rows: Sequence[Shown], key: Callable[[Shown], str], before: str | None, most: int = USUAL) -> JsonObject:
-    """The newest rows that fit, newest first; `next_cursor` leads to older ones.
+    """Return the newest rows within `most` characters, newest first, with `next_cursor` if there are older rows.
 
-    `before`: the cursor of the page before, which is the key of its last row. LookupError when no row has it.
+    `before` is the cursor of the previous page, the key of its last row. Raises LookupError if no row has it.
     """
     newest_first = list(reversed(rows))
     if before is not None:

@@ -1,4 +1,4 @@
-"""What the tools take. The texts beneath the fields are all that a model knows of them."""
+"""The parameters of the tools. A model sees only their descriptions."""
 
 from typing import Annotated, Literal
 
@@ -9,25 +9,23 @@ from simulator.engine.text.json import JsonObject
 
 World = Annotated[
     str | None,
-    Field(
-        pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Id of the world to act in; else the one made or chosen last."
-    ),
+    Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Id of the world. Default: the world created or chosen last."),
 ]
 Environment = Annotated[
     Literal["sandbox", "production"],
     Field(description="Environment of the world; both are simulated."),
 ]
 MaxCharacters = Annotated[
-    int, Field(ge=200, le=20_000, description="How long the answer may be. Ask narrower before you ask for more.")
+    int, Field(ge=200, le=20_000, description="Limit of the response. Narrow the request before you raise it.")
 ]
 Fields = Annotated[
     list[str] | None,
-    Field(description='Only these members of the answer, by dotted places: ["id", "deposit.address"].'),
+    Field(description='Only these fields of the response, by dotted path: ["id", "deposit.address"].'),
 ]
 
 
 class ToolInput(Body):
-    """Base of what tools take: a member that is not known is refused."""
+    """Base class of tool parameters. Unknown parameters are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -38,29 +36,28 @@ class WorldInput(ToolInput):
     do: Annotated[
         Literal["make", "use", "show", "list", "reset", "end", "keys"],
         Field(
-            description="make: a fresh world, which all later calls mean. use: mean a world that exists. show: clock, "
-            "scenarios, counts. list: ids of all worlds. reset: as it was made. end: it is gone. keys: what an "
-            "application under test is configured with."
+            description="make: create a world and use it in later calls. use: switch to an existing world. show: "
+            "clock, scenarios, counts. list: ids of all worlds. reset: initial state. end: delete. keys: configuration "
+            "for an application under test."
         ),
     ]
-    id: Annotated[str | None, Field(description="Id of the world; make draws one where it is left out.")] = None
-    seed: Annotated[int | None, Field(ge=0, description="make: the same seed, the same bytes; else 1.")] = None
-    now: Annotated[str | None, Field(description="make: when its clock begins, like 2026-03-01T08:00:00Z.")] = None
+    id: Annotated[str | None, Field(description="Id of the world. make: default is a random id.")] = None
+    seed: Annotated[int | None, Field(ge=0, description="make: seed of random values. Default 1.")] = None
+    now: Annotated[str | None, Field(description="make: start time, such as 2026-03-01T08:00:00Z.")] = None
     scenarios: Annotated[
         list[str] | None,
         Field(
-            description="make: scenarios active in it. autopilot (the happy path happens by itself as time is advanced)"
-            " and test-values (outcomes chosen by request data) unless said otherwise; [] for none: then only `act` "
-            "moves anything."
+            description="make: active scenarios. Default: autopilot (the happy path, as you advance time) and "
+            "test-values (request data choose outcomes). [] for none: then only `act` causes outside events."
         ),
     ] = None
     settings: Annotated[
-        JsonObject | None, Field(description='make: like {"strict": true} or {"webhook_urls": "any"}.')
+        JsonObject | None, Field(description='make: such as {"strict": true} or {"webhook_urls": "any"}.')
     ] = None
 
 
 class CallInput(ToolInput):
-    method: Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], Field(description="The method.")]
+    method: Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], Field(description="The HTTP method.")]
     path: Annotated[str, Field(description="The path below the base URL: /quotes, /transactions/txn_…; not /v1/…")]
     body: Annotated[JsonObject | None, Field(description='The JSON body. Amounts are strings: "30.00".')] = None
     query: Annotated[JsonObject | None, Field(description='Query parameters: {"status": "completed"}.')] = None
@@ -68,7 +65,7 @@ class CallInput(ToolInput):
         str | None,
         Field(
             pattern=r"^[!-~]+$",
-            description="Repeat one to retry a POST safely; without it a POST gets a fresh one.",
+            description="Repeat the key to retry a POST safely. Default: a new key for each POST.",
         ),
     ] = None
     fields: Fields = None
@@ -78,13 +75,13 @@ class CallInput(ToolInput):
 
 class ActInput(ToolInput):
     target: Annotated[
-        str | None, Field(description="Id of the object to act on. Without `action`: lists what is possible for it.")
+        str | None, Field(description="Id of the object. Without `action`: lists its possible actions.")
     ] = None
     action: Annotated[
         str | None,
         Field(
-            description="What the outside world does: payment_arrives, deposit_arrives, complete, fail, refund, "
-            "set_network, set_rate, … Without it: lists what is possible."
+            description="Action of a third party: payment_arrives, deposit_arrives, complete, fail, refund, "
+            "set_network, set_rate, … Without it: lists the possible actions."
         ),
     ] = None
     parameters: Annotated[
@@ -93,8 +90,8 @@ class ActInput(ToolInput):
     event: Annotated[
         str | None,
         Field(
-            description="In place of `action`: walk by calls and actions to where this event is emitted, like "
-            "transaction.refunded; with `target` for that object."
+            description="Instead of `action`: make the calls and actions that lead to this event, such as "
+            "transaction.refunded; with `target`, for that object."
         ),
     ] = None
     environment: Environment = "sandbox"
@@ -103,12 +100,12 @@ class ActInput(ToolInput):
 
 class AdvanceInput(ToolInput):
     by: Annotated[str | None, Field(description="A duration: 30s, 31m, 2h30m, 3d.")] = None
-    to: Annotated[str | None, Field(description="A moment ahead: 2026-01-06T08:00:00Z.")] = None
-    next_timer: Annotated[bool, Field(description="To the next thing that is due.")] = False
+    to: Annotated[str | None, Field(description="A later time: 2026-01-06T08:00:00Z.")] = None
+    next_timer: Annotated[bool, Field(description="To the next timer.")] = False
     until_id: Annotated[str | None, Field(description="Until this object …")] = None
     until_status: Annotated[str | None, Field(description="… has this status.")] = None
     until_event: Annotated[
-        str | None, Field(description="Until an event of this type (about `until_id`, if given) is emitted.")
+        str | None, Field(description="Until an event of this type (of `until_id`, if given) occurs.")
     ] = None
     world: World = None
 
@@ -123,32 +120,32 @@ class InspectInput(ToolInput):
     what: Annotated[
         What,
         Field(
-            description="resource: one object with its story, causes and what is possible now (id). requests, events, "
-            "deliveries, resources, emails, timers: lists, newest first. request, event: one of them whole (id). "
-            "inbox: webhooks that the built-in receiver got, each with whether its signature verifies (id: its name)."
-            " search: everything that has a reference, id, amount or phone (query). reference: test values, banks, "
-            "providers, rates. overview: all of it in counts."
+            description="resource: one object with history, causes and possible actions (id). requests, events, "
+            "deliveries, resources, emails, timers: lists, newest first. request, event: one item (id). "
+            "inbox: messages of a built-in webhook receiver, with the result of signature verification (id: its name)."
+            " search: everything with a reference, id, amount or phone number (query). reference: test values, banks, "
+            "providers, rates. overview: counts."
         ),
     ]
-    id: Annotated[str | None, Field(description="Id of what is meant; of lists, only rows about this object.")] = None
-    type: Annotated[str | None, Field(description="events, resources: only of this type.")] = None
-    path: Annotated[str | None, Field(description="requests: only of this path, * for anything: */quotes*.")] = None
+    id: Annotated[str | None, Field(description="Id of the item. For lists: only rows about this object.")] = None
+    type: Annotated[str | None, Field(description="events, resources: only this type.")] = None
+    path: Annotated[str | None, Field(description="requests: only this path; * matches anything: */quotes*.")] = None
     status: Annotated[
-        str | None, Field(description="requests: only of this HTTP status. deliveries: succeeded or failed.")
+        str | None, Field(description="requests: only this HTTP status. deliveries: succeeded or failed.")
     ] = None
-    query: Annotated[str | None, Field(description="search: what to look for.")] = None
-    cursor: Annotated[str | None, Field(description="next_cursor of the answer before, for older rows.")] = None
+    query: Annotated[str | None, Field(description="search: the search terms.")] = None
+    cursor: Annotated[str | None, Field(description="next_cursor of the previous response, for older rows.")] = None
     fields: Fields = None
     world: World = None
 
 
 class FaultInput(ToolInput):
-    do: Annotated[Literal["add", "list", "remove"], Field(description="remove without an id ends all.")]
+    do: Annotated[Literal["add", "list", "remove"], Field(description="remove: without an id, removes all.")]
     fault: Annotated[
         JsonObject | None,
         Field(
             description='add: for calls {match: {method, path}, respond: {status, code} | delay: "2s" | drop: true, '
-            "after_commit: true, times: 1}; path is below the base (/quotes/*). For webhooks {webhook: {event}, "
+            "after_commit: true, times: 1}; path is below the base URL (/quotes/*). For webhooks {webhook: {event}, "
             'deliver: {copies: 2 | delay: "1h" | drop: true | corrupt_signature: true | stale_timestamp: true | '
             "reorder: true}, times: 1}. Or by name: {preset: webhook-forged, times: 1}."
         ),
@@ -161,15 +158,15 @@ class ScenarioInput(ToolInput):
     do: Annotated[
         Literal["list", "show", "validate", "upload", "activate", "run"],
         Field(
-            description="list: names. show: one with what it has done. validate: problems of `yaml`, by line. upload: "
-            "`yaml` into the world. activate: exactly `names`, later ones win. run: play `name` or `yaml` by its own "
-            "drive in a world of its own and check what it expects."
+            description="list: names. show: one, with its log. validate: problems of `yaml`, by line. upload: add "
+            "`yaml` to the world. activate: exactly `names`, later ones have priority. run: run the drive of `name` or "
+            "`yaml` in a new world and check its expectations."
         ),
     ]
     name: Annotated[str | None, Field(description="show, run: name of a scenario.")] = None
     names: Annotated[list[str] | None, Field(description="activate: names; [] for none.")] = None
     yaml: Annotated[str | None, Field(description="validate, upload, run: a scenario as YAML.")] = None
-    cursor: Annotated[str | None, Field(description="list: next_cursor of the answer before.")] = None
+    cursor: Annotated[str | None, Field(description="list: next_cursor of the previous response.")] = None
     world: World = None
 
 
@@ -177,26 +174,26 @@ class Outcome(Body):
     model_config = ConfigDict(extra="forbid")
 
     id: Annotated[str, Field(description="Id of an object.")]
-    status: Annotated[str, Field(description="The status that it must have.")]
+    status: Annotated[str, Field(description="The expected status.")]
 
 
 class VerdictInput(ToolInput):
     outcomes: Annotated[
         list[Outcome] | None,
-        Field(description='What must have come about: [{"id": "txn_…", "status": "completed"}].'),
+        Field(description='Expected outcomes: [{"id": "txn_…", "status": "completed"}].'),
     ] = None
     inbox: Annotated[
         str | None,
         Field(
-            description="Name of the built-in inbox that takes the webhooks: then each message must verify, and every "
-            "outcome must have been told there."
+            description="Name of a built-in inbox. Each of its messages must verify, and every outcome must have been "
+            "reported there."
         ),
     ] = None
     advice_from: Annotated[
         Literal["info", "warning", "error", "never"],
-        Field(description="Findings about the traffic that are at least as severe as this are a no."),
+        Field(description="Advice of at least this severity fails the verdict."),
     ] = "warning"
     coverage: Annotated[
-        float | None, Field(ge=0, le=100, description="Percent of the contract that must have been exercised.")
+        float | None, Field(ge=0, le=100, description="Required coverage of the contract in percent.")
     ] = None
     world: World = None

@@ -1,4 +1,4 @@
-"""The tool `inspect`: what there is and what happened, in rows short enough to read many of them."""
+"""The tool `inspect`: state and history of a world in short rows."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from simulator.engine.text.json import JsonObject, Shown
 from simulator.service import TOOLING
 
 NEWEST = 1_000
-"""How many of the newest rows a list looks through."""
+"""The number of newest rows that a list searches."""
 _KEPT = ("id", "kind", "type", "status", "reference", "amount", "source_amount", "destination_amount", "label", "name")
 
 
 def inspect(session: Session, given: inputs.InspectInput) -> JsonObject:
-    """Look at what there is and what happened; changes nothing. `what: resource` with an id tells an object's story
-    with causes and what is possible now; `requests`, `events`, `deliveries`, `inbox` list newest first; `reference` has
-    test values that choose outcomes. Answers with rows and, where there are more, next_cursor.
+    """Show state and history of a world, without changes. `what: resource` with an id shows an object's history with
+    causes and possible actions. `requests`, `events`, `deliveries`, `inbox` list rows, newest first. `reference` has
+    test values that choose outcomes. Returns rows, and next_cursor if there are more.
     """
     return _LOOKS[given.what](session, given)
 
@@ -47,7 +47,6 @@ def _overview(session: Session, given: inputs.InspectInput) -> JsonObject:
 
 
 def _resource(session: Session, given: inputs.InspectInput) -> JsonObject:
-    """The object, how it came to be what it is, what is possible, what is planned."""
     story = session.control(given.world).get(f"/resources/{segment(_id(given))}")
     if given.fields:
         return picked(story, given.fields)
@@ -63,13 +62,12 @@ def _resource(session: Session, given: inputs.InspectInput) -> JsonObject:
 
 
 def _one(session: Session, given: inputs.InspectInput, path: str) -> JsonObject:
-    """A row whole, by its id."""
     wanted = _id(given)
     for row in session.control(given.world).get(path)["data"]:
         if row["id"] == wanted:
             return picked(row, given.fields) if given.fields else dict(row)
     raise ToolRefused(
-        "not_found", f"There is no {given.what} with the id {wanted!r} in this world; `what: {path[1:]}` lists them.",
+        "not_found", f"This world has no {given.what} with the id {wanted!r}; `what: {path[1:]}` lists them.",
         param="id", status=404,
     )  # fmt: skip
 
@@ -133,12 +131,8 @@ def _inbox(session: Session, given: inputs.InspectInput) -> JsonObject:
 
 
 def webhook_keys(session: Session, world: str | None) -> list[str]:
-    """The keys that a world signs with, of all environments."""
+    """Return the webhook keys of all environments of a world."""
     return [keys["webhook_key"] for keys in session.world_object(world)["credentials"].values()]
-
-
-def _emails(session: Session, given: inputs.InspectInput) -> JsonObject:
-    return _listed(given, session.control(given.world).get("/emails")["data"], dict)
 
 
 def _timers(session: Session, given: inputs.InspectInput) -> JsonObject:
@@ -148,7 +142,7 @@ def _timers(session: Session, given: inputs.InspectInput) -> JsonObject:
 
 def _search(session: Session, given: inputs.InspectInput) -> JsonObject:
     if not given.query:
-        raise lacking("query", "Say by `query` what to look for.")
+        raise lacking("query", "`search` needs `query`.")
     return dict(session.control(given.world).get("/search", q=given.query))
 
 
@@ -167,20 +161,20 @@ def _speaks_of(row: Shown, wanted: str | None) -> bool:
 def _listed(
     given: inputs.InspectInput, rows: list[JsonObject], short: Callable[[Shown], JsonObject], key: str = "id"
 ) -> JsonObject:
-    """A page of a list. With `fields`, those of the whole rows."""
+    """Return a page of a list. `fields` selects fields of the full rows."""
     shown = [{"id": row.get("id"), **picked(row, given.fields)} if given.fields else short(row) for row in rows]
     for number, row in enumerate(shown):
         row.setdefault(key, str(number))
     try:
         return page(shown, lambda row: str(row[key]), given.cursor, given.max_characters)
     except LookupError:
-        why = f"{given.cursor!r} is no next_cursor of this list. Begin without one."
+        why = f"{given.cursor!r} is not a next_cursor of this list. Start without one."
         raise invalid("cursor", why) from None
 
 
 def _id(given: inputs.InspectInput) -> str:
     if given.id is None:
-        raise lacking("id", f"Say by `id` which {given.what} is meant.")
+        raise lacking("id", f"`{given.what}` needs `id`.")
     return given.id
 
 
@@ -194,7 +188,7 @@ _LOOKS: Mapping[str, Callable[[Session, inputs.InspectInput], JsonObject]] = {
     "event": lambda session, given: _one(session, given, "/events"),
     "deliveries": _deliveries,
     "inbox": _inbox,
-    "emails": _emails,
+    "emails": lambda session, given: _listed(given, session.control(given.world).get("/emails")["data"], dict),
     "timers": _timers,
     "search": _search,
     "reference": _reference,

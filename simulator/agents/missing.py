@@ -1,4 +1,4 @@
-"""All parameters that a refused call lacks: a refusal of the interface names only the first."""
+"""Report all missing parameters of a refused call. The API itself names only the first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CODE = "missing_parameter"
 
 
 def required_of(model: type[BaseModel]) -> list[str]:
-    """Return the names of the fields that a body has to have."""
+    """Return the names of the required fields of a body."""
     return [name for name, field in model.model_fields.items() if field.is_required()]
 
 
@@ -27,7 +27,7 @@ def of_schemas(schemas: Sequence[Shown]) -> list[str]:
 
 
 def of_operation(method: str, path: str) -> list[str]:
-    """Return the fields that the body of a call has to have in all its forms; none for a call that takes no body."""
+    """Return the fields that every variant of the request body requires; empty for a call without a body."""
     found = _router().find(path)
     operation = found[0].get(method) if found else None
     if operation is None:

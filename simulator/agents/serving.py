@@ -1,4 +1,4 @@
-"""The tools over the Model Context Protocol, by its official library (extra `mcp`), on standard input and output."""
+"""The MCP server on standard input and output, with the official library (extra `mcp`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.version import __version__
 
 
 async def serve_stdio(url: str | None, token: str | None) -> None:
-    """Serve until standard input ends; without `url` a simulator is started that ends with it."""
+    """Serve until standard input ends. Without `url`, start a simulator for that time."""
     async with _session(url, token) as session, stdio_server() as (reads, writes):
         server = make_server(session)
         await server.run(reads, writes, server.create_initialization_options())
@@ -36,7 +36,7 @@ async def _session(url: str | None, token: str | None) -> AsyncIterator[Session]
 
 
 def make_server(session: Session) -> Server:
-    """The server of one session. Its tools wait in threads, one call after another: they share a world."""
+    """Return the server of one session. Tools run in threads, one call at a time, because they share a world."""
     one_by_one = anyio.CapacityLimiter(1)
 
     async def list_tools(

@@ -1,26 +1,25 @@
-"""What the tools of an agent know between two calls: the server, the world that is meant, and tokens for it."""
+"""The state of an agent's tools between calls: server, current world, and tokens."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from http.client import HTTPException
-from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import ProxyHandler, Request, build_opener
 
-from simulator.engine.clients.control import ControlClient, NoRedirect, Unreachable, segment
+from simulator.engine.clients.control import ControlClient, Unreachable, segment
+from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.clients.tool_mark import marked
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
+from simulator.service import LIVE_KEYS
 
 DOCS = "/_simulator/docs/"
 _SECONDS = 60.0
 
 
 class ToolRefused(Exception):
-    """A tool was not used as it can be, or the simulator refused: what a model needs to do better next time."""
+    """Raised for wrong use of a tool or a refused call, with everything that a model needs to correct it."""
 
     def __init__(
         self, code: str, message: str, *, param: str | None = None, allowed: object = None, status: int | None = None
@@ -30,18 +29,16 @@ class ToolRefused(Exception):
 
 
 def invalid(param: str, why: str) -> ToolRefused:
-    """A parameter whose value is not possible."""
-    return ToolRefused("invalid_parameter", f"The parameter `{param}` is not valid: {why}", param=param)
+    return ToolRefused("invalid_parameter", f"The parameter `{param}` is invalid: {why}", param=param)
 
 
 def lacking(param: str, message: str) -> ToolRefused:
-    """A parameter that is missing; `message` says what for."""
     return ToolRefused("missing_parameter", message, param=param)
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the interface answered to a call."""
+    """The response to an API call."""
 
     status: int
     headers: Mapping[str, str]
@@ -49,7 +46,7 @@ class Reply:
 
 
 class Session:
-    """One agent at one server. `world` is the id of the world that is meant where a call names none."""
+    """One agent at one server. `world` is the id of the world for calls that name none."""
 
     def __init__(self, url: str, token: str | None = None, *, own: bool = False) -> None:
         self.url = ControlClient(url).url
@@ -57,11 +54,9 @@ class Session:
         """Whether the server was started for this session and ends with it."""
         self.world = DEFAULT_WORLD
         self.token = token
-        self._opener = build_opener(ProxyHandler({}), NoRedirect)
         self._signed_in: dict[tuple[str, str], _SignedIn] = {}
 
     def control(self, world: str | None = None, environment: str | None = None) -> ControlClient:
-        """Control calls in a world."""
         return ControlClient(
             self.url, world or self.world, environment=environment, token=self.token, timeout_seconds=_SECONDS
         )
@@ -71,7 +66,7 @@ class Session:
         return found
 
     def keys(self, world: str | None = None, environment: str = "sandbox") -> Mapping[str, str]:
-        """Key pair, webhook key and base URL of an environment of a world."""
+        """Return key pair, webhook key and base URL of an environment of a world."""
         found: Mapping[str, str] = self.world_object(world)["credentials"][environment]
         return found
 
@@ -86,31 +81,31 @@ class Session:
         world: str | None = None,
         environment: str = "sandbox",
     ) -> Reply:
-        """A call of the interface with a token, signed in anew once when that has lapsed.
+        """Make an API call with a token. If the token has expired, get a new one and repeat the call once.
 
-        A POST without an Idempotency-Key gets one of its own, as a careful client sends it.
+        A POST without an Idempotency-Key gets a new key.
         """
         place = (world or self.world, environment)
         signed_in = self._signed_in.get(place) or self._sign_in(*place)
         sent = dict(headers or {})
         if method == "POST" and not any(name.lower() == "idempotency-key" for name in sent):
             sent["Idempotency-Key"] = signed_in.next_key()
-        reply = self._ask(method, signed_in.base_url + path, body, query, signed_in.header | sent)
+        reply = self._ask(method, signed_in.base_url, path, body, query, signed_in.header | sent)
         if reply.status == 401:
             signed_in = self._sign_in(*place)
-            reply = self._ask(method, signed_in.base_url + path, body, query, signed_in.header | sent)
+            reply = self._ask(method, signed_in.base_url, path, body, query, signed_in.header | sent)
         return reply
 
     def _sign_in(self, world: str, environment: str) -> _SignedIn:
         keys = self.keys(world, environment)
         pair = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
-        reply = self._ask("POST", f"{keys['base_url']}/auth/token", pair, None, marked("mcp"))
+        reply = self._ask("POST", keys["base_url"], "/auth/token", pair, None, marked("mcp"))
         body = reply.body
         if not isinstance(body, dict) or "access_token" not in body:
             error = body.get("error", {}) if isinstance(body, dict) else {}
             raise ToolRefused(
                 str(error.get("code", reply.status)),
-                f"The sign-in to the world {world} was refused: {error.get('message', reply.status)}",
+                f"The token request for the world {world} was refused: {error.get('message', reply.status)}",
                 status=reply.status,
             )
         signed_in = _SignedIn(keys["base_url"], str(body["access_token"]), reply.headers.get("x-request-id", world))
@@ -120,27 +115,27 @@ class Session:
     def _ask(
         self,
         method: str,
-        url: str,
+        base_url: str,
+        path: str,
         body: Shown | None,
         query: Mapping[str, object] | None,
         headers: Mapping[str, str],
     ) -> Reply:
-        asked = f"{url}?{urlencode({name: _text(value) for name, value in query.items()})}" if query else url
+        asked = f"{path}?{urlencode({name: _text(value) for name, value in query.items()})}" if query else path
         data = None if body is None else json.dumps(body).encode()
         sent = dict(headers) if data is None else {"Content-Type": "application/json", **headers}
+        # The base URL comes from a server whose own host was checked, so its host is not checked again.
+        client = SyncClient(base_url, any_host=True, live_keys=LIVE_KEYS)
         try:
-            with self._opener.open(Request(asked, data, sent, method=method), timeout=_SECONDS) as response:
-                return Reply(response.status, _lower(response.headers.items()), _parsed(response.read()))
-        except HTTPError as error:
-            with error:
-                return Reply(error.code, _lower(error.headers.items()), _parsed(error.read()))
-        except (OSError, HTTPException) as error:
-            raise Unreachable(f"{method} {url} was not answered: {getattr(error, 'reason', error)}") from None
+            status, received, content = client.request(method, asked, data, sent, _SECONDS)
+        except NoResponse as error:
+            raise Unreachable(f"{method} {base_url}{path} got no response: {error}") from None
+        return Reply(status, received, _parsed(content))
 
 
 @dataclass
 class _SignedIn:
-    """A token, and the Idempotency-Keys of the calls that go with it: no two are alike, and none is by chance."""
+    """A token, and a source of unique, deterministic Idempotency-Keys for its calls."""
 
     base_url: str
     token: str
@@ -154,11 +149,6 @@ class _SignedIn:
     def next_key(self) -> str:
         self.posts += 1
         return f"{self.begun_by}-{self.posts}"
-
-
-def _lower(headers: object) -> dict[str, str]:
-    assert hasattr(headers, "__iter__")
-    return {str(name).lower(): str(value) for name, value in headers}
 
 
 def _text(value: object) -> str:

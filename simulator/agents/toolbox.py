@@ -1,4 +1,4 @@
-"""The tools by their names: what a model is told of each, and how a call of one is judged, made and answered."""
+"""The tools by name: their descriptions for a model, and the execution of a tool call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.agents import inputs, inspecting, missing, tools, verdict
 from simulator.agents.answers import bounded, written
 from simulator.agents.session import DOCS, Session, ToolRefused
 from simulator.engine.clients.control import CallRefused, Unreachable
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients.guard import LiveKey
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.fields import parse
 from simulator.engine.text.json import JsonObject, Shown
@@ -19,16 +19,16 @@ from simulator.service import LIVE_KEYS
 
 INSTRUCTIONS = (
     "A simulator of a stablecoin ramp and wallet service: quotes, onramps, offramps, wallets, signed webhooks. Nothing "
-    "here moves real funds. Begin with `world` (make), which gives keys and an inbox for webhooks. `call` speaks the "
-    "interface of the service; `act` is the outside world (a payer pays); `advance` moves simulated time, which else "
-    "stands still; `inspect` shows what happened and why; `fault` and `scenario` make things go wrong; `verdict` says "
-    "yes or no at the end. Answers are short; where they say `left_out` or `next_cursor`, ask narrower or go on."
+    "here moves real funds. Start with `world` (make), which returns keys and an inbox for webhooks. `call` makes API "
+    "calls; `act` performs actions of third parties (a payer pays); `advance` moves simulated time, which is otherwise "
+    "paused; `inspect` shows what happened and why; `fault` and `scenario` cause problems; `verdict` says yes or no at "
+    "the end. Responses are short; if one has `left_out` or `next_cursor`, narrow the request or get the next page."
 )
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool: what it does, the page that says more. A model reads of it what its function says of itself."""
+    """One tool with its documentation page. Its description for a model is the docstring of its function."""
 
     run: Callable[[Session, Any], JsonObject]
     docs: str
@@ -44,13 +44,12 @@ class Tool:
 
     @property
     def input(self) -> type[inputs.ToolInput]:
-        """What it takes."""
         found: type[inputs.ToolInput] = get_type_hints(self.run)["given"]
         return found
 
     @property
     def schema(self) -> JsonObject:
-        """The JSON Schema of what it takes; no other member is allowed."""
+        """The JSON Schema of its parameters."""
         whole = self.input.model_json_schema()
         plain: JsonObject = _plain(whole, whole.get("$defs", {}))
         return plain
@@ -70,11 +69,11 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject]:
-    """Whether a call of a tool succeeded, and its answer: never more than it may be, and never an exception."""
+    """Execute a tool call. Return True and the result, or False and the error. Never raises; sizes are limited."""
     most = arguments.get("max_characters", 2_000)
     most = most if isinstance(most, int) and 200 <= most <= 20_000 else 2_000
     try:
-        LIVE_KEYS.refuse_in(written(arguments), "What was given to the tool")
+        LIVE_KEYS.check(written(arguments), "The tool call")
         tool = _BY_NAME.get(name)
         if tool is None:
             message = f"There is no tool {name!r}{did_you_mean(name, _BY_NAME)}"
@@ -83,29 +82,29 @@ def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject
         missing.refuse(missing.required_of(tool.input), arguments)
         return True, bounded(tool.run(session, parse(tool.input, arguments)), most)
     except ToolRefused as error:
-        told = {**vars(error), "http_status": error.status}
+        error_fields = {**vars(error), "http_status": error.status}
     except CallRefused as refusal:
-        told = {"code": str(refusal.status), "message": "", **refusal.error, "http_status": refusal.status}
+        error_fields = {"code": str(refusal.status), "message": "", **refusal.error, "http_status": refusal.status}
     except LiveKey as error:
-        told = {"code": "live_key", "message": str(error)}
+        error_fields = {"code": "live_key", "message": str(error)}
     except ApiError as error:
-        # The values that a parameter of a tool may have, where they are few.
+        # The possible values of an enum parameter.
         allowed = _BY_NAME[name].schema["properties"].get(error.param or "", {}).get("enum")
-        told = {"code": error.code, "message": error.message, "param": error.param, "allowed": allowed}
+        error_fields = {"code": error.code, "message": error.message, "param": error.param, "allowed": allowed}
     except Unreachable as error:
-        message = f"{error}. Start a server with `rampsim serve`, or begin `rampsim mcp` without --url."
-        told = {"code": "unreachable", "message": message}
-    shown = {name: told[name] for name in _TOLD if told.get(name) is not None}
+        message = f"{error}. Start a server with `rampsim serve`, or start `rampsim mcp` without --url."
+        error_fields = {"code": "unreachable", "message": message}
+    shown = {name: error_fields[name] for name in _ERROR_FIELDS if error_fields.get(name) is not None}
     docs = f"{session.url}{DOCS}{_BY_NAME[name].docs if name in _BY_NAME else ''}"
     return False, {"error": bounded({**shown, "docs": docs}, most - 20)}
 
 
-_TOLD = ("code", "message", "http_status", "param", "allowed", "receipt", "errors")
-"""What an error tells, as far as it is known."""
+_ERROR_FIELDS = ("code", "message", "http_status", "param", "allowed", "receipt", "errors")
+"""The fields of an error."""
 
 
 def _plain(schema: object, named: Shown) -> Any:
-    """A schema in one piece, without what says nothing to a model: titles, nulls that stand for what was left out."""
+    """Return the schema with references resolved, without titles and without null for optional values."""
     if isinstance(schema, list):
         return [_plain(one, named) for one in schema]
     if not isinstance(schema, dict):
@@ -116,6 +115,6 @@ def _plain(schema: object, named: Shown) -> Any:
     choices = [one for one in kept.get("anyOf", ()) if one != {"type": "null"}]
     if len(choices) == 1:
         kept = {**{name: value for name, value in kept.items() if name not in ("anyOf", "default")}, **choices[0]}
-    if "properties" in kept:  # a property may be called like a word of the schema
+    if "properties" in kept:  # the name of a property may be a schema keyword
         kept["properties"] = {name: _plain(one, named) for name, one in kept["properties"].items()}
     return {name: value if name == "properties" else _plain(value, named) for name, value in kept.items()}

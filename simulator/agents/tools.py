@@ -1,4 +1,4 @@
-"""The tools that do something: worlds, calls, actions, time, faults, scenarios."""
+"""The tools that change something: worlds, calls, actions, time, faults, scenarios."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _SENDABLE = re.compile(r"[!-~]+")
 
 
 def world(session: Session, given: inputs.WorldInput) -> JsonObject:
-    """Make, choose, show, reset or end a world: an isolated simulation with its own clock, keys and data. Use it first
-    (do: make), and once for each test. Answers with clock, keys as environment variables for the application under
+    """Create, choose, show, reset or delete a world: an isolated simulation with its own clock, keys and data. Use it
+    first (do: make), and once for each test. Returns the clock, keys as environment variables for the application under
     test, and the URL of an inbox that can be registered for webhooks. The clock is manual: nothing happens until
     `advance` or `act`.
     """
@@ -37,7 +37,7 @@ def world(session: Session, given: inputs.WorldInput) -> JsonObject:
         return {"made": made["id"], **_world(session, made), **_keys(session, made)}
     if given.do == "use" and given.id is None:
         known = [str(row["id"]) for row in session.control().get("/worlds")["data"]]
-        raise ToolRefused("missing_parameter", "Say by `id` which world to use.", param="id", allowed=known)
+        raise ToolRefused("missing_parameter", "`use` needs `id`.", param="id", allowed=known)
     wanted = given.id or session.world
     if given.do == "reset":
         return {"reset": wanted, **_world(session, session.control(wanted).post("/reset"))}
@@ -56,8 +56,8 @@ def world(session: Session, given: inputs.WorldInput) -> JsonObject:
 def _new_world(given: inputs.WorldInput) -> JsonObject:
     clock = {"mode": "manual"} if given.now is None else {"mode": "manual", "now": given.now}
     named = {"id": given.id, "scenarios": given.scenarios, "settings": given.settings}
-    told = {name: value for name, value in named.items() if value is not None}
-    return {"seed": 1 if given.seed is None else given.seed, "clock": clock, **told}
+    optional = {name: value for name, value in named.items() if value is not None}
+    return {"seed": 1 if given.seed is None else given.seed, "clock": clock, **optional}
 
 
 def _world(session: Session, shown: Shown) -> JsonObject:
@@ -71,7 +71,7 @@ def _world(session: Session, shown: Shown) -> JsonObject:
 
 
 def _keys(session: Session, shown: Shown) -> JsonObject:
-    """What an application is configured with, as the variables that the clients of the simulator read."""
+    """Return the configuration of an application, as variables that the simulator's clients read."""
     keys = shown["credentials"]["sandbox"]
     return {
         "keys": {
@@ -86,19 +86,19 @@ def _keys(session: Session, shown: Shown) -> JsonObject:
 
 
 def call(session: Session, given: inputs.CallInput) -> JsonObject:
-    """Call the service's interface as an application would: POST /quotes, POST /quotes/{id}/confirm, GET
-    /transactions/{id}, POST /beneficiaries, POST /webhooks, … Token and Idempotency-Key are taken care of. Answers with
-    http_status and the members of the body; a refusal names the code, the parameter, and why.
+    """Make an API call as an application would: POST /quotes, POST /quotes/{id}/confirm, GET /transactions/{id}, POST
+    /beneficiaries, POST /webhooks, … Token and Idempotency-Key are added. Returns http_status and the fields of the
+    body. An error has the code, the parameter and the reason.
     """
     path = given.path
     if not path.startswith("/") or path.startswith(("//", "/v1/", "/production/", "/_simulator")):
         raise invalid(
             "path",
-            f"{path!r} is no path below the base URL. Give it without host and /v1, "
-            "like /quotes; `environment` chooses production.",
+            f"{path!r} is not a path below the base URL. Omit host and /v1, "
+            "as in /quotes; `environment` selects production.",
         )
     if not _SENDABLE.fullmatch(path):
-        raise invalid("path", f"{path!r} has characters that a path has not; write them like %20.")
+        raise invalid("path", f"{path!r} has invalid characters; encode them, as in %20.")
     headers = {} if given.idempotency_key is None else {"Idempotency-Key": given.idempotency_key}
     reply = session.call(
         given.method, path, given.body, query=given.query, headers=headers, world=given.world,
@@ -114,20 +114,20 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
     if isinstance(body, Mapping) and given.fields:
         return {"http_status": reply.status, **picked(body, given.fields)}
     if isinstance(body, Mapping):
-        # A member `status` of the object is the object's own: the HTTP status stands beside it.
+        # The object may have its own field `status`, so the HTTP status has another name.
         return {"http_status": reply.status, **body}
     return {"http_status": reply.status, "body": body}
 
 
 def act(session: Session, given: inputs.ActInput) -> JsonObject:
-    """Let the outside world do something: a payer pays (payment_arrives), a chain confirms (deposit_arrives), a payout
-    fails (fail), a network goes down (set_network). Without `action` it lists what is possible for `target` now. With
-    `event` it walks to that event. Answers with the object afterwards and the events emitted.
+    """Perform an action of a third party: a payer pays (payment_arrives), a chain confirms (deposit_arrives), a payout
+    fails (fail), a network goes down (set_network). Without `action`, lists the possible actions of `target`. With
+    `event`, makes the calls and actions that lead to that event. Returns the object afterwards and the new events.
     """
     control = session.control(given.world, given.environment)
     if given.event is not None:
         if given.action is not None:
-            raise ToolRefused("invalid_parameter", "Give `action` or `event`, not both.", param="event")
+            raise ToolRefused("invalid_parameter", "Use `action` or `event`, not both.", param="event")
         target = {} if given.target is None else {"target": given.target}
         return dict(control.post("/trigger?wait=true", {"event": given.event, **target}))
     rows = control.get("/actions")["data"]
@@ -156,7 +156,7 @@ def act(session: Session, given: inputs.ActInput) -> JsonObject:
 
 
 def _possible(session: Session, given: inputs.ActInput, rows: list[JsonObject]) -> JsonObject:
-    """The actions that are possible for a target now; without one, those on the world and all others by kind."""
+    """Return the possible actions of a target; without one, actions on the world, and other actions by kind."""
     if given.target is None:
         return {
             "on_the_world": [_signature(row) for row in rows if not row["targets"]],
@@ -169,14 +169,15 @@ def _possible(session: Session, given: inputs.ActInput, rows: list[JsonObject]) 
 
 
 def _signature(row: Shown) -> str:
-    """`set_network(network: stellar|celo|bitcoin, status: operational|degraded|down)`."""
+    """Return `set_network(network: stellar|celo|bitcoin, status: operational|degraded|down)`."""
     schemas = row["parameters"].get("anyOf") or [row["parameters"]]
     properties: dict[str, Any] = {}
     for schema in schemas:
         properties |= schema.get("properties", {})
     required = set.intersection(*(set(schema.get("required", ())) for schema in schemas))
-    told = [f"{name}{'' if name in required else '?'}{_choices(schema)}" for name, schema in properties.items()]
-    return f"{row['name']}({', '.join(told)}): {row.get('does', '')}"
+
+    parameters = [f"{name}{'' if name in required else '?'}{_choices(schema)}" for name, schema in properties.items()]
+    return f"{row['name']}({', '.join(parameters)}): {row.get('does', '')}"
 
 
 def _choices(schema: Shown) -> str:
@@ -185,9 +186,9 @@ def _choices(schema: Shown) -> str:
 
 
 def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
-    """Move simulated time, in exactly one way: by, to, next_timer, until_id with until_status, or until_event. All that
-    is due on the way happens, webhooks and their retries included, before it answers: no sleeping, no polling. Without
-    arguments it shows the clock and what is due next. What never comes is refused: not_reached.
+    """Advance simulated time, with exactly one of: by, to, next_timer, until_id with until_status, until_event.
+    Everything due on the way happens before it returns, including webhooks and retries, so never sleep or poll. Without
+    arguments, shows the clock and the next timers. A goal that is never reached is refused: not_reached.
     """
     control = session.control(given.world)
     ways: list[JsonObject] = []
@@ -203,22 +204,22 @@ def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
     elif given.until_id is not None or given.until_status is not None:
         if given.until_id is None or given.until_status is None:
             absent = "until_id" if given.until_id is None else "until_status"
-            raise lacking(absent, "`until_id` and `until_status` go together: which object, which status.")
+            raise lacking(absent, "`until_id` and `until_status` need each other.")
         ways.append({"until": {"resource": given.until_id, "status": given.until_status}})
     if not ways:
         clock, timers = control.get("/clock"), control.get("/timers", limit=5)["data"]
         return {"clock": clock, "next": timers}
     if len(ways) > 1:
         raise ToolRefused(
-            "invalid_parameter", "Say how far in exactly one way.",
+            "invalid_parameter", "Use exactly one parameter.",
             allowed=["by", "to", "next_timer", "until_id and until_status", "until_event"],
         )  # fmt: skip
     receipt = control.post("/clock/advance?wait=true", ways[0])
-    return {**receipt, "events": _told(session, given.world, receipt["events"])}
+    return {**receipt, "events": _event_lines(session, given.world, receipt["events"])}
 
 
-def _told(session: Session, world_id: str | None, ids: list[str]) -> list[str]:
-    """Events in words: `transaction.completed of txn_…`; of many the newest."""
+def _event_lines(session: Session, world_id: str | None, ids: list[str]) -> list[str]:
+    """Return a line for each of the newest events: `transaction.completed of txn_…`."""
     if not ids:
         return []
     wanted = set(ids[-_MOST_EVENTS:])
@@ -228,13 +229,13 @@ def _told(session: Session, world_id: str | None, ids: list[str]) -> list[str]:
 
 
 def fault(session: Session, given: inputs.FaultInput) -> JsonObject:
-    """Make the wire fail: refuse, delay, cut calls or lose their answers; double, delay, lose, forge webhooks. Use it
-    to see whether an application survives. Answers with the id of the fault, and warnings where it may never be hit.
+    """Inject faults: refuse, delay or disconnect calls, lose responses; duplicate, delay, lose or forge webhooks. Use
+    it to test whether an application survives. Returns the id of the fault, and warnings if it may never apply.
     """
     control = session.control(given.world)
     if given.do == "add":
         if given.fault is None:
-            raise lacking("fault", "Say by `fault` what is to go wrong.")
+            raise lacking("fault", "`add` needs `fault`.")
         made = control.post("/faults", given.fault)
         return {"added": made["id"], "fault": given.fault, "warnings": made["warnings"]}
     if given.do == "remove":
@@ -244,8 +245,8 @@ def fault(session: Session, given: inputs.FaultInput) -> JsonObject:
 
 
 def scenario(session: Session, given: inputs.ScenarioInput) -> JsonObject:
-    """What the outside world does by itself, and when, as YAML: list the ones that ship, validate or upload your own,
-    choose which are active in the world, run one on its own. A validation answers with problems by line and column.
+    """Manage scenarios, YAML files that describe what third parties do and when: list included ones, validate or upload
+    your own, activate them in the world, run one alone. Validation returns problems with line and column.
     """
     control = session.control(given.world)
     if given.do == "list":
@@ -257,11 +258,11 @@ def scenario(session: Session, given: inputs.ScenarioInput) -> JsonObject:
         return dict(control.get(f"/scenarios/{segment(_given(given, 'name'))}"))
     if given.do == "activate":
         if given.names is None:
-            raise lacking("names", "Say by `names` which are to be active.")
+            raise lacking("names", "`activate` needs `names`.")
         return dict(control.put("/scenarios/active", {"names": given.names}))
     if given.do == "upload":
         made = control.call("POST", "/scenarios", _read(_given(given, "yaml")).document)
-        return {"uploaded": made["name"], "next": "activate it, or put one object under it by its `reference`"}
+        return {"uploaded": made["name"], "next": "activate it, or assign one object to it with its `reference`"}
     if given.do == "validate":
         try:
             return {"valid": True, "name": _read(_given(given, "yaml")).document.get("name")}
@@ -276,7 +277,7 @@ def _page(rows: list[JsonObject], cursor: str | None, most: int) -> JsonObject:
     try:
         return page(rows, lambda row: str(row["name"]), cursor, most - 100)
     except LookupError:
-        raise invalid("cursor", f"{cursor!r} is no next_cursor of this list.") from None
+        raise invalid("cursor", f"{cursor!r} is not a next_cursor of this list.") from None
 
 
 def _given(given: inputs.ScenarioInput, name: str) -> str:
@@ -287,7 +288,7 @@ def _given(given: inputs.ScenarioInput, name: str) -> str:
 
 
 def _read(text: str, simulator: Simulator | None = None) -> ScenarioFile:
-    """A scenario from its text; ToolRefused with every problem by line where it is not one."""
+    """Read a scenario. Raises ToolRefused with all problems."""
     from simulator import host
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
 
@@ -299,15 +300,13 @@ def _read(text: str, simulator: Simulator | None = None) -> ScenarioFile:
 
 
 def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
-    """Run a scenario by its own drive on the server of this session."""
+    from simulator.engine.clients.asynchronous import HttpClient
     from simulator.engine.scenario.run import runner
-    from simulator.engine.scenario.run.clients import HttpClient
 
     file = _file(given)
 
     async def play() -> Any:
-        async with HttpClient(session.url, session.token or "") as client:
-            return await runner.run(file, client, seed=1)
+        return await runner.run(file, HttpClient(session.url, session.token or ""), seed=1)
 
     result = asyncio.run(play())
     failed = [f"{check.name}: {check.problem}" for check in result.checks if not check.passed]
@@ -324,5 +323,5 @@ def _file(given: inputs.ScenarioInput) -> ScenarioFile:
     name = _given(given, "name")
     if name not in simulator.library:
         near = similar(name, simulator.library)
-        raise ToolRefused("not_found", f"No scenario {name!r} ships.", param="name", allowed=near)
+        raise ToolRefused("not_found", f"There is no included scenario {name!r}.", param="name", allowed=near)
     return simulator.library[name]

@@ -1,4 +1,4 @@
-"""The tool `verdict`: one yes or no about an integration, with the reasons."""
+"""The tool `verdict`: a yes or no about an integration, with reasons."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: what it was, and why it does not hold ("" when it does)."""
+    """One check. `problem` is empty if it passed."""
 
     about: str
     problem: str = ""
 
 
 def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
-    """Use it last: is the integration right? Judges the outcomes that you name, whether webhooks were acknowledged and
-    verify, advice about the traffic, and coverage. Answers with ok, exit_code (0 yes, 1 no, 4 unknown: nothing shows
-    it), each problem with what to do, what held, and which evidence is missing.
+    """Use it last: is the integration correct? Checks the outcomes that you name, acknowledgement and signatures of
+    webhooks, advice about the traffic, and coverage. Returns ok, exit_code (0 yes, 1 no, 4 unknown: no evidence), each
+    problem with a fix, passed checks, and missing evidence.
     """
     checks = [*_outcomes(session, given), *_deliveries(session, given), *_inbox(session, given)]
     checks += [*_advice(session, given), *_coverage(session, given)]
     problems = [f"{check.about}: {check.problem}" for check in checks if check.problem]
     missing = list(_missing(session, given))
     if problems:
-        said, exit_code = f"no: {len(problems)} of {len(checks)} checks do not hold", 1
+        said, exit_code = f"no: {len(problems)} of {len(checks)} checks failed", 1
     elif not given.outcomes:
-        said, exit_code = "unknown: no outcome was named, so nothing shows that the integration is right", UNKNOWN
+        said, exit_code = "unknown: name outcomes, so that there is evidence for a correct integration", UNKNOWN
     else:
-        said, exit_code = "yes: all checks hold", 0
+        said, exit_code = "yes: all checks passed", 0
     return {
         "ok": exit_code == 0,
         "exit_code": exit_code,
@@ -49,19 +49,19 @@ def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
 
 
 UNKNOWN = 4
-"""The exit code where there is neither a problem nor evidence."""
+"""The exit code for neither a problem nor evidence."""
 
 
 def _missing(session: Session, given: inputs.VerdictInput) -> Iterator[str]:
-    """The evidence that would make a yes stronger, or possible: what nobody named and what never happened."""
+    """Yield missing evidence: outcomes that were not named, and calls and webhooks that never happened."""
     control = session.control(given.world)
     if not given.outcomes:
         yield "outcomes: name the objects of the integration and the status that each must have"
     if not control.get("/requests", limit=1)["data"]:
-        yield "calls: the integration has made none in this world"
+        yield "calls: the integration has made no calls in this world"
     if not control.get("/deliveries", limit=1)["data"]:
         inbox = f"{session.url}{inbox_path(given.world or session.world, 'NAME')}"
-        yield f"webhooks: none was delivered; register an endpoint, such as {inbox}"
+        yield f"webhooks: none was delivered. Register an endpoint, such as {inbox}"
 
 
 def _outcomes(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
@@ -76,7 +76,7 @@ def _outcomes(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
 
 
 def _deliveries(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
-    """Whether each event that was sent was taken in the end."""
+    """Check that the last delivery of each event succeeded."""
     rows = session.control(given.world).get("/deliveries")["data"]
     last = {(row["event_id"], row["endpoint_id"]): row for row in rows}
     failed = [row for row in last.values() if row["status"] == "failed"]
@@ -86,12 +86,12 @@ def _deliveries(session: Session, given: inputs.VerdictInput) -> Iterator[Check]
     if failed:
         first = failed[0]
         got = first["response_status"] or first["error"]
-        problem = f"{len(failed)} were not, first {first['event_type']} ({first['event_id']}), answered {got}"
+        problem = f"{len(failed)} failed, first {first['event_type']} ({first['event_id']}): {got}"
     yield Check(f"{len(last)} webhooks were acknowledged", problem)
 
 
 def _inbox(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
-    """Whether all that the inbox took is genuine, and tells of the outcomes."""
+    """Check that all messages of the inbox are genuine, and that they report the outcomes."""
     if given.inbox is None:
         return
     rows = session.control(given.world).get(f"/inbox/{segment(given.inbox)}")["data"]
@@ -100,19 +100,19 @@ def _inbox(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
     about = f"{len(came)} webhooks in the inbox {given.inbox} verify"
     if not came:
         url = f"{session.url}{inbox_path(given.world or session.world, given.inbox)}"
-        yield Check(about, f"none came; register {url} by POST /webhooks first")
+        yield Check(about, f"the inbox is empty; register {url} with POST /webhooks first")
         return
-    yield Check(about, f"{forged[0].type} ({forged[0].event_id}) does not: {forged[0].why_not}" if forged else "")
+    yield Check(about, f"{forged[0].type} ({forged[0].event_id}) fails: {forged[0].why_not}" if forged else "")
     for wanted in given.outcomes or ():
-        yield Check(f"a verified webhook told that {wanted.id} is {wanted.status}", _untold(came, wanted))
+        yield Check(f"a verified webhook reports that {wanted.id} is {wanted.status}", _unreported(came, wanted))
 
 
-def _untold(came: Sequence[Message], wanted: inputs.Outcome) -> str:
+def _unreported(came: Sequence[Message], wanted: inputs.Outcome) -> str:
     about = [message for message in came if message.object_id == wanted.id and message.genuine]
     if any(message.object_status == wanted.status for message in about):
         return ""
-    told = ", ".join(message.type for message in about) or "nothing"
-    return f"none did; of it came {told}"
+    types = ", ".join(message.type for message in about) or "none"
+    return f"there is none; its webhooks: {types}"
 
 
 def _advice(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
@@ -133,4 +133,4 @@ def _coverage(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
         return
     percent = session.control(given.world).get("/coverage")["percent"]
     problem = "" if percent >= given.coverage else f"it is {percent} %"
-    yield Check(f"{given.coverage:g} % of the contract exercised", problem)
+    yield Check(f"{given.coverage:g} % of the contract covered", problem)

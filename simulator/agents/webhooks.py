@@ -1,4 +1,4 @@
-"""Whether the webhooks that a built-in inbox took are genuine, judged as a receiver has to judge them."""
+"""Verify the messages of a built-in inbox like a receiver."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from simulator.kernel.dataclass import dataclass
 from simulator.service import SIGNATURE
 
 TEST = "webhook.test"
-"""The event of a registration: its key is shown only afterwards, so nobody can verify it then."""
+"""The event of the test request at registration. Its key is shown only later, so it cannot be verified."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """A webhook as it came: the event it tells, whether it verifies, and if not, why."""
+    """A received webhook. `why_not` is the reason if it does not verify, else empty."""
 
     at: str
     type: str
@@ -30,7 +30,6 @@ class Message:
         return not self.why_not
 
     def shown(self) -> JsonObject:
-        """A row of a list."""
         row: JsonObject = {
             "event": self.type,
             "event_id": self.event_id,
@@ -43,7 +42,7 @@ class Message:
 
 
 def messages(rows: Iterable[Shown], keys: Iterable[str]) -> Iterator[Message]:
-    """The messages of an inbox, oldest first, those of registrations left out; genuine by any of the keys."""
+    """Yield the messages of an inbox, oldest first, without test requests. A message may match any of the keys."""
     keys = tuple(keys)
     for row in rows:
         event = object_in(row["body"])
@@ -62,7 +61,6 @@ def messages(rows: Iterable[Shown], keys: Iterable[str]) -> Iterator[Message]:
 
 
 def _why_not(row: Shown, keys: tuple[str, ...]) -> str:
-    """Why a receiver refuses it, "" when it is genuine."""
     came_ms = datetime.fromisoformat(row["at"]).timestamp() * 1000
     return SIGNATURE.problem(row["headers"], row["body"].encode(), keys, came_ms)
 

@@ -18,7 +18,7 @@ from simulator.certification.rules import RULES, Rule
 from simulator.certification.signing import Headers
 from simulator.certification.sources import Line, read_books, settle
 from simulator.certification.stage import Service, Stage, Unplayed, is_simulator, origin_of, own_stage, running_stage
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients.guard import LiveKey
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.transport import HttpTransport
 from simulator.kernel.dataclass import dataclass
@@ -183,7 +183,7 @@ async def certify(settings: Settings, hears: Hears) -> Report:
     NothingAnswers, NoStage, Unusable.
     """
     try:
-        LIVE_KEYS.refuse_in(settings.key, "The webhook key")
+        LIVE_KEYS.check(settings.key, "The webhook key")
     except LiveKey as error:
         raise Unusable(str(error)) from None
     loop, transport = asyncio.get_running_loop(), HttpTransport()

@@ -16,13 +16,14 @@ from pathlib import Path
 from pkgutil import resolve_name
 from string import Template
 from traceback import extract_tb
-from urllib.error import HTTPError
-from urllib.request import ProxyHandler, build_opener
+from urllib.parse import urljoin, urlsplit
 
 from simulator.certification.application import Unusable, printed, run_python
+from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.kernel.dataclass import dataclass
 
 _READ_SECONDS = 30
+_MOST_REDIRECTS = 10
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _SQLITE = "sqlite:///"
 _NAMES = ("order", "state", "amount", "currency")
@@ -197,15 +198,21 @@ def _short(value: object) -> str:
 
 
 def _fetched(url: str) -> str:
+    status, following = 0, url
     try:
-        with build_opener(ProxyHandler({})).open(url, timeout=_READ_SECONDS) as response:
-            text: str = response.read().decode()
-            return text
-    except HTTPError as error:
-        error.close()
-        raise Unusable(f"--books: {url} answers {error.code}") from None
-    except (OSError, ValueError) as error:
-        raise Unusable(f"--books: {url} does not answer ({getattr(error, 'reason', error)})") from None
+        for _ in range(_MOST_REDIRECTS):
+            parts = urlsplit(following)
+            client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the books are the integrator's
+            path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+            status, headers, content = client.request("GET", path, timeout_seconds=_READ_SECONDS)
+            if not 300 <= status < 400 or "location" not in headers:
+                break
+            following = urljoin(following, headers["location"])
+        if status == 200:
+            return content.decode()
+    except (NoResponse, ValueError) as error:
+        raise Unusable(f"--books: {url} does not answer ({error})") from None
+    raise Unusable(f"--books: {url} answers {status}")
 
 
 def _path(given: str, variables: Mapping[str, str]) -> Path:

@@ -1,7 +1,7 @@
 """The command line: `rampsim` (also `python -m simulator`).
 
-Modules that take time to load (pydantic, the rooms, uvicorn) are imported inside the commands that need them, so that
-`rampsim --help` answers at once.
+Modules that are slow to load (pydantic, the rooms, uvicorn) are imported inside the commands that need them, so that
+`rampsim --help` is fast.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ from simulator.cli.worlds import (
     tailing,
     worlds,
 )
-from simulator.engine.clients import trusted_hosts
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients import guard
 from simulator.service import LIVE_KEYS
 from simulator.version import __version__
 
@@ -49,7 +48,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "open": lambda: waiting.open_dashboard,
         "mcp": lambda: agents.mcp,
     },
-    "Look": {
+    "Inspect": {
         "tail": lambda: tailing.tail,
         "find": lambda: inspecting.find,
         "resources": lambda: inspecting.resources,
@@ -58,7 +57,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "deliveries": lambda: inspecting.deliveries,
         "inbox": lambda: inboxes.inbox,
     },
-    "Steer": {
+    "Control": {
         "clock": lambda: steering.clock,
         "action": lambda: steering.action,
         "actions": lambda: steering.actions,
@@ -72,7 +71,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "snapshots": lambda: snapshots.snapshots,
         "reset": lambda: steering.reset,
     },
-    "Judge": {
+    "Check": {
         "advice": lambda: advising.advice,
         "coverage": lambda: inspecting.coverage,
         "certify": lambda: certifying.certify,
@@ -87,33 +86,32 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "completion": lambda: completing.completion,
     },
 }
-"""The sections of the help, and in each its commands by name; one is loaded when it is called, or shown in the help."""
+"""The commands by section of the help and name. A command is loaded when it is called or shown in the help."""
 
 COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     name: command for commands in SECTIONS.values() for name, command in commands.items()
 }
-"""Each command by its name."""
 
 _EPILOG = """\b
 Exit codes:
   0  done
-  1  refused by the server, not valid, or an expectation was not met
+  1  refused by the server, invalid input, or a failed expectation
   2  wrong usage or configuration
-  3  no server answers at the address
+  3  no server responds at the address
 """
 
 
 _AROUND_NAME = 4
-"""Columns left of a name and between it and what it is for."""
+"""Columns to the left of a name, and between the name and its help."""
 
 
 class _Commands(click.Group):
-    """The commands, each of which is loaded when it is asked for, and none with a real key."""
+    """The commands, loaded on demand. Refuses arguments and variables with real live keys."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
-            LIVE_KEYS.refuse_given(args, os.environ)
-        except LiveKey as error:
+            LIVE_KEYS.check_inputs(args, os.environ)
+        except guard.LiveKey as error:
             fail([str(error)], EXIT_USAGE)
         return super().parse_args(ctx, args)
 
@@ -129,7 +127,7 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(ctx, args)
-        except click.NoSuchCommand as error:  # it looks for near ones among commands that are loaded already
+        except click.NoSuchCommand as error:  # click suggests only names of loaded commands
             raise click.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -149,13 +147,13 @@ class _Commands(click.Group):
 @click.version_option(__version__, prog_name="rampsim")
 @click.option(
     "--allow-host", "allowed", multiple=True, metavar="NAME",
-    help="Speak to a simulator on this host, too; repeatable.  [env var: SIMULATOR_ALLOW_HOSTS; default: loopback, "
+    help="Allow a simulator on this host; repeatable.  [env var: SIMULATOR_ALLOW_HOSTS; default: loopback, "
     "host.docker.internal]",
 )  # fmt: skip
 def main(allowed: tuple[str, ...]) -> None:
-    """A simulator of a stablecoin ramp and wallet service.
+    """A simulator of a stablecoin ramp and wallet API.
 
-    `rampsim serve` starts it; most other commands steer a server that runs, or look at it.
-    `rampsim docs` has the documentation, `rampsim COMMAND --help` what a command takes.
+    `rampsim serve` starts a server. Most other commands control or inspect a running server.
+    `rampsim docs` shows the documentation, `rampsim COMMAND --help` the options of a command.
     """
-    trusted_hosts.allow(allowed)
+    guard.allow_hosts(allowed)

@@ -1,4 +1,4 @@
-"""How a command obeys the settings file: the option that names it, and what has said a value in the end."""
+"""Settings files on the command line: the option `--config`, and the source of a value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.cli.server.settings import CONFIG, Setting
 
 
 def settings_file_option(rows: Sequence[Setting]) -> Callable[[Any], Any]:
-    """The option that names the settings file. It is read before the other options, and these obey it."""
+    """Return the option `--config`. The file is read before other options and provides their defaults."""
 
     def obey(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
         _obey_file(context, given, {row.name for row in rows})
@@ -30,7 +30,7 @@ def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> No
     known = context.meta.get(_FILE)
     if known is None or given is not None:
         if given is None and context.params.get("end_with_stdin"):
-            return  # it serves the program that has started it, and that says by flags what it wants
+            return  # the program that starts the server passes all settings as flags
         try:
             known = settings_file.read(given)
         except settings_file.WrongSettings as error:
@@ -42,14 +42,14 @@ def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> No
 
 
 def file_of(context: click.Context) -> Any:
-    """The settings file that a command obeys (`settings_file.SettingsFile`), one without a path where there is none."""
+    """Return the settings file of a command (`settings_file.SettingsFile`), or one without a path if there is none."""
     from simulator.cli.server import settings_file
 
     return context.meta.get(_FILE) or settings_file.NOTHING
 
 
-def told_by(context: click.Context, problem: str) -> str:
-    """A problem that begins with a flag, with what has really said it: the file and its line, or the variable."""
+def with_source(context: click.Context, problem: str) -> str:
+    """Return the problem with its leading flag replaced by the source of the value: file and line, or variable."""
     flag = problem.partition(" ")[0].rstrip(":")
     name = flag.removeprefix("--").replace("-", "_")
     source = context.get_parameter_source(name) if flag.startswith("--") else None

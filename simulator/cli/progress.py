@@ -1,4 +1,4 @@
-"""How far long work is, for whoever waits: a line that changes at a terminal; of explore else one for each tenth."""
+"""Progress of long commands: one changing line at a terminal, otherwise (for explore) a line per tenth."""
 
 from __future__ import annotations
 
@@ -13,29 +13,28 @@ _EVERY_SECONDS = 0.2
 
 
 class Line:
-    """A line on standard error, at a terminal only, that says what is being done and goes when that is over."""
+    """A line on standard error that shows the current step, at a terminal only."""
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
 
     def say(self, text: str) -> None:
-        """Show this in place of what was there."""
+        """Replace the line."""
         if self._live:
             say_passing(text[: get_terminal_size().columns - 1])
 
     def above(self, text: str) -> None:
-        """Print a line of output, which stays, where this one was."""
+        """Print a permanent line of output in place of this one."""
         self.clear()
         say(text)
 
     def clear(self) -> None:
-        """Let the line go."""
         if self._live:
             say_passing()
 
 
 class Progress:
-    """Counts runs and findings, and tells of them on standard error."""
+    """Counts runs and findings, and reports them on standard error."""
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
@@ -44,11 +43,10 @@ class Progress:
         self._turn = Lock()
 
     def begin(self, total: int) -> None:
-        """So many runs are to be made."""
         self._total, self._begun = total, time.monotonic()
 
     def found(self, text: str) -> None:
-        """Something was found, told at once in a line."""
+        """Report a finding in its own line."""
         with self._turn:
             self._found += 1
             if self._live:
@@ -56,14 +54,13 @@ class Progress:
             say(f"found: {text}", err=True)
 
     def ran(self) -> None:
-        """One more run is done."""
         with self._turn:
             self._done += 1
-            self._tell(time.monotonic())
+            self._report(time.monotonic())
 
-    def _tell(self, now: float) -> None:
+    def _report(self, now: float) -> None:
         if not self._total:
-            return  # a single run is no matter of progress
+            return  # a single run has no progress
         if self._live:
             if self._done == self._total or now - self._shown >= _EVERY_SECONDS:
                 self._shown = now
@@ -72,7 +69,6 @@ class Progress:
             say(self._text(now), err=True)
 
     def end(self) -> None:
-        """Nothing more comes: the line goes."""
         if self._live:
             say_passing()
 

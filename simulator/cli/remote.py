@@ -1,4 +1,4 @@
-"""What all commands share that speak to a running server: its options, printing, and refusals put into words."""
+"""Shared parts of commands that use a running server: options, the address of the server, error messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.cli.server import settings
 from simulator.cli.tools import completing
 from simulator.engine.clients import address as addresses
 from simulator.engine.clients import control as clients
-from simulator.engine.clients import trusted_hosts
+from simulator.engine.clients import guard
 from simulator.engine.clients.address import DEFAULT_URL
 from simulator.engine.text.terminal import plain_line
 
@@ -28,16 +28,16 @@ _MORE: Mapping[str, Mapping[str, Any]] = {
 
 
 class Address(NamedTuple):
-    """Where a server is looked for, and what said so."""
+    """The address of a server, and the setting that it comes from (`by`)."""
 
     url: str
     by: str
 
 
 def remote(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a server; its first argument is the client, and refusals end it in words.
+    """Add the options of a server to a command. Its first argument becomes the client; refusals become error messages.
 
-    A group takes the options too, for the command below it (`_of_groups`), and then looks for no server itself.
+    A group also accepts the options, for the command below it (`_of_groups`), but does not connect to a server.
     """
 
     @functools.wraps(command)
@@ -61,8 +61,8 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:
             sys.exit(0)
         except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
-            why = f"its answer has another shape ({type(error).__name__}: {str(error)[:100]})"
-            fail([plain_line(f"what answers at {address.url} is not a simulator of this version: {why}")],
+            why = f"the response has an unexpected shape ({type(error).__name__}: {str(error)[:100]})"
+            fail([plain_line(f"the program at {address.url} is not a simulator of this version: {why}")],
                  EXIT_UNREACHABLE)  # fmt: skip
 
     for setting in reversed(settings.CLIENT):
@@ -72,10 +72,10 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def address_of(given: str | None) -> Address:
-    """Where the server of a command is: as `--url` or SIMULATOR_URL says, as SIMULATOR_HOST and SIMULATOR_PORT make
-    a server listen, as the settings file says, where one was started from here, or at the default address.
+    """Return the address of the server for a command. `given` is the value of the option `--url`, whatever its source.
 
-    `given` is the value of the option `--url`, from wherever it has that.
+    In this order: `--url` or SIMULATOR_URL, SIMULATOR_HOST and SIMULATOR_PORT, the `url` of the settings file, a server
+    started from here, the `host` and `port` of the settings file, the default address.
     """
     context = click.get_current_context()
     source = context.get_parameter_source("url")
@@ -91,9 +91,11 @@ def address_of(given: str | None) -> Address:
         return _checked(in_file, file.place_of("url"))
     if (started := _started_here()) is not None:
         return started
-    told = {f"SIMULATOR_{name.upper()}": str(file.values[name]) for name in ("host", "port") if name in file.values}
-    if told and told.get("SIMULATOR_PORT") != "0":
-        return _checked(addresses.listening(told), file.place_of("port" if "port" in file.values else "host"))
+    from_file = {
+        f"SIMULATOR_{name.upper()}": str(file.values[name]) for name in ("host", "port") if name in file.values
+    }
+    if from_file and from_file.get("SIMULATOR_PORT") != "0":
+        return _checked(addresses.listening(from_file), file.place_of("port" if "port" in file.values else "host"))
     return Address(DEFAULT_URL, "")
 
 
@@ -105,7 +107,7 @@ def _checked(url: str, by: str) -> Address:
 
 
 def _started_here() -> Address | None:
-    """The server that was started from here; of several the one at the default address, else it has to be named."""
+    """Return the server started from here, or None. Of several, the one at the default address, else exits with 2."""
     from simulator.cli.server import running
 
     servers = running.here()
@@ -115,24 +117,23 @@ def _started_here() -> Address | None:
         usual = [server for server in servers if server.url == DEFAULT_URL]
         others = ", ".join(server.url for server in servers if server not in usual)
         if not usual:
-            fail([f"several servers run here ({others}): name one with --url or SIMULATOR_URL"], EXIT_USAGE)
-        say(f"rampsim: this is the server at {DEFAULT_URL}; others run here, too: {others}", err=True)
+            fail([f"several servers run here ({others}); choose one with --url or SIMULATOR_URL"], EXIT_USAGE)
+        say(f"rampsim: using the server at {DEFAULT_URL}; other servers run here: {others}", err=True)
         servers = usual
     return Address(servers[0].url, str(servers[0].note))
 
 
 def where_it_was_looked(address: Address) -> list[str]:
-    """Why that address, and what to do when nothing answers there."""
+    """Return lines with the source of the address, and what to do if no server responds there."""
     if not address.by:
-        where = "only this directory and those above it were searched for a running server"
-        why = [f"it is the default address: none is named, and {where}"]
+        why = ["this is the default address; no other is set, and no server was started in this directory or above"]
     else:
-        why = [] if address.by == "--url" else [f"{address.by} names that address"]
-    return [*why, "start one with `rampsim serve`, or name another with --url or SIMULATOR_URL"]
+        why = [] if address.by == "--url" else [f"the address comes from {address.by}"]
+    return [*why, "start a server with `rampsim serve`, or set --url or SIMULATOR_URL"]
 
 
 def _of_groups(context: click.Context) -> dict[str, str | None]:
-    """Options given to a group on its own place (`rampsim clock --url URL advance`) hold for the command below it."""
+    """Return options given to a group (`rampsim clock --url URL advance`), which apply to the command below it."""
     found: dict[str, str | None] = {}
     for above in filter(None, (context.parent, context)):
         for name in ("url", "world", "environment", "control_token"):
@@ -142,7 +143,6 @@ def _of_groups(context: click.Context) -> dict[str, str | None]:
 
 
 def is_address(url: str) -> bool:
-    """Whether this is an address of http or https with a host."""
     try:
         parts = urlsplit(url)
         named = bool(parts.hostname) and (parts.port is None or parts.port >= 0)
@@ -152,21 +152,21 @@ def is_address(url: str) -> bool:
 
 
 def refuse_foreign(url: str) -> None:
-    """End with code 2 where a simulator's address is on a host that is not trusted, before anything is sent."""
+    """Exit with 2 if the host is not trusted, before anything is sent."""
     try:
-        trusted_hosts.check(url)
-    except trusted_hosts.ForeignHost as error:
+        guard.check_host(url)
+    except guard.ForeignHost as error:
         fail([str(error)], EXIT_USAGE)
 
 
 def in_words(refusal: clients.CallRefused) -> str:
-    """What the server refused, why, and what is possible instead."""
+    """Return the message for a refused call, with the possible alternatives."""
     error = refusal.error
     code = error.get("code", f"HTTP {refusal.status}")
     text = f"refused ({code}): {error.get('message', '')}"
     allowed = error.get("allowed")
     if isinstance(allowed, list):
-        text += f" Possible now: {', '.join(map(str, allowed))}." if allowed else " Nothing is possible any more."
+        text += f" Possible now: {', '.join(map(str, allowed))}." if allowed else " No action is possible."
     if refusal.status == 401:
-        text += " Give it with --control-token or SIMULATOR_CONTROL_TOKEN."
+        text += " Set --control-token or SIMULATOR_CONTROL_TOKEN."
     return plain_line(text)

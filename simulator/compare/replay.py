@@ -16,10 +16,10 @@ import orjson
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
 from simulator.compare.har import LIVE, RecordedCall
 from simulator.compare.verdicts import MEANINGS, meaning_of
+from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.records.records import find
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.vocabulary import identity_of
-from simulator.engine.scenario.run.clients import AsgiClient, Reply
 from simulator.engine.scenario.run.drive import DriveAction
 from simulator.engine.scenario.run.paths import paths_where
 from simulator.engine.server.app import Application

@@ -11,19 +11,18 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report, Unreached, nobody
 from simulator.conformance.rules import Tally
-from simulator.conformance.service import TOKEN
+from simulator.conformance.service import TIMEOUT_SECONDS, TOKEN, parsed
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import operation_ids, read_document, strict_document
 from simulator.engine.clients.control import CallRefused, Unreachable
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients.guard import LiveKey
+from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.host import create_app
@@ -59,7 +58,7 @@ async def run(
     `told` hears what it does, from a thread or the loop.
     """
     try:
-        LIVE_KEYS.refuse_in(f"{settings.public_key} {settings.secret_key}", "The key pair")
+        LIVE_KEYS.check(f"{settings.public_key} {settings.secret_key}", "The key pair")
     except LiveKey as error:
         raise Unusable(str(error)) from None
     needed = ("jsonschema_rs", "schemathesis") if settings.only != "behaviour" else ("jsonschema_rs",)
@@ -123,22 +122,13 @@ def _times(count: int) -> str:
 def ask_token(settings: ConformanceSettings) -> None:
     """Ask for a token once before anything else, so that a wrong address or key pair is said in so many words."""
     keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
-    request = Request(
-        f"{settings.base_url}/auth/token",
-        data=json.dumps(keys).encode(),
-        headers={"Content-Type": "application/json"},
-        method="POST",
-    )
+    headers = {"Content-Type": "application/json"}
     try:
-        with urlopen(request, timeout=30) as response:
-            answer = json.load(response)
-        if not (isinstance(answer, dict) and isinstance(answer.get("access_token"), str)):
-            raise ValueError
-    except HTTPError as error:
-        with error:
-            raise TokenRefused(f"{settings.base_url}/auth/token answers {error.code} to the key pair") from None
-    except (URLError, OSError) as error:
-        reason = getattr(error, "reason", error)
-        raise NoServer(f"no server answers at {settings.base_url} ({reason})") from None
-    except (ValueError, KeyError, TypeError):
-        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is no token") from None
+        client = SyncClient(settings.base_url, any_host=True, live_keys=LIVE_KEYS)
+        answer = client.request("POST", "/auth/token", json.dumps(keys).encode(), headers, TIMEOUT_SECONDS)
+    except NoResponse as error:
+        raise NoServer(f"no server answers at {settings.base_url} ({error})") from None
+    if not 200 <= answer.status < 300:
+        raise TokenRefused(f"{settings.base_url}/auth/token answers {answer.status} to the key pair")
+    if not isinstance(parsed(answer.content).get("access_token"), str):
+        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is no token")

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from types import MappingProxyType
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
+from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.clients.tool_mark import marked
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
@@ -168,9 +168,8 @@ class Service:
         self._heard = heard
         self.patient = True
         """Whether a 429 is waited for."""
-        parts = urlsplit(self.base_url)
-        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._connection = kind(parts.netloc, timeout=TIMEOUT_SECONDS)
+        # The service under test may be any, such as the provider's sandbox. `running.run` has checked the key pair.
+        self._client = SyncClient(self.base_url, any_host=True, reuses=True)
         self._token: str | None = None
 
     def another(self, base_url: str | None = None, keys: Sequence[str] | None = None) -> Service:
@@ -179,7 +178,7 @@ class Service:
         return Service(base_url or self.base_url, public, secret, self._heard)
 
     def close(self) -> None:
-        self._connection.close()
+        self._client.close()
 
     def call(
         self, operation: str, body: object = None, *, query: Mapping[str, object] | None = None,
@@ -226,22 +225,17 @@ class Service:
         return answer
 
     def _ask(self, sent: Sent) -> Answer:
-        parts = urlsplit(sent.url)
-        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        path, headers = sent.url.removeprefix(self.base_url), {**sent.headers, **marked("conform")}
         for first in (True, False):
             try:
-                self._connection.request(sent.method, target, sent.body, {**sent.headers, **marked("conform")})
-                response = self._connection.getresponse()
-                raw = response.read()
+                status, received, raw = self._client.request(sent.method, path, sent.body, headers, TIMEOUT_SECONDS)
                 break
-            except (OSError, HTTPException) as error:
-                # A kept connection may have been closed by the other side since its last use: one more try. What came
-                # to no answer in time may have been done.
-                self._connection.close()
-                if not first or isinstance(error, TimeoutError):
-                    raise NoAnswer(f"{sent.operation}: {error or type(error).__name__}") from None
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(sent, response.status, headers, raw, parsed(raw))
+            except NoResponse as error:
+                # The server may have closed an idle connection since its last use: one more try. But a request that
+                # timed out may have been carried out.
+                if not first or error.timed_out:
+                    raise NoAnswer(f"{sent.operation}: {error}") from None
+        return Answer(sent, status, received, raw, parsed(raw))
 
 
 def parsed(raw: bytes) -> JsonObject:

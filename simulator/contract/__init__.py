@@ -1,1 +1,1 @@
-"""The contract: the interface written down by its own tables, for people and for tools."""
+"""The published contract of the API."""

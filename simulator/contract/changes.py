@@ -1,9 +1,8 @@
-"""What changed between two contracts, each change with a verdict: does it break who relies on the older one?
+"""Changes between two contracts, each with a verdict: does it break clients of the older contract?
 
-A promise that is removed or weakened in an answer breaks clients. What is added or loosened does not. What concerns a
-guess does not either, because nobody was promised it, unless a client that was built from the older contract fails by
-it in any case: requests that were good are refused or mean something else, a success has another status, a closed list
-of an answer has a new value.
+Removing or weakening something specified in a response breaks clients. Adding or loosening does not. Changes to
+assumptions do not break clients, except when a client of the older contract fails in any case: valid requests are
+refused or get another meaning, a success has another status, a closed enum of a response has a new value.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ Verdict: TypeAlias = Literal[
 ]
 BREAKING: frozenset[Verdict] = frozenset(("removed", "weakened", "tightened", "changed", "widened"))
 _ALWAYS: frozenset[Verdict] = frozenset(("tightened", "changed", "widened"))
-"""What breaks clients whether it was promised or guessed."""
+"""Verdicts that break clients even for assumptions."""
 
 _PLACES = ("operation", "status", "event", "field", "variant")
-"""What other facts lie in. Variants only sort facts: how the variants of a union are named is no statement."""
+"""Facts that contain other facts. A variant only groups facts; its name has no meaning."""
 _WHOLE = (*_PLACES, "code")
-"""What is there or not, whoever sends it."""
+"""Facts about existence, the same for requests and responses."""
 _RULES: dict[tuple[Side, str], tuple[Verdict, Verdict]] = {
     **{(side, keyword): ("removed", "added") for side in ("request", "answer") for keyword in _WHOLE},
     ("answer", "required"): ("weakened", "strengthened"),
     ("answer", "type"): ("weakened", "weakened"),
     ("answer", "nullable"): ("strengthened", "weakened"),
-    # Clients are told to survive new values; one that never comes again is waited for in vain.
+    # Clients must accept new values, but a client that waits for a removed value waits forever.
     ("answer", "enum"): ("removed", "added"),
     ("request", "required"): ("loosened", "tightened"),
     ("request", "type"): ("tightened", "loosened"),
@@ -52,7 +51,7 @@ _RULES: dict[tuple[Side, str], tuple[Verdict, Verdict]] = {
     ("request", DEFAULT): ("removed", "added"),
     ("request", SECURITY): ("tightened", "loosened"),
 }
-"""By side and keyword the verdict on a fact that is gone, and on one that is new; else what binds is a restriction."""
+"""The verdicts on a removed and an added fact, by side and keyword. All other keywords restrict values."""
 _RESTRICTION: dict[Side, tuple[Verdict, Verdict]] = {
     "request": ("loosened", "tightened"),
     "answer": ("weakened", "strengthened"),
@@ -61,7 +60,7 @@ _RESTRICTION: dict[Side, tuple[Verdict, Verdict]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """One difference: where, of which keyword, what it was and is, the verdict, and whether it was a promise."""
+    """One difference. `promised` is True if the older contract specified it rather than assumed it."""
 
     place: str
     keyword: str
@@ -73,7 +72,7 @@ class Change:
 
     @property
     def breaks(self) -> bool:
-        """Return True if a client that was built from the older contract can fail."""
+        """Whether a client of the older contract can fail."""
         return self.verdict in BREAKING and (self.promised or self._fails_clients)
 
     @property
@@ -82,7 +81,7 @@ class Change:
         return self.verdict in _ALWAYS or self.keyword == DEFAULT or is_success
 
     def readable(self) -> str:
-        """`get_quote 200 /rate: field removed (was rate; promise: Ramp quote)`."""
+        """Return `get_quote 200 /rate: field removed (was rate; promise: Ramp quote)`."""
         was = [f"{name} {value}" for name, value in (("was", self.old), ("is", self.new)) if value is not None]
         kind = "promise" if self.promised else "guess"
         basis = f"{kind}: {self.basis}" if self.basis else kind
@@ -90,14 +89,14 @@ class Change:
 
 
 def changes(old: Schema, new: Schema) -> list[Change]:
-    """Every difference of two OpenAPI documents, what breaks first; a thing that is gone whole is one change."""
+    """Return the differences of two OpenAPI documents, breaking changes first. A removed object is one change."""
     before, after = facts_of(old), facts_of(new)
     found = [
         *_one_sided(before, after, gone=True),
         *_one_sided(after, before, gone=False, older=before),
         *_moved(before, after),
     ]
-    # What holds for a union as a whole is told once, not again for each variant.
+    # A change of a whole union is reported once, not for each variant.
     whole = {(change.place, change.keyword, change.verdict) for change in found}
     found = [
         change
@@ -109,7 +108,7 @@ def changes(old: Schema, new: Schema) -> list[Change]:
 
 
 def readable(found: Sequence[Change]) -> str:
-    """All changes for people: the breaking ones first, then the rest, then what that comes to."""
+    """Return all changes as text: breaking changes, other changes, and a summary."""
     broken = [change.readable() for change in found if change.breaks]
     rest = [change.readable() for change in found if not change.breaks]
     lines = []
@@ -117,19 +116,19 @@ def readable(found: Sequence[Change]) -> str:
         if rows:
             lines += [f"{title}:", *(f"  {row}" for row in rows), ""]
     if not found:
-        return "the contracts say the same"
+        return "the contracts are equivalent"
     clients = f"{len(broken) or 'none'} of them break{'s' * (len(broken) < 2)} clients"
     return "\n".join([*lines, f"{len(found)} {'change' if len(found) == 1 else 'changes'}, {clients}"])
 
 
 def unnamed(found: Iterable[Change], changelog: str) -> list[Change]:
-    """The breaking changes whose place the text does not name between backticks; `*` stands for anything."""
+    """Return the breaking changes that the changelog does not name in backticks. `*` matches anything."""
     named = [re.escape(name).replace(r"\*", ".*") for name in re.findall(r"`([^`\n]+)`", changelog)]
     return [one for one in found if one.breaks and not any(re.fullmatch(name, one.place.strip()) for name in named)]
 
 
 def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None = None) -> list[Change]:
-    """The facts that the other contract lacks, but for those inside of something that it lacks as a whole."""
+    """Return the facts that `others` lacks, except facts inside an object that it lacks as a whole."""
     lacking = {fact.place for key, fact in facts.items() if key not in others and fact.keyword in _PLACES}
     listing = {fact.place for fact in others.values() if fact.keyword == "enum"}
     closed = {fact.place for fact in others.values() if fact.is_closed}
@@ -142,7 +141,7 @@ def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None =
         ):
             continue
         removed, added = _RULES.get((fact.side, fact.keyword), _RESTRICTION[fact.side])
-        if fact.keyword == "enum" and fact.place not in listing:  # the list as a whole is what came or went
+        if fact.keyword == "enum" and fact.place not in listing:  # the whole enum was added or removed
             removed, added = _RESTRICTION[fact.side]
         elif fact.keyword == "enum" and fact.side == "answer" and fact.place in closed:
             added = "widened"
@@ -157,7 +156,7 @@ def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None =
 
 
 def _is_admitted(requirement: Fact, others: Facts) -> bool:
-    """Return True if a caller that signs in this way is still let in: another way needs no more than it."""
+    """Return whether a caller with these schemes is still accepted, because another requirement needs no more."""
     brought = _schemes(requirement)
     ways = (fact for fact in others.values() if (fact.place, fact.keyword) == (requirement.place, SECURITY))
     return any(_schemes(way) <= brought for way in ways)
@@ -169,16 +168,16 @@ def _schemes(requirement: Fact) -> set[str]:
 
 
 def _inside(fact: Fact, lacking: set[str], *, but_required: bool) -> bool:
-    """Whether the fact belongs to something that is lacking as a whole, and is not that itself.
+    """Return whether the fact is inside an object that is missing as a whole.
 
-    `but_required`: that a new field of a request must be sent is told beside the field.
+    With `but_required`, a new required field of a request is also reported as required.
     """
     own = fact.keyword in _PLACES or (but_required and fact.keyword == "required")
     return (not own and fact.place in lacking) or any(place in lacking for place in _around(fact.place))
 
 
 def _around(place: str) -> Iterator[str]:
-    """The places that a place lies in, innermost first."""
+    """Yield the enclosing places, innermost first."""
     while place:
         cut = max(place.rfind("/"), place.rfind(" "), place.rfind("<"))
         place = place[:cut].rstrip() if cut > 0 else ""
@@ -187,7 +186,7 @@ def _around(place: str) -> Iterator[str]:
 
 
 def _was_promised(fact: Fact, older: Facts) -> bool:
-    """Whether what is new falls on something that was promised without it."""
+    """Return whether the added fact concerns something that the older contract specified."""
     for place in (fact.place, *_around(fact.place)):
         name = place.rpartition("/" if "/" in place else " ")[2]
         for keyword in _PLACES:
@@ -197,7 +196,7 @@ def _was_promised(fact: Fact, older: Facts) -> bool:
 
 
 def _moved(before: Facts, after: Facts) -> list[Change]:
-    """Bounds and defaults that have another value, and forms that are other ones, which may refuse what was good."""
+    """Return changed bounds, defaults and forms. A changed form may refuse values that were valid."""
     result = []
     for key, fact in before.items():
         other = after.get(key)

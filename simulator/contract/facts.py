@@ -1,8 +1,8 @@
-"""A contract as a flat list of facts, so that two of them can be compared and a place be looked up.
+"""A contract as a flat list of facts, for comparison and lookup.
 
-A fact is one statement at one place: that a field exists, that it is required, of which type it is, which value it may
-have, which status or code an operation answers. Each knows whether it is a promise (`x-provenance: specified`, and the
-keyword is not among `x-assumed`). A document without marks is taken as all promises.
+A fact is one statement about one place: a field exists, is required, has a type or a possible value; an operation
+returns a status or code. A fact is promised if it is `x-provenance: specified` and its keyword is not in `x-assumed`.
+In a document without these marks, all facts are promised.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from simulator.kernel.dataclass import dataclass
 
 Schema: TypeAlias = Mapping[str, Any]
 Side: TypeAlias = Literal["request", "answer"]
-"""Who has to hold the statement: the client in what it sends, or the service in what it answers and sends."""
+"""The sender bound by the statement: `request` is the client, `answer` the service, including its events."""
 
 BOUNDS = {
     "minimum": "lower",
@@ -32,43 +32,42 @@ BOUNDS = {
     "maxLength": "upper",
     "maxItems": "upper",
 }
-"""The keywords that compare as numbers, and which end of the range each is."""
+"""Numeric keywords, with the end of the range that they limit."""
 FORMS = ("pattern", "format", "conditions")
-"""The keywords that say how a value is made: which of two is the wider one, nobody can tell from them."""
+"""Keywords about the form of a value. It cannot be decided which of two is wider."""
 DEFAULT = "default"
 SECURITY = "security"
 NO_SECURITY = "none"
 _IN_ANY = frozenset(("field", "type", "nullable", "enum", "variant"))
-"""What a union has when one of its variants has it; anything else must hold in all of them."""
+"""Facts that a union has if one variant has them. Other facts must be true of all variants."""
 _CONDITIONS = ("if", "then", "else", "not", "dependentRequired", "dependentSchemas")
 _RULES = "conditions"
-"""Where the conditions of a schema and its halves are kept while it is read: each holds by itself."""
+"""The temporary key for the conditions of a schema and of its `allOf` parts. Each condition applies."""
 _VARIANT = re.compile(r"<[^>]*>")
 _LISTED = ("required", "anyOf", "oneOf", "x-assumed", _RULES)
 _SAID = frozenset(("description", "title", "examples", "example", "default"))
-"""What explains and does not bind."""
+"""Keywords without effect on validation."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """`keyword` (field, required, type, enum, pattern, maximum, status, code ...) holds at `place` with `value`.
-
-    `is_closed`: a value of a list that admits no others.
-    A place reads `create_quote 201 /fee/amount`, `create_quote request /amount`, `list_orders query status`,
-    `event transaction.created /data/object/id`; items of an array are `[]`, the variants of a union stand in `<>`.
-    """
+    """One statement about a contract."""
 
     place: str
+    """Such as `create_quote 201 /fee/amount`, `create_quote request /amount`, `list_orders query status` or
+    `event transaction.created /data/object/id`. Array items are `[]`, variants of a union are in `<>`."""
     keyword: str
+    """`field`, `required`, `type`, `enum`, `pattern`, `maximum`, `status`, `code` …"""
     value: str | float
     side: Side
     promised: bool
     basis: str = ""
     is_closed: bool = False
+    """Whether the value belongs to a closed enum."""
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """By what it is found in another contract; of bounds, forms and defaults only the keyword counts."""
+        """The key for finding it in another contract. For bounds, forms and defaults, the value is ignored."""
         return self.place, self.keyword, "" if self.keyword in (*BOUNDS, *FORMS, DEFAULT) else str(self.value)
 
 
@@ -77,7 +76,7 @@ Facts: TypeAlias = dict[tuple[str, str, str], Fact]
 
 @dataclass(frozen=True)
 class _Marks:
-    """What a field says of where it comes from; what lies in it and says nothing inherits it."""
+    """The provenance of a part of the contract, inherited by nested parts without marks."""
 
     promised: bool = True
     basis: str = ""
@@ -95,7 +94,7 @@ class _Reader:
     document: Schema
     facts: Facts = field(default_factory=dict)
     within: list[str] = field(default_factory=list)
-    """The references that lead to what is being read: a schema that holds itself is read once."""
+    """The references that are being followed, so that a recursive schema is read once."""
 
     def add(
         self, place: str, keyword: str, value: str | float, side: Side, marks: _Marks, *, is_closed: bool = False
@@ -125,12 +124,12 @@ class _Reader:
             self.response(f"{name} {status}", status, self.followed(response), marks)
 
     def requirements(self, operation: Schema) -> Sequence[Schema]:
-        """The ways to sign in that an operation takes; one that asks for nothing has the empty way."""
+        """Return the security requirements of an operation; without authentication, one empty requirement."""
         listed: Sequence[Schema] = operation.get("security", self.document.get("security", ()))
         return listed or ({},)
 
     def security(self, requirement: Schema) -> str:
-        """One way to sign in: the schemes that it needs together, by what they are rather than what they are called."""
+        """Return a security requirement as a string, with the properties of its schemes instead of their names."""
         known = self.document.get("components", {}).get("securitySchemes", {})
         needed = []
         for name, scopes in sorted(requirement.items()):
@@ -158,11 +157,11 @@ class _Reader:
             self.add(place, "code", code, "answer", own.of(about))
         for one in media:
             schema = one.get("schema", {})
-            # Every refusal has the same envelope, whose codes are told above.
+            # Every error has the same envelope. Its codes were added above.
             self.schema(f"{place} " if status < "4" else "error ", schema, "answer", own if status < "4" else _Marks())
 
     def codes(self, schema: Schema) -> Schema:
-        """The codes of an error envelope that lists them itself."""
+        """Return the codes that the schema of an error envelope lists."""
         for part in self.parts(schema):
             error = self.followed(part.get("properties", {}).get("error", {}))
             for inner in self.parts(error):
@@ -172,14 +171,14 @@ class _Reader:
         return {}
 
     def parts(self, schema: Schema) -> Iterator[Schema]:
-        """A schema and what it is put together of."""
+        """Yield a schema and its `allOf` parts."""
         schema = self.followed(schema)
         yield schema
         for part in schema.get("allOf", ()):
             yield from self.parts(part)
 
     def merged(self, schema: Schema) -> Schema:
-        """A schema with its halves (`allOf`) put together: what each says holds, of values those that all admit."""
+        """Return a schema merged with its `allOf` parts. An enum keeps the values that all parts accept."""
         schema = self.followed(schema)
         whole = {name: member for name, member in schema.items() if name != "allOf" and name not in _CONDITIONS}
         rules = {name: schema[name] for name in _CONDITIONS if name in schema}
@@ -209,7 +208,7 @@ class _Reader:
         return whole
 
     def schema(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
-        """All facts of a schema: its own, those of its fields, items, halves and variants."""
+        """Add all facts of a schema, its fields, items, parts and variants."""
         reference = schema.get("$ref")
         if reference is None:
             self.fields(place, schema, side, marks)
@@ -239,7 +238,7 @@ class _Reader:
         outer = {name: member for name, member in schema.items() if name in ("properties", "required")}
         unnamed = self.variants(place, outer, self.options(schema), side, own)
         conditions = sorted([*schema.get(_RULES, ()), *unnamed])
-        if conditions:  # told by a digest, by which others are told from them
+        if conditions:  # represented by a digest, enough to detect a change
             digest = sha256("\n".join(conditions).encode()).hexdigest()[:8]
             count = f"{len(conditions)} condition{'' if len(conditions) == 1 else 's'}"
             self.add(place, "conditions", f"{count} ({digest})", side, own)
@@ -258,7 +257,7 @@ class _Reader:
                 self.add(place, keyword, schema[keyword], side, marks)
 
     def options(self, schema: Schema) -> Iterator[Schema]:
-        """The members of a union, those of unions in it among them."""
+        """Yield the members of a union, including members of nested unions."""
         for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
             inner = self.merged(option)
             if "properties" not in inner and ("anyOf" in inner or "oneOf" in inner):
@@ -267,10 +266,9 @@ class _Reader:
                 yield option
 
     def variants(self, place: str, outer: Schema, options: Iterator[Schema], side: Side, marks: _Marks) -> list[str]:
-        """What holds in every variant stands at the place itself, all that a variant says at `place<Name>`.
+        """Add the facts of all variants: common facts at `place`, the facts of a variant at `place<Name>`.
 
-        `outer` is what is said of the union as a whole, and so of each variant. Returns the variants without a name,
-        which are conditions between fields.
+        `outer` applies to the whole union. Returns the variants without a name, which are conditions between fields.
         """
         read: list[Facts] = []
         unnamed: list[str] = []
@@ -301,18 +299,17 @@ class _Reader:
 
 
 def _silent(union: str, fact: Fact, others: Facts) -> bool:
-    """Whether a variant of a union lacks the field in which a fact is: it does not contradict it."""
+    """Return whether a variant lacks the field of a fact, so that it does not contradict the fact."""
     field = fact.place.rpartition("/")[0] if fact.keyword == "required" else fact.place
     return field != union and (field, "field", field.rpartition("/")[2]) not in others
 
 
 def _values_of(schema: Schema) -> list[Any]:
-    """The values that a schema lists."""
     return [schema["const"]] if "const" in schema else [*schema.get("enum", schema.get("x-extensible-enum", ()))]
 
 
 def _plain(schema: object) -> str:
-    """A schema as text without what only explains, to be compared as a whole."""
+    """Return the schema as a string without descriptions, for comparison."""
 
     def bare(value: object) -> object:
         if isinstance(value, Mapping):
@@ -323,7 +320,7 @@ def _plain(schema: object) -> str:
 
 
 def facts_of(document: Schema) -> Facts:
-    """Every fact of an OpenAPI document; KeyError where a reference leads nowhere."""
+    """Return all facts of an OpenAPI document. Raises KeyError for an invalid reference."""
     reader = _Reader(document)
     for method, path, operation in operations_of(document):
         reader.operation(operation.get("operationId", f"{method} {path}"), operation)
@@ -337,5 +334,5 @@ def facts_of(document: Schema) -> Facts:
 
 
 def without_variants(place: str) -> str:
-    """A place without which variant of a union it is in."""
+    """Return a place without the names of variants."""
     return _VARIANT.sub("", place)

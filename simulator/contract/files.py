@@ -1,4 +1,4 @@
-"""The contract files that ship: beside the package in a checkout, inside it when installed."""
+"""The included contract files: next to the package in a checkout, inside it when installed."""
 
 from __future__ import annotations
 
@@ -20,42 +20,41 @@ def contracts_directory() -> Path:
 
 
 def contract_file(name: str) -> bytes:
-    """One file; FileNotFoundError."""
     return (contracts_directory() / name).read_bytes()
 
 
 @cache
 def contract_document() -> dict[str, Any]:
-    """The open contract of the interface as a document; not to be changed."""
+    """Return the open contract. The result is shared, so do not modify it."""
     document: dict[str, Any] = orjson.loads(contract_file("openapi.json"))
     return document
 
 
 class ContractError(Exception):
-    """A file is no OpenAPI document; the text says which and why."""
+    """Raised if a file is not an OpenAPI document."""
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """An OpenAPI document in YAML or JSON; ContractError."""
-    import yaml  # only what reads contracts of others needs it
+    """Read an OpenAPI document in YAML or JSON. Raises ContractError."""
+    import yaml  # needed only for other contracts
 
     try:
         document = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ContractError(f"{path} is neither YAML nor JSON: {error}") from None
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
-        raise ContractError(f"{path} is no OpenAPI document: it has no paths")
+        raise ContractError(f"{path} is not an OpenAPI document: it has no paths")
     return document
 
 
 @cache
 def strict_document() -> dict[str, Any]:
-    """The strict contract of the interface as a document, for judges; not to be changed."""
+    """Return the strict contract. The result is shared, so do not modify it."""
     return read_document(contracts_directory() / STRICT)
 
 
 def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Every (method, path, operation) of a contract."""
+    """Yield (method, path, operation) for each operation of a contract."""
     for path, item in document["paths"].items():
         for method in _METHODS:
             if method in item:
@@ -63,7 +62,7 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mappi
 
 
 def followed(document: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a reference in a document leads to, under what stands beside it; KeyError where it leads nowhere."""
+    """Resolve `$ref`. Keywords next to the reference override its target. Raises KeyError for an invalid reference."""
     while isinstance(part.get("$ref"), str):
         target: Any = document
         for name in part["$ref"].removeprefix("#/").split("/"):
@@ -73,7 +72,7 @@ def followed(document: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[st
 
 
 def operation_ids() -> dict[str, str]:
-    """The operationId of each operation, by its method and path."""
+    """Return the operationId of each operation, by method and path."""
     return {
         f"{method} {path}": operation["operationId"] for method, path, operation in operations_of(contract_document())
     }

@@ -1,4 +1,4 @@
-"""The contract as a running simulator serves it: the documents, a page for people, and a client that npm installs."""
+"""The contract in a running simulator: documents, the reference page, and the TypeScript client."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ operation = calls_under("Contract")
 
 
 def _document(file: str, name: str, summary: str, means: str) -> ControlOperation:
-    """The call of a file of the contract, which is served with the address of this server in it."""
+    """Return the control call for a contract file, which is served with the address of this server."""
 
     async def text(call: ControlCall) -> Raw[str]:
         return Raw(here(call, contract_file(file)))
@@ -46,15 +46,15 @@ def _document(file: str, name: str, summary: str, means: str) -> ControlOperatio
 
 @operation(
     "GET /reference.html",
-    "The contract as a page for people",
-    query={"world": any_text("The world whose keys the samples bear, by its id.")},
+    "The contract as a reference page",
+    query={"world": any_text("The id of the world whose keys the samples use.")},
     media_type=HTML,
     shows_keys=True,
 )
 async def reference_page(call: ControlCall) -> Raw[str]:
-    """The contract of the simulated interface as a page to read.
+    """The contract of the simulated API as a page.
 
-    Its samples name the address it is served from and the keys of a world: the one of the query, or of the header.
+    Its samples contain the address of this server and the keys of a world, from the query or the header.
     """
     world = call.world_called(call.query.get("world") or call.world_id)
     return Raw(own_page(here(call, _page().html), world))
@@ -69,32 +69,32 @@ CONTRACT_ROWS: tuple[ControlOperation, ...] = (
     _document(
         "openapi.yaml",
         "openapi_yaml",
-        "The contract of the interface",
-        "The contract of the simulated interface, with the address and the keys of this server.",
+        "The contract of the API",
+        "The contract of the simulated API, with the address and the keys of this server.",
     ),
     _document(
         "openapi.json",
         "openapi_json",
         "The same as JSON",
-        "The contract of the simulated interface as JSON, with the address and the keys of this server.",
+        "The contract of the simulated API as JSON, with the address and the keys of this server.",
     ),
     _document(
         STRICT,
         "openapi_strict_yaml",
-        "The same, closed and narrow, for judges and fuzzers",
-        "The same contract with everything narrowed that is known, for fuzzers and judges.",
+        "The strict contract, for validators and fuzzers",
+        "The same contract with closed shapes and every known restriction, for validators and fuzzers.",
     ),
     _document(
         "openapi.specified.yaml",
         "openapi_specified_yaml",
-        "What of it the specification promises",
-        "The same contract without anything that is assumed: what the service has promised.",
+        "The specified part of the contract",
+        "The same contract without assumptions: only what is specified.",
     ),
     _document(
         "webhook-vectors.json",
         "webhook_vectors",
         "Signed and forged webhook requests, for verifiers",
-        "Signed and forged webhook requests, each with the verdict that a verifier has to give.",
+        "Signed and forged webhook requests, each with the expected verdict.",
     ),
     _document(
         "control.yaml",
@@ -106,7 +106,7 @@ CONTRACT_ROWS: tuple[ControlOperation, ...] = (
         "control.json",
         "control_json",
         "The same as JSON",
-        "The contract of the control interface as JSON, for pages that make forms of it.",
+        "The contract of the control interface as JSON, for example to generate forms.",
     ),
     *operation.rows,
 )
@@ -114,17 +114,17 @@ CONTRACT_ROWS: tuple[ControlOperation, ...] = (
 for_tools = calls_under("Contract")
 
 
-@for_tools("GET /llms.txt", "What a language model reads first", open=True, media_type=TEXT, shows_keys=True)
+@for_tools("GET /llms.txt", "Overview for language models", open=True, media_type=TEXT, shows_keys=True)
 async def llms_txt(call: ControlCall) -> Raw[str]:
-    """What a language model reads first: what this is, keys, test values, calls, pages."""
+    """An overview for language models: summary, keys, test values, calls, pages."""
     return Raw(here(call, contract_file("llms.txt")))
 
 
 @for_tools(
-    "GET /llms-full.txt", "The same with every page of the documentation", open=True, media_type=TEXT, shows_keys=True
+    "GET /llms-full.txt", "Overview with every page of the documentation", open=True, media_type=TEXT, shows_keys=True
 )
 async def llms_full_txt(call: ControlCall) -> Raw[str]:
-    """The same with the text of every page."""
+    """The overview with the full text of every page."""
     return Raw(here(call, await asyncio.to_thread(_every_page)))
 
 
@@ -135,27 +135,27 @@ def _every_page() -> bytes:
 
 @for_tools("GET /collection.json", "A Postman collection")
 async def collection_json(call: ControlCall) -> Raw[JsonObject]:
-    """Every operation once, as a Postman collection that runs against this server."""
+    """A Postman collection with every operation once, which runs against this server."""
     return Raw(here(call, contract_file("collection/every-operation.postman_collection.json")))
 
 
 @for_tools("GET /flows.arazzo.yaml", "Arazzo workflows", media_type=YAML)
 async def flows_arazzo_yaml(call: ControlCall) -> Raw[str]:
-    """Each way of moving money as Arazzo workflows that run against this server."""
+    """Arazzo workflows for every flow that moves money, which run against this server."""
     return Raw(here(call, contract_file("flows.arazzo.yaml")))
 
 
 @for_tools(
-    "GET /rampsim-client.tgz", "The client for TypeScript, as npm installs it", open=True, media_type="application/gzip"
+    "GET /rampsim-client.tgz", "The TypeScript client as an npm package", open=True, media_type="application/gzip"
 )
 async def rampsim_client_tgz(call: ControlCall) -> Raw[str]:
-    """The client for TypeScript, with its fixtures for Vitest: `npm install --save-dev` takes this address."""
+    """The TypeScript client with Vitest fixtures. Install it from this address with `npm install --save-dev`."""
     return Raw(await asyncio.to_thread(packed_client))
 
 
 @cache
 def packed_client() -> bytes:
-    """What `npm pack` makes of it: a gzipped archive, of the same bytes at any time."""
+    """Return the npm package of the client, with the same bytes every time."""
     directory = contracts_directory() / "clients" / "typescript"
     package: JsonObject = loads((directory / "package.json").read_bytes())
     named = [directory / "package.json", *(directory / name for name in package["files"])]
@@ -176,7 +176,7 @@ _ENVELOPE = re.compile(rf'data-t=(\d+) data-s="{SIGNATURE}">([^<]*)<'.encode())
 
 
 def own_page(page: bytes, world: World) -> bytes:
-    """The page with the keys of a world's first environment, whose control calls name it."""
+    """Return the page with the keys of the world's first environment, and its id in control calls."""
     environment = world.environments[0]
     pair, key = identity_of(world).credentials(world)[environment], webhook_key(world, environment)
     for usual, own in (("pk", pair["public_key"]), ("sk", pair["secret_key"]), ("whk", key)):
@@ -192,4 +192,4 @@ def own_page(page: bytes, world: World) -> bytes:
 
 
 PAGE_ROWS = (*page_rows("reference", _page), *for_tools.rows)
-"""What the page for people needs, and what tools take home; no part of the contract."""
+"""Calls that the reference page and tools need. They are not part of the contract."""

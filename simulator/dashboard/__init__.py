@@ -1,8 +1,8 @@
-"""The dashboard: one page from which a person sees and steers the worlds of a running simulator.
+"""The dashboard: a page that shows and controls the worlds of a running simulator.
 
-It is a client of the control interface and of nothing else. The page itself holds no data and no secret, so it is
-served to everybody; every call it makes is judged like any other, and it asks for the control token where one is set.
-The page is a small house of ES modules that a browser takes as they stand: nothing is built.
+It uses only the control interface. The page itself contains no data and no secrets, so it needs no token. Its calls are
+authorised like any other call; if the server has a control token, the page asks for it. The page consists of ES modules
+without a build step.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class PageFile:
-    """A file that the page is made of, as it is sent."""
+    """A file of the page, ready to send."""
 
     content: bytes
     media_type: str
@@ -45,13 +45,13 @@ class PageFile:
 
 @cache
 def page() -> bytes:
-    """The page itself, which names its style and its first module."""
+    """Return the HTML page, which loads its style and its first module."""
     return (files("simulator.dashboard") / "page" / "index.html").read_bytes()
 
 
 @cache
 def page_files() -> Mapping[str, PageFile]:
-    """Every other file of the page by its path below it, `js/main.js`. Nothing else is served."""
+    """Return the other files of the page by path, such as `js/main.js`. Nothing else is served."""
     return MappingProxyType(dict(sorted(_files_below(files("simulator.dashboard") / "page"))))
 
 
@@ -72,7 +72,7 @@ async def dashboard(call: ControlCall) -> Raw[str]:
 
 
 async def page_file(call: ControlCall) -> Response:
-    """A file of the page. A browser keeps it, and asks each time whether it is still the same."""
+    """A file of the page. A browser caches it and revalidates it each time."""
     name = "/".join(call.path.values())
     found = page_files().get(name)
     if found is None:

@@ -1,4 +1,4 @@
-"""The pages in their order: sections, sources, what each page is for."""
+"""The table of contents: sections, pages, and their summaries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.kernel.dataclass import dataclass
 
 DIRECTORY = Path(__file__).parent
 INDEX = "index"
-"""The page that leads to all others; it belongs to no section."""
+"""The start page, which is not in a section."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Page:
     """One page of the documentation."""
 
     path: str
-    """The path of its source below the directory, without `.md`."""
+    """The path of the source below the directory, without `.md`."""
     says: str
-    """One sentence that says what the page is for."""
+    """One sentence about the purpose of the page."""
     search: str = ""
     """Words that people search for and that the page itself may not use."""
 
@@ -36,13 +36,13 @@ class Page:
 
     @property
     def title(self) -> str:
-        """Its first heading."""
+        """The first heading."""
         return next(line for line in self.source.splitlines() if line.startswith("# ")).removeprefix("# ")
 
 
 @dataclass(frozen=True)
 class Section:
-    """Pages of one sort: `tutorial`, `how-to`, `reference` or `explanation`."""
+    """Pages of one kind: `tutorial`, `how-to`, `reference` or `explanation`."""
 
     name: str
     title: str
@@ -52,7 +52,7 @@ class Section:
 
 @cache
 def sections() -> tuple[Section, ...]:
-    """The table of contents, as `contents.yaml` has it."""
+    """Return the table of contents from `contents.yaml`."""
     text = (DIRECTORY / "contents.yaml").read_text("utf-8")
     return tuple(
         Section(
@@ -71,7 +71,7 @@ def _page(path: str, entry: str | Mapping[str, str]) -> Page:
 
 
 def all_pages() -> Iterator[Page]:
-    """Every page, the index first, in the order in which they are read."""
+    """Yield every page in reading order, index first."""
     yield Page(INDEX, "All pages, by what you want to do.")
     for section in sections():
         yield from section.pages
@@ -79,5 +79,4 @@ def all_pages() -> Iterator[Page]:
 
 @cache
 def pages_by_path() -> Mapping[str, Page]:
-    """Every page by its path."""
     return {page.path: page for page in all_pages()}

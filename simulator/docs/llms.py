@@ -1,4 +1,4 @@
-"""What a language model reads first, in the form of llmstxt.org: `llms.txt`, and with all pages `llms-full.txt`.
+"""The overview for language models, as in llmstxt.org: `llms.txt`, and with all pages `llms-full.txt`.
 
 Addresses are those of a server at its usual place; a running one puts its own there.
 """
@@ -20,13 +20,13 @@ _HEAD = Path(__file__).parent / "page" / "llms.md"
 
 
 def short(operations: Iterable[Operation], test_values: Mapping[str, Mapping[str, str]]) -> str:
-    """The file `llms.txt`: a summary, keys, test values, calls, and each page with its sentence."""
+    """Return `llms.txt`: a summary, keys, test values, calls, and a list of pages."""
     head = _HEAD.read_text("utf-8")
     return "\n".join([head, *_test_values(test_values), *_calls(operations), *_contract(), *_pages()])
 
 
 def full(first: str) -> str:
-    """The file `llms-full.txt`: `llms.txt`, which is `first`, with the text of every page."""
+    """Return `llms-full.txt`: `first` (`llms.txt`) with the full text of every page."""
     parts = [first]
     for page in library.all_pages():
         parts.append(f"\n---\n\nSource: {_DOCS}/{page.path}.md\n\n{page.source.rstrip()}\n")
@@ -47,19 +47,18 @@ def _test_values(values: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 
 def _calls(operations: Iterable[Operation]) -> list[str]:
-    """Every call of the interface in a line."""
     lines = [f"- {row.method} {row.path}: {row.summary}" for row in operations]
-    return ["## Calls of the interface, below the base URL", "", *lines, ""]
+    return ["## API calls, below the base URL", "", *lines, ""]
 
 
 def _contract() -> list[str]:
     return [
         "## The contract",
         "",
-        f"- [OpenAPI]({_CONTROL}/openapi.json): every call, field, error and event of the interface.",
+        f"- [OpenAPI]({_CONTROL}/openapi.json): every call, field, error and event of the API.",
         f"- [Control interface]({_CONTROL}/control.yaml): worlds, clock, actions, scenarios, faults, journals.",
         f"- [Reference data]({_CONTROL}/reference): banks, providers, countries, currencies.",
-        f"- [Actions]({_CONTROL}/actions): what the outside world can do, with the parameters of each.",
+        f"- [Actions]({_CONTROL}/actions): actions of third parties, with their parameters.",
         f"- [Webhook vectors]({_CONTROL}/webhook-vectors.json): signed and forged requests, each with its verdict.",
         "",
     ]

@@ -1,4 +1,4 @@
-"""A page from Markdown to HTML: anchors as code hosts make them, links as the server has them."""
+"""Convert a page from Markdown to HTML, with the anchors of code hosts and the links of the server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTRACT_FILES = frozenset(
         *("control.yaml", "webhook-vectors.json"),
     }
 )
-"""The files of `contracts/` that a server has below `/_simulator/`."""
+"""The path prefix of contract files, which the server has below `/_simulator/`."""
 
 _CONTRACTS = "../../contracts/"
 _ANCHOR = re.compile(r'<a id="([^"]+)">')
@@ -30,7 +30,7 @@ _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading below the title: 2 for `##`, and so on."""
+    """The level of the heading, 2 for `##`."""
 
     level: int
     anchor: str
@@ -39,12 +39,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Passage:
-    """What stands below one heading or anchor, as plain text; the first of a page has no anchor.
-
-    `anchors` are all that lead to it, its own first.
-    """
+    """The plain text below a heading or anchor. The first passage of a page has no anchor."""
 
     anchors: tuple[str, ...]
+    """All anchors of the passage, its own first."""
     heading: str
     text: str
 
@@ -55,7 +53,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Rendered:
-    """A page as HTML, and what it is made of."""
+    """A page as HTML, with its parts."""
 
     title: str
     html: str
@@ -63,11 +61,11 @@ class Rendered:
     passages: tuple[Passage, ...]
     anchors: frozenset[str]
     links: tuple[str, ...]
-    """As the source has them."""
+    """The links in the form of the source."""
 
 
 def render(page: Page) -> Rendered:
-    """A page of ours; what it says in HTML is passed on, so this is for nothing that anybody sends."""
+    """Render a page of this package. Do not use it for input from users: HTML in the page is not escaped."""
     tokens = _without_empty_heads(_parser().parse(_COMMENT.sub("", page.source)))
     links = tuple(_relinked(page, tokens))
     headings = _headed(tokens)
@@ -91,7 +89,6 @@ def _parser() -> MarkdownIt:
 
 
 def _heading_close(self: object, tokens: Sequence[Token], index: int, *_: object) -> str:
-    """The end of a heading, with a link to itself."""
     tag, anchor = tokens[index].tag, tokens[index - 2].attrs.get("id")
     if tag == "h1":
         return f"</{tag}>\n"
@@ -99,7 +96,7 @@ def _heading_close(self: object, tokens: Sequence[Token], index: int, *_: object
 
 
 def _without_empty_heads(tokens: Sequence[Token]) -> list[Token]:
-    """Tables without the row of headings where no column has one: Markdown cannot leave it out, a page can."""
+    """Return the tokens without empty table headers, which Markdown requires."""
     kept: list[Token] = []
     head: list[Token] | None = None
     for token in tokens:
@@ -116,7 +113,7 @@ def _without_empty_heads(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _headed(tokens: Sequence[Token]) -> list[Heading]:
-    """The headings, the title first; each gets its anchor."""
+    """Return the headings, title first, and set their anchors."""
     seen: Counter[str] = Counter()
     found = []
     for token, inline in pairwise(tokens):
@@ -128,12 +125,11 @@ def _headed(tokens: Sequence[Token]) -> list[Heading]:
             token.attrSet("id", f"{anchor}-{count}" if count else anchor)
             found.append(Heading(int(token.tag[1:]), str(token.attrs["id"]), title))
     if not found or found[0].level != 1:
-        raise ValueError("a page begins with its title: `# Title`")
+        raise ValueError("a page must start with its title: `# Title`")
     return found
 
 
 def _text(inline: Token) -> str:
-    """What a reader sees of a line."""
     parts = (
         " " if child.type in ("softbreak", "hardbreak") else child.content
         for child in inline.children or ()
@@ -143,7 +139,7 @@ def _text(inline: Token) -> str:
 
 
 def _explicit(tokens: Sequence[Token]) -> Iterator[str]:
-    """The anchors that the source itself sets: `<a id="H14"></a>`."""
+    """Yield the anchors in the source: `<a id="H14"></a>`."""
     for token in tokens:
         for part in [token, *(token.children or ())]:
             if part.type in ("html_inline", "html_block"):
@@ -151,7 +147,7 @@ def _explicit(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
-    """The text of a page in pieces, each below the heading or the anchors that lead to it."""
+    """Yield the passages of a page, each with its heading and anchors."""
     anchors, heading = tuple[str, ...](), ""
     lines: list[str] = []
     for place, token in enumerate(tokens):
@@ -173,7 +169,7 @@ def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
 
 
 def _relinked(page: Page, tokens: Sequence[Token]) -> Iterator[str]:
-    """Every link of a page as its source has it; in the tokens it becomes what the server has."""
+    """Yield every link of the source, and replace it in the tokens by the server's link."""
     for token in tokens:
         for child in token.children or ():
             if child.type == "link_open":
@@ -183,7 +179,7 @@ def _relinked(page: Page, tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def served(path: str, link: str) -> str:
-    """What a link of the source is on the server: the page without `.md`, a file of the contract where it is served."""
+    """Return the server's form of a link: the page without `.md`, or the address of a contract file."""
     target, hash_, anchor = link.partition("#")
     if not target or "://" in target or target.startswith("mailto:"):
         return link
@@ -192,7 +188,7 @@ def served(path: str, link: str) -> str:
         ups = "../" * (path.count("/") + 1)
         return f"{ups}{below.removeprefix(_CONTRACTS)}"
     if below.startswith("recipes/"):
-        return link  # a file, as it is
+        return link  # a file without conversion
     if target.endswith("index.md"):
         target = target.removesuffix("index.md") or "./"
     return target.removesuffix(".md") + hash_ + anchor

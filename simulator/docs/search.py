@@ -1,4 +1,4 @@
-"""Search over the pages: SQLite's own full-text index, made in memory at the first search."""
+"""Full-text search with SQLite. The index is created in memory at the first search."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WEIGHTS = {
     "reference/errors": 0.7,
     "reference/assumptions": 0.6,
 }
-"""By the beginning of a path how much its hits count: who searches wants to do something, more often than not."""
+"""Weight of hits by path prefix. Most searches are about how to do something."""
 _WORD = re.compile(r"\w+")
 _SMALL = set(
     re.findall(
@@ -29,11 +29,11 @@ _SMALL = set(
         "this to was with",
     )
 )
-"""Words of a question that say nothing about what it is about; `where`, `when` and `what` are names here."""
+"""Stop words. `where`, `when` and `what` are names here, so they are not included."""
 
 
 class Hit(TypedDict):
-    """One place: `path` as in `reference/rules#quotes-expiry`, the page's title, the heading, the words around."""
+    """One result. `path` is such as `reference/rules#quotes-expiry`, `text` is the context of the match."""
 
     path: str
     title: str
@@ -43,7 +43,7 @@ class Hit(TypedDict):
 
 @cache
 def _passages() -> tuple[tuple[Page, str, tuple[Passage, ...]], ...]:
-    """Every page, its title and its passages, kept: to make them takes half a second."""
+    """Return every page with title and passages. Cached, because rendering takes half a second."""
     rendered = ((page, render(page)) for page in all_pages())
     return tuple((page, made.title, made.passages) for page, made in rendered)
 
@@ -59,7 +59,7 @@ def _index() -> sqlite3.Connection:
         weight = next((number for start, number in _WEIGHTS.items() if page.path.startswith(start)), 1.0)
         for one in passages:
             path = f"{page.path}#{one.anchor}" if one.anchor else page.path
-            # The page as a whole is found by the words of its path and by its synonyms, its chapters by what they say.
+            # Words of the path and synonyms find the whole page. Sections are found by their own text.
             words = "" if one.anchor else f"{page.path} {page.search}"
             index.execute(
                 "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?)",
@@ -69,9 +69,9 @@ def _index() -> sqlite3.Connection:
 
 
 def search(words: str, most: int = MOST) -> list[Hit]:
-    """The places that have all of these words, or their beginnings, best first; where none has all, any of them.
+    """Return passages with all words or prefixes, best first. If there are none, return passages with any of them.
 
-    "How are retries timed" asks for `retries` and `timed`.
+    "How are retries timed" searches for `retries` and `timed`.
     """
     all_words = _WORD.findall(words)
     asked = [f'"{word}"*' for word in all_words if word.lower() not in _SMALL] or [f'"{word}"*' for word in all_words]
@@ -90,6 +90,6 @@ def _found(query: str, name: str, most: int) -> list[Hit]:
 
 
 def passage(name: str) -> Iterator[tuple[Page, Passage]]:
-    """The passages that an anchor of this name leads to: a rule, a decision, an error code, a command."""
+    """Yield the passages with this anchor: a rule, a decision, an error code, a command."""
     for page, _, passages in _passages():
         yield from ((page, one) for one in passages if name in one.anchors)

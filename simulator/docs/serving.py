@@ -1,4 +1,4 @@
-"""The pages as a running server has them. They hold nothing of a world, so they are open to everybody."""
+"""The documentation in a running server. It contains no data of worlds, so it needs no token."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from simulator.engine.text.json import JsonObject, dumps
 _PATH = "/docs"
 _ASSETS = Path(__file__).parent / "page"
 _RECIPES = Path(__file__).parent / "recipes"
-_QUERY: Query = {"q": any_text("Words, or their beginnings.")}
+_QUERY: Query = {"q": any_text("Words or prefixes.")}
 _TEXT = "text/plain; charset=utf-8"
 _DEPTHS = (1, 2, 3)
-"""How deep below its recipe a file may lie."""
+"""Possible depths of a file below its recipe."""
 _HEADERS = {"x-content-type-options": "nosniff"}
 MOST_CHARACTERS = 200
-"""So many a search may have."""
+"""The longest search query."""
 
 
 async def home(call: ControlCall) -> Response:
-    """The index has a slash at its end, so that the links of the pages are relative to one place."""
+    """Redirect to the index with a slash, so that relative links of the pages work."""
     return RedirectResponse("docs/")
 
 
@@ -43,7 +43,7 @@ async def index_source(call: ControlCall) -> Response:
 
 
 async def page(call: ControlCall) -> Raw[str] | Response:
-    """A page, or with `.md` at its end its source."""
+    """A page, or its source if the path ends with `.md`."""
     path = f"{call.path['section']}/{call.path['page']}"
     name = path.removesuffix(".md")
     return await _page(call, path) if name == path else _source(call, name)
@@ -58,7 +58,7 @@ def _source(call: ControlCall, path: str) -> Response:
 
 
 async def recipe(call: ControlCall) -> Response:
-    """A file of a recipe, as it is."""
+    """A file of a recipe."""
     name = "/".join(call.path.values())
     file = _recipe_files().get(name)
     if file is None:
@@ -68,7 +68,7 @@ async def recipe(call: ControlCall) -> Response:
 
 @cache
 def _recipe_files() -> Mapping[str, Path]:
-    """The files of the recipes by their paths. Nothing else is served."""
+    """Return the files of the recipes by path. Nothing else is served."""
     return {
         file.relative_to(_RECIPES).as_posix(): file
         for file in sorted(_RECIPES.glob("*/**/*"))
@@ -77,7 +77,7 @@ def _recipe_files() -> Mapping[str, Path]:
 
 
 async def found(call: ControlCall) -> Raw[JsonObject]:
-    """The places of the documentation that have the words of `q`, best first."""
+    """The passages of the documentation with the words of `q`, best first."""
     words = call.query.get("q", "")
     if len(words) > MOST_CHARACTERS:
         raise wrong("q", f"it has more than {MOST_CHARACTERS} characters")
@@ -101,7 +101,7 @@ async def _page(call: ControlCall, path: str) -> Raw[str]:
 
 def _nothing(path: str) -> ApiError:
     return ApiError(
-        "not_found", f"There is no page {path[:100]!r} in the documentation; /_simulator{_PATH}/ has all of them."
+        "not_found", f"There is no page {path[:100]!r} in the documentation; /_simulator{_PATH}/ lists all pages."
     )
 
 
@@ -135,4 +135,4 @@ DOCS_ROWS: tuple[ControlOperation, ...] = (
         for depth, below in ((depth, "/".join(f"{{part{number}}}" for number in range(depth))) for depth in _DEPTHS)
     ),
 )
-"""The pages show keys of the world `default`, which everybody knows, and no others."""
+"""The pages show only the well-known keys of the world `default`."""

@@ -1,9 +1,9 @@
-"""Late imports: a module of this package runs when something in it is first used, not when it is imported.
+"""Lazy imports: a module runs at its first use, not when it is imported.
 
-`from simulator.providers.ramp.balance import bodies` costs next to nothing until somebody asks for `bodies.SendBody`;
-`from simulator.providers.ramp.balance.bodies import SendBody` asks at once. So what the first request does not need is
-imported as a module and named with it, and a row of a table names it by a function: `lambda: bodies.SendBody`.
-It is what `lazy import` is in Python 3.15 (PEP 810).
+`from simulator.providers.ramp.balance import bodies` costs almost nothing until `bodies.SendBody` is used; `from
+simulator.providers.ramp.balance.bodies import SendBody` loads the module immediately. So code that the first request
+does not need is imported as a module, and rows of tables name it in a function: `lambda: bodies.SendBody`. Python 3.15
+has this as `lazy import` (PEP 810).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from types import ModuleType
 
 
 class _LateModule(ModuleType):
-    """A module that has not run yet. Only what it lacks comes here: what the import itself sets is there."""
+    """A module that has not run yet. `__getattr__` is called only for names that the import itself has not set."""
 
     def __getattr__(self, name: str) -> object:
-        if name == "__path__":  # the import asks every module whether it is a package
+        if name == "__path__":  # the import system checks whether a module is a package
             raise AttributeError(name)
         if "__path__" in vars(self) and find_spec(f"{self.__name__}.{name}") is not None:
             # `from package import module` inside the package must not run the package, which may import its importer.
@@ -34,7 +34,7 @@ class _LateModule(ModuleType):
 
 
 class _LateLoader(SourceFileLoader):
-    """Loads a module, but runs it at its first use: once, by whatever thread comes first, while others wait."""
+    """Loads a module and runs it at its first use: once, in the first thread, while others wait."""
 
     def exec_module(self, module: ModuleType) -> None:
         self._lock = RLock()
@@ -42,7 +42,7 @@ class _LateLoader(SourceFileLoader):
         module.__class__ = _LateModule
 
     def run(self, module: ModuleType) -> bool:
-        """Whether the module has run now; not while it is just running, and what it imports looks into it."""
+        """Run the module unless it is running already. Return True if it has run."""
         with self._lock:
             if type(module) is ModuleType:
                 return True
@@ -58,7 +58,7 @@ class _LateLoader(SourceFileLoader):
 
 
 class _LateFinder:
-    """Finds the modules below one package as the path does, and has them run late."""
+    """Finds the modules below one package like the path finder, with the lazy loader."""
 
     def __init__(self, package: str, at_once: tuple[str, ...]) -> None:
         self._below = f"{package}."
@@ -76,14 +76,14 @@ class _LateFinder:
 
 
 def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:
-    """From now on every module below this package runs when it is first used, but for those in packages `at_once`."""
+    """Run every module below this package at its first use from now on, except in the packages `at_once`."""
     sys.meta_path.insert(0, _LateFinder(package, at_once))
 
 
 def run_all() -> None:
     """Run every module that was imported and has not run yet, and the modules that these import.
 
-    A module that needs a package of an extra that is not installed stays late: its first use says what is missing.
+    A module that needs a package of a missing extra stays lazy: its first use raises the error.
     """
     waiting: set[str] = set()
     while late := [

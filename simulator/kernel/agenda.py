@@ -1,8 +1,8 @@
-"""Work that is due: timers as data, in the order of (due time, creation).
+"""Due work: timers as data, ordered by due time, then by creation.
 
-A timer names its kind and plain arguments, never a closure, so it can be listed, saved, restored and
-repeated. The heap is only an index: the rows in the store are the truth, a heap entry without its row is
-skipped. What a change has cancelled may come back, so inside one no entry is thrown away.
+A timer names its kind and plain arguments, never a closure, so it can be listed, saved, restored and repeated. The heap
+is only an index: the rows in the store are the truth, and heap entries without a row are skipped. A cancelled timer may
+come back when its change is undone, so no entry is dropped inside a change.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from simulator.kernel.store import Store, TableKey
 from simulator.kernel.table import Table
 
 _STALE_ENTRIES_KEPT = 64
-"""How many entries without a row the index may have before it is made anew (besides one for each row)."""
+"""The number of heap entries without a row, beyond one for each row, at which the heap is rebuilt."""
 
 RANKED = 1 << 62
-"""Timers with a rank are numbered from here on, far above every counted one."""
+"""Timers with a rank are numbered from here on, far above every counted number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Due work: when, its creation number, what kind, on which resource, with which further arguments."""
+    """Due work: when, its creation number, its kind, its resource and further arguments."""
 
     key: str
     due_at_ms: Milliseconds
@@ -38,7 +38,7 @@ class Timer:
 
 TIMERS = TableKey("timers", Timer)
 SEQUENCES = TableKey("sequences", int)
-"""The last number of every named count of a world; `World.next_sequence` gives the next."""
+"""The last number of every named sequence of a world; `World.next_sequence` returns the next."""
 
 
 class Agenda:
@@ -53,14 +53,15 @@ class Agenda:
         self._heap: list[tuple[int, int, str]] = []
 
     def plan(self, due_at_ms: int, kind: str, target: str, **arguments: Any) -> None:
-        """Plan the one timer of this kind for a resource; an earlier one of the same kind is replaced."""
+        """Plan the only timer of this kind for a resource, replacing an earlier one."""
         self._add(f"{kind}:{target}", due_at_ms, kind, target, arguments)
 
     def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:
-        """Plan one more timer of a kind of which a resource may have several; returns its key.
+        """Plan one more timer of a kind of which a resource may have several. Return its key.
 
-        With a `rank` it fires after all timers without one that are due at that instant, in the order of ranks: for
-        what is planned when an answer from outside comes, whose order must not depend on who answered first.
+        A timer with a `rank` fires after all unranked timers of its instant, in the order of ranks. Ranks are for
+        timers that are planned when a response from outside comes in, so that their order does not depend on who
+        responded first.
         """
         number = (self._sequences.get("timer") or 0) + 1
         return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments, rank)
@@ -76,7 +77,7 @@ class Agenda:
         return key
 
     def cancel(self, kind: str, target: str) -> None:
-        """Forget the timer of this kind for a resource; none is no error."""
+        """Cancel the timer of this kind for a resource, if there is one."""
         self.cancel_key(f"{kind}:{target}")
 
     def cancel_key(self, key: str) -> None:
@@ -84,7 +85,7 @@ class Agenda:
             self._rows.delete(key)
 
     def next(self) -> Timer | None:
-        """The timer that fires next, without firing it."""
+        """Return the timer that fires next, without firing it."""
         if self._store.in_change:
             return min(self._rows.values(), key=_firing_order, default=None)
         if len(self._heap) > 2 * len(self._rows) + _STALE_ENTRIES_KEPT:
@@ -102,27 +103,27 @@ class Agenda:
         self._rows.delete(timer.key)
 
     def planned(self, kind: str, target: str) -> Timer | None:
-        """The timer of this kind for a resource, if one is planned."""
+        """Return the timer of this kind for a resource, or None."""
         return self._rows.get(f"{kind}:{target}")
 
     def all(self) -> ValuesView[Timer]:
-        """All timers, in no order that means anything."""
+        """Return all timers, unordered."""
         return self._rows.values()
 
     def in_firing_order(self, keys: Iterable[str] | None = None) -> list[Timer]:
-        """All timers, or those of these keys."""
+        """Return all timers, or those with these keys, in firing order."""
         rows = self._rows.values() if keys is None else [self._rows[key] for key in keys]
         return sorted(rows, key=_firing_order)
 
     def first(self, count: int) -> list[Timer]:
-        """The first timers in firing order, however many there are behind them."""
+        """Return the first timers in firing order, without sorting the rest."""
         found: list[Timer] = []
         at = [(self._heap[0], 0)] if self._heap else []
         while at and len(found) < count:
             (due_at_ms, number, key), place = heapq.heappop(at)
             row = self._rows.get(key)
             is_planned = row is not None and row.number == number and row.due_at_ms == due_at_ms
-            if row is not None and is_planned and found[-1:] != [row]:  # an entry may be there twice
+            if row is not None and is_planned and found[-1:] != [row]:  # the heap may have an entry twice
                 found.append(row)
             for below in (2 * place + 1, 2 * place + 2):
                 if below < len(self._heap):
@@ -133,7 +134,7 @@ class Agenda:
         return len(self._rows)
 
     def rebuild(self) -> None:
-        """Make the index anew from the rows, after the store was replaced."""
+        """Rebuild the heap from the rows, after the store was replaced."""
         self._heap = [_firing_order(row) for row in self._rows.values()]
         heapq.heapify(self._heap)
 

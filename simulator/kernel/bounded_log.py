@@ -1,4 +1,4 @@
-"""A log that is bounded by the number of its entries and by the bytes that they take: the oldest go first."""
+"""A log bounded by the number and the size of its entries; the oldest are dropped first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DEFAULT_BYTES_KEPT = 64 * 1024 * 1024
 
 
 class Measured(Protocol):
-    """An entry that knows about how many bytes it takes to keep it."""
+    """An entry that knows its approximate size in memory."""
 
     @property
     def size(self) -> int: ...
@@ -21,21 +21,20 @@ Entry = TypeVar("Entry", bound=Measured)
 
 
 class BoundedLog(Generic[Entry]):
-    """Entries, oldest first.
-
-    `dropped`: how many there were before them. `size`: about how many bytes they take.
-    """
+    """Entries, oldest first."""
 
     __slots__ = ("_bytes_kept", "dropped", "entries", "size")
 
     def __init__(self) -> None:
         self.entries: deque[Entry] = deque(maxlen=DEFAULT_ENTRIES_KEPT)
         self.dropped = 0
+        """How many entries were dropped."""
         self.size = 0
+        """The approximate size of the entries in bytes."""
         self._bytes_kept = DEFAULT_BYTES_KEPT
 
     def keep(self, count: int, size: int = DEFAULT_BYTES_KEPT) -> None:
-        """Keep that many entries and bytes from now on; those beyond it, the oldest, go at once."""
+        """Change the bounds, and drop the oldest entries beyond them."""
         self._bytes_kept = size
         if count != self.entries.maxlen:
             while len(self.entries) > count:
@@ -44,7 +43,7 @@ class BoundedLog(Generic[Entry]):
         self._fit()
 
     def enter(self, entry: Entry) -> None:
-        """Keep an entry; the oldest go when there are too many, or they take too much. The newest is always kept."""
+        """Append an entry and drop the oldest ones beyond the bounds. The newest is always kept."""
         if len(self.entries) == self.entries.maxlen:
             self._drop_oldest()
         self.entries.append(entry)
@@ -52,9 +51,9 @@ class BoundedLog(Generic[Entry]):
         self._fit()
 
     def put_back(self, entries: Sequence[Entry], size: int | None = None, dropped: int = 0) -> None:
-        """Enter what was kept of another log into an empty one.
+        """Append the entries of another log to an empty one.
 
-        `size`: the bytes that it takes, None if unknown. `dropped`: how many entries the other log had dropped.
+        `size` is their size in bytes, None if unknown. `dropped` is how many entries the other log had dropped.
         """
         self.dropped += dropped
         if size is None or len(entries) > (self.entries.maxlen or 0):

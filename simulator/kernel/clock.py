@@ -1,7 +1,7 @@
 """Simulated time: an integer number of milliseconds since 1970-01-01T00:00:00Z.
 
-The clock of a world is set, never read from the machine. Timestamps follow decision H10, durations
-the `by` rule of the control interface.
+The clock of a world is set, never read from the machine. Timestamps follow decision H10, durations the `by` rule of the
+control interface.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 _ISO_DURATION = re.compile(
     r"P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII
 )
-# Too large a number becomes infinite, which no duration is; nothing is ever rounded up.
+# A number that is too large becomes infinite, which `parse_duration` refuses. Nothing is rounded up.
 _CUT = Context(prec=40, rounding=ROUND_DOWN, traps=[])
 _UNIT_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
 
 
 class Clock:
-    """The time of one world. It never runs backwards; what moves it is a driver or a control call."""
+    """The time of one world. It never runs backwards. A driver or a control call moves it."""
 
     __slots__ = ("mode", "now_ms", "rate")
 
@@ -49,19 +49,19 @@ class Clock:
         self.rate = rate
 
     def move_to(self, at_ms: int) -> None:
-        """Set the time; ValueError when `at_ms` lies in the past of this clock."""
+        """Set the time. Raise `ValueError` if `at_ms` is in the past."""
         if at_ms < self.now_ms:
             raise ValueError("the clock never moves back")
         self.now_ms = at_ms
 
 
 def to_ms(moment: datetime) -> int:
-    """Milliseconds since the epoch of an aware datetime, rounded down."""
+    """Return milliseconds since the epoch, rounded down, of an aware datetime."""
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def to_datetime(at_ms: int) -> datetime:
-    """The aware UTC datetime of a moment in milliseconds."""
+    """Return the aware UTC datetime of a moment in milliseconds."""
     return _EPOCH + timedelta(milliseconds=at_ms)
 
 
@@ -71,22 +71,25 @@ LAST_MS = to_ms(datetime(9999, 1, 1, tzinfo=UTC)) - 1
 
 @lru_cache(maxsize=4096)
 def format_timestamp(at_ms: int) -> str:
-    """`YYYY-MM-DDTHH:MM:SS.mmmZ` (decision H10)."""
+    """Return a moment as `YYYY-MM-DDTHH:MM:SS.mmmZ` (decision H10)."""
     return to_datetime(at_ms).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def format_moment(at_ms: int | None) -> str | None:
-    """The same of a moment that there may not be."""
+    """Like `format_timestamp`, but None for None."""
     return None if at_ms is None else format_timestamp(at_ms)
 
 
 def parse_timestamp(text: str) -> int:
-    """Milliseconds of an ISO 8601 timestamp with a zone; ValueError otherwise. Below a millisecond is cut off."""
+    """Return the milliseconds of an ISO 8601 timestamp with a zone, truncated. Raise `ValueError` otherwise."""
     return parse_nanoseconds(text) // MS_NS
 
 
 def parse_nanoseconds(text: str) -> int:
-    """Nanoseconds since the epoch of an ISO 8601 timestamp with a zone, exactly; ValueError otherwise."""
+    """Return the exact nanoseconds since the epoch of an ISO 8601 timestamp with a zone.
+
+    Raise `ValueError` otherwise.
+    """
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
         raise ValueError(f"not an ISO 8601 timestamp with a zone: {text!r}")
@@ -104,7 +107,7 @@ def parse_nanoseconds(text: str) -> int:
 
 
 def parse_date(text: str) -> int:
-    """Milliseconds of the start of a UTC day given as YYYY-MM-DD; ValueError otherwise."""
+    """Return the milliseconds of the start of a UTC day given as YYYY-MM-DD. Raise `ValueError` otherwise."""
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(f"not a date: {text!r}")
@@ -113,9 +116,10 @@ def parse_date(text: str) -> int:
 
 
 def parse_duration(value: object) -> int:
-    """Milliseconds of `500ms`, `20s`, `10m`, `2h30m`, `3d` and sums, ISO 8601 up to days, or a number of seconds.
+    """Return the milliseconds of a duration, truncated.
 
-    ValueError for anything else (negative, blank, months). Below a millisecond is cut off.
+    A duration is `500ms`, `20s`, `10m`, `2h30m`, `3d` or a sum of these, ISO 8601 up to days, or a number of seconds.
+    Raise `ValueError` for anything else: negative values, empty strings, months.
     """
     total = _duration(value)
     if total is None or not total.is_finite() or total < 0 or total > LAST_MS:
@@ -149,7 +153,7 @@ def _sum(parts: Iterable[tuple[str, int]]) -> Decimal:
 
 
 def format_duration(span_ms: int) -> str:
-    """The shortest sum of units, for people: 9000 → `9s`, 5400000 → `1h30m`."""
+    """Return the shortest sum of units for people: 9000 → `9s`, 5400000 → `1h30m`."""
     parts = []
     for unit in ("d", "h", "m", "s", "ms"):
         count, span_ms = divmod(span_ms, _UNIT_MS[unit])

@@ -1,9 +1,9 @@
-"""`dataclass`, as the standard library has it, but quick to declare and, where it is frozen with slots, quick to make.
+"""`dataclasses.dataclass`, faster to declare, and faster to create if frozen with slots.
 
-The standard one compiles five or six functions for every class when it is declared: half a millisecond each, a third
-of what the whole package takes to import. Here `__init__` is written when the first object is made, and the others are
-shared. A frozen object with slots is filled while it is of an open class with the same slots: four times as quick as
-`object.__setattr__` for every field. `fields`, `replace` and `asdict` of `dataclasses` work as ever.
+The standard decorator compiles five or six functions for every class: half a millisecond each, a third of the import
+time of the whole package. Here `__init__` is compiled when the first object is created, and the other methods are
+shared. A frozen object with slots is filled while its class is an open twin, four times as fast as with
+`object.__setattr__`. `fields`, `replace` and `asdict` of `dataclasses` work as usual.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ else:
         eq: bool = True,
         kw_only: bool = False,
     ) -> Any:
-        """The options of `dataclasses.dataclass` that this package uses, with their meaning there."""
+        """Support the options of `dataclasses.dataclass` that this package uses, with the same meaning."""
 
         def declare(cls: type) -> type:
             return _declared(cls, frozen=frozen, slots=slots, eq=eq, kw_only=kw_only)
@@ -38,7 +38,7 @@ else:
 def _declared(cls: type[Any], *, frozen: bool, slots: bool, eq: bool, kw_only: bool) -> type[Any]:
     own = set(cls.__dict__)
     if cls.__doc__ is None:
-        cls.__doc__ = cls.__name__  # else the standard library works out a signature to have one
+        cls.__doc__ = cls.__name__  # otherwise the standard library computes a signature for it
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
     _set_up_init(made, frozen=frozen, slots=slots)
     methods: dict[str, Any] = {} if "__repr__" in own else {"__repr__": _repr}
@@ -64,7 +64,7 @@ def _set_up_init(cls: Any, *, frozen: bool, slots: bool) -> None:
 
 
 def _written_init(cls: Any, *, frozen: bool, slots: bool) -> Any:
-    """`__init__` with a parameter for every field, as the standard library writes it."""
+    """Return an `__init__` with a parameter for every field, as the standard library writes it."""
     known: dict[str, object] = {"_cls": cls, "_set": object.__setattr__, "_MADE": _MADE}
     parameters: dict[bool, list[str]] = {False: [], True: []}
     body: list[str] = []
@@ -105,7 +105,7 @@ def _written_init(cls: Any, *, frozen: bool, slots: bool) -> Any:
 
 @cache
 def open_class(cls: Any) -> type[Any]:
-    """A class with the slots of a frozen one, whose objects can be written to, and then be turned into its objects."""
+    """Return a writable class with the slots of a frozen one, whose objects can be turned into objects of that one."""
     members = {
         name: cls.__dict__[name] for name in ("__slots__", "__orig_bases__", "__module__") if name in cls.__dict__
     }
@@ -114,11 +114,11 @@ def open_class(cls: Any) -> type[Any]:
 
 
 _MADE = object()
-"""Stands for what a factory makes."""
+"""The default of a parameter whose field has a factory."""
 
 
 def _comparison(cls: Any) -> tuple[Callable[[Any, object], bool], Callable[[Any], int]]:
-    """`__eq__` and `__hash__`, as of the tuple of all fields."""
+    """Return `__eq__` and `__hash__` over the tuple of all compared fields."""
     names = [field.name for field in dataclasses.fields(cls) if field.compare]
     values: Callable[[Any], object] = attrgetter(*names) if names else lambda self: ()
 

@@ -1,6 +1,6 @@
-"""What a field of a row holds beyond its Python type; rows that come from outside are held against it.
+"""Constraints on fields of rows beyond their Python type, checked when rows come from outside.
 
-mypy sees plain numbers and texts. `engine/records/codec` reads the annotations when it checks a document.
+mypy sees plain numbers and strings. `engine/records/codec` reads the annotations when it checks a document.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Annotated, TypeAlias
 from simulator.kernel.dataclass import dataclass
 
 LAST_TIMESTAMP_MS = 253_402_300_799_999
-"""The end of the year 9999, the last moment that can be written."""
+"""The end of the year 9999, the last moment that can be formatted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A number from the first to the last of these."""
+    """A number between two bounds, both included."""
 
     first: int
     last: int
@@ -24,9 +24,9 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneLine:
-    """Text without control characters, or texts of which none has any: they go into headers.
+    """A string without control characters, or strings without any, as headers need.
 
-    Text from outside gets into such a field through `one_line` alone, so that whatever is saved can be read.
+    Input from outside reaches such a field only through `one_line`, so everything saved can be read back.
     """
 
 
@@ -41,8 +41,8 @@ def is_one_line(text: str) -> bool:
 def one_line(text: str) -> str:
     r"""Return a string with its control characters escaped as `\t` or `\x01`.
 
-    HTTP allows tabs in header values, and receivers written by hand send the rest. A backslash stays as it is: doubling
-    it would change ordinary values for the sake of rare ones.
+    HTTP allows tabs in header values, and handwritten receivers send the rest. Backslashes are not doubled: that would
+    change ordinary values for the sake of rare ones.
     """
     return text if text.isprintable() else _CONTROL.sub(_escaped, text)
 
@@ -55,7 +55,7 @@ Milliseconds: TypeAlias = Annotated[int, Between(0, LAST_TIMESTAMP_MS)]
 """A moment (since 1970) or a span of simulated time."""
 
 WallMilliseconds: TypeAlias = Annotated[float, Between(0, LAST_TIMESTAMP_MS)]
-"""A span as a clock of the machine measured it."""
+"""A span measured by a clock of the machine."""
 
 Id: TypeAlias = Annotated[str, OneLine()]
 

@@ -1,4 +1,4 @@
-"""What happened: every event envelope, and the moves of every resource. Nothing of it is ever lost."""
+"""The journal of a world: every event envelope, and the moves of every resource. Nothing is ever dropped."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from simulator.kernel.texts import Packing, Text
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why something happened: `kind` is request, law (a timer), action, rule or start; `name` says which one.
+    """The reason for a change: `kind` is request, law (a timer), action, rule or start, and `name` says which one.
 
-    `reference` points at the request id, or at the rule of a scenario (file and line).
+    `reference` is the request id, or the rule of a scenario (file and line).
     """
 
     kind: str
@@ -27,15 +27,15 @@ class Cause:
 
 @lru_cache(maxsize=4096)
 def shared_cause(kind: str, name: str, reference: str) -> Cause:
-    """The one cause with these members: what happens again and again shares it."""
+    """Return the cause with these values from a cache, so that repeated causes share one object."""
     return Cause(kind, name, reference)
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An emitted event: its envelope's raw bytes are made once and never again (decision W7).
+    """An emitted event. The raw bytes of its envelope are created once and never change (decision W7).
 
-    `trace` is that of the request which caused it, "" without one.
+    `trace` is the trace context of the request that caused it, or "".
     """
 
     id: Id
@@ -55,7 +55,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One move in the history of a resource: the state it reached, when, on which row of the state table, and why."""
+    """One move in the history of a resource: the state it reached, when, by which row of the state table, and why."""
 
     state: str
     at_ms: Milliseconds
@@ -63,11 +63,12 @@ class HistoryEntry:
     cause: Cause
 
     saved_as: ClassVar[str] = "Step"
-    """The name in documents of a world, which it keeps."""
+    """Its name in documents, which must stay."""
 
 
 MOVES_A_ROW = 64
-"""How many moves one row of histories holds: a move costs a copy of at most so many, however many there were before."""
+"""The number of moves in one row of histories. A move copies one row, so it costs the same after any number of moves.
+"""
 
 EVENTS = TableKey("events", Event)
 HISTORIES = TableKey("histories", tuple[HistoryEntry, ...])
@@ -77,11 +78,11 @@ HISTORY_LENGTHS = TableKey("history_lengths", int)
 class Journal:
     """The journal of one world.
 
-    A history is one row of moves under the id of its resource; a long one goes on under `<id>#1`, `<id>#2` and so on,
-    and `history_lengths` then says how many moves there are in all.
+    A history is one row of moves under the id of its resource. A long one continues under `<id>#1`, `<id>#2` and so on,
+    and `history_lengths` then has the total number of moves.
 
-    Texts that stay for good are packed by `lasting`, those that are dropped one day by `passing`: a pack goes when the
-    last of its texts goes.
+    Strings that are never dropped are packed by `lasting`, those that are dropped one day by `passing`: a pack is freed
+    with the last of its strings.
     """
 
     __slots__ = ("_events", "_histories", "_lengths", "lasting", "passing")
@@ -101,7 +102,7 @@ class Journal:
         return self._events.get(event_id)
 
     def events(self) -> Iterator[Event]:
-        """Every event, oldest first."""
+        """Return every event, oldest first."""
         return iter(self._events.values())
 
     def events_newest_first(self) -> Iterator[Event]:
@@ -126,11 +127,11 @@ class Journal:
         return self._lengths.get(resource_id) or len(self._histories.get(resource_id) or ())
 
     def histories(self) -> Iterator[tuple[str, tuple[HistoryEntry, ...]]]:
-        """The history of every resource by its id, in the order of their first moves."""
+        """Return the history of every resource by id, in the order of their first moves."""
         return ((row, self.history(row)) for row in list(self._histories.rows) if "#" not in row)
 
     def history(self, resource_id: str) -> tuple[HistoryEntry, ...]:
-        """Every move of a resource, oldest first."""
+        """Return every move of a resource, oldest first."""
         moves = self._histories.get(resource_id) or ()
         if len(moves) < MOVES_A_ROW:
             return moves
@@ -141,13 +142,13 @@ class Journal:
             yield self._histories.get(_row_of(resource_id, number)) or ()
 
     def last_before(self, row: str) -> HistoryEntry | None:
-        """The move before the first one of a row of histories; None where a history begins."""
+        """Return the move before the first one of a row of histories, or None at the start of a history."""
         resource_id, _, number = row.partition("#")
         earlier = self._histories.get(_row_of(resource_id, int(number) - 1)) if number else None
         return earlier[-1] if earlier else None
 
-    def forget_history(self, resource_id: str) -> None:
-        """Remove the history of what never was in this world (a key of the one it was forked from)."""
+    def delete_history(self, resource_id: str) -> None:
+        """Delete the history of a resource that never was in this world (a key of the world it was forked from)."""
         for number in range((self._length(resource_id) - 1) // MOVES_A_ROW + 1):
             if (row := _row_of(resource_id, number)) in self._histories:
                 self._histories.delete(row)
@@ -160,12 +161,12 @@ def _row_of(resource_id: str, number: int) -> str:
 
 
 def resource_of(row: str) -> str:
-    """The id of the resource that a row of histories is about."""
+    """Return the id of the resource of a row of histories."""
     return row.partition("#")[0]
 
 
 def newest(items: list[Any], limit: int | None) -> list[Any]:
-    """The newest `limit` of a list that is oldest first, still oldest first."""
+    """Return the newest `limit` items of a list that is oldest first, still oldest first."""
     if limit is None:
         return items
     return items[-limit:] if limit else []

@@ -1,8 +1,8 @@
 """Double-entry bookkeeping with holds (decisions M10 and M11).
 
-Every movement is one balanced entry: its postings sum to zero in each currency. An account is a pot of
-an owner (`<owner>/available`, `<owner>/held`) or one of the service's own (`fees`, `world`). The outside
-world and the fees may go below zero, an owner's pots never do.
+Every movement is one balanced entry: its postings sum to zero in each currency. An account is a pot of an owner
+(`<owner>/available`, `<owner>/held`) or belongs to the service (`fees`, `world`). The accounts of the service may be
+negative, those of owners never are.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Unbalanced(Exception):
 
 
 class Overdrawn(Exception):
-    """An owner's pot would fall below zero."""
+    """An owner's pot would become negative."""
 
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """One side of an entry: `amount` is added to the account (negative: taken from it)."""
+    """One side of an entry: `amount` is added to the account and may be negative."""
 
     account: str
     currency: str
@@ -38,7 +38,7 @@ class Posting:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A movement: its number, the moment, what it was for, the resource it belongs to, its postings."""
+    """A movement: its number, time, purpose, resource and postings."""
 
     number: int
     at_ms: Milliseconds
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An amount moved aside for a resource: `pending`, then `posted` (spent) or `voided` (given back)."""
+    """An amount set aside for a resource: `pending`, then `posted` (spent) or `voided` (returned)."""
 
     id: Id
     owner: str
@@ -62,10 +62,10 @@ BALANCES = TableKey("ledger.balances", Decimal)
 ENTRIES = TableKey("ledger.entries", Entry)
 HOLDS = TableKey("ledger.holds", Hold)
 TOUCHED = TableKey("ledger.touched", Milliseconds)
-"""When an entry last changed a balance, by `account|currency` as the balances; milliseconds."""
+"""The time in milliseconds when an entry last changed a balance, by `account|currency` like the balances."""
 
 
-@lru_cache(maxsize=1024)  # every posting keeps the name: those of one account share it
+@lru_cache(maxsize=1024)  # interned, because every posting stores it
 def available(owner: str) -> str:
     return f"{owner}/available"
 
@@ -76,7 +76,7 @@ def held(owner: str) -> str:
 
 
 class Ledger:
-    """The books of one world."""
+    """The ledger of one world."""
 
     __slots__ = ("_balances", "_entries", "_holds", "_touched")
 
@@ -90,7 +90,7 @@ class Ledger:
         return self._balances.get(f"{account}|{currency}") or ZERO
 
     def touched_at_ms(self, account: str, currency: str) -> int | None:
-        """When an entry last changed this balance; None when none ever did."""
+        """Return when an entry last changed this balance, or None."""
         return self._touched.get(f"{account}|{currency}")
 
     def entries(self) -> Iterable[Entry]:
@@ -100,7 +100,7 @@ class Ledger:
         return self._holds.values()
 
     def totals(self) -> dict[str, Decimal]:
-        """The sum over all accounts by currency: zero in each, always."""
+        """Return the sum over all accounts by currency. It is always zero."""
         sums: dict[str, Decimal] = {}
         for key, amount in self._balances.items():
             currency = key.rpartition("|")[2]
@@ -108,7 +108,7 @@ class Ledger:
         return sums
 
     def post(self, at_ms: int, purpose: str, resource_id: str, *postings: Posting) -> Entry:
-        """Write one entry; Unbalanced or Overdrawn, with nothing written, when it may not be."""
+        """Write one entry. Raise `Unbalanced` or `Overdrawn` and write nothing if it is not allowed."""
         sums: dict[str, Decimal] = {}
         for posting in postings:
             sums[posting.currency] = add(sums.get(posting.currency, ZERO), posting.amount)
@@ -130,7 +130,7 @@ class Ledger:
         return entry
 
     def begin_as(self, other: Ledger) -> None:
-        """Write the entries of another ledger, sharing its rows, into this one that has none yet; inside a change."""
+        """Copy the entries of another ledger into this empty one, sharing the rows; inside a change."""
         self._balances.put_all(other._balances)
         self._touched.put_all(other._touched)
         self._entries.put_all(other._entries)
@@ -138,7 +138,7 @@ class Ledger:
     def move(
         self, at_ms: int, purpose: str, resource_id: str, currency: str, amount: Decimal, source: str, target: str
     ) -> None:
-        """Move an amount between two accounts; nothing is written for zero."""
+        """Move an amount between two accounts. Zero writes nothing."""
         if amount:
             self.post(
                 at_ms,
@@ -149,14 +149,14 @@ class Ledger:
             )
 
     def hold(self, at_ms: int, resource_id: str, owner: str, currency: str, amount: Decimal) -> None:
-        """Put an amount aside for a resource: available to held; ValueError while something is held for it already."""
+        """Move an amount from available to held. Raise `ValueError` if the resource already has a hold."""
         if self.pending_hold(resource_id) is not None:
             raise ValueError(f"something is already held for {resource_id}")
         self.move(at_ms, "hold", resource_id, currency, amount, available(owner), held(owner))
         self._holds.put(resource_id, Hold(resource_id, owner, currency, amount, "pending"))
 
     def post_hold(self, at_ms: int, resource_id: str, kept: Decimal = ZERO, keeper: str = OUTSIDE) -> None:
-        """Spend the hold of a resource: `kept` goes to the account `keeper`, the rest to the outside world."""
+        """Spend the hold of a resource: `kept` goes to the account `keeper`, the rest to the account `world`."""
         hold = self._pending(resource_id)
         pot = held(hold.owner)
         self.post(
@@ -170,7 +170,7 @@ class Ledger:
         self._settle(hold, "posted")
 
     def void_hold(self, at_ms: int, resource_id: str) -> None:
-        """Give back what is held for a resource: held to available."""
+        """Return the hold of a resource: held to available."""
         hold = self._pending(resource_id)
         self.move(at_ms, "void", resource_id, hold.currency, hold.amount, held(hold.owner), available(hold.owner))
         self._settle(hold, "voided")

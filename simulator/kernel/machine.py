@@ -1,8 +1,7 @@
-"""State tables: what may follow what, as data, and the one interpreter that reads them.
+"""State tables: legal transitions as data, and the one interpreter that reads them.
 
-A cell is a `Move`: in this state, on this cause (and condition), the next state is that one and these
-events are emitted. Terminal states have an empty row. Diagrams, allowed actions and the coverage of
-transitions are made from the same tables.
+A cell is a `Move`: in this state, for this cause (and condition), the next state and the events to emit. Terminal
+states have an empty row. Diagrams, allowed actions and transition coverage are derived from the same tables.
 """
 
 from __future__ import annotations
@@ -14,22 +13,20 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One cell of a state table.
-
-    `on` is the name of the request, timer or action that causes it; `when` tells apart the cells of one
-    cause (for example a payment in full and one that is short). `basis` is `specified` or the decision it
-    rests on, so that whatever is assumed says so.
-    """
+    """One cell of a state table."""
 
     on: str
+    """The name of the request, timer or action that causes the move."""
     target: str
     events: tuple[str, ...] = ()
     when: str = ""
+    """Distinguishes the cells of one cause, for example a full and a short payment."""
     basis: str = "specified"
+    """`specified`, or the decision that the move rests on."""
 
 
 class IllegalMove(Exception):
-    """What happened has no cell in the present state; nothing was changed."""
+    """The present state has no cell for this cause. Nothing was changed."""
 
     def __init__(self, machine: str, state: str, on: str, allowed: tuple[str, ...]) -> None:
         super().__init__(f"{machine}: {on} is not legal in state {state!r}")
@@ -41,7 +38,7 @@ class IllegalMove(Exception):
 
 @dataclass(frozen=True)
 class Machine:
-    """A state table: how a resource begins, and for every state its row of moves."""
+    """A state table: the initial moves of a resource, and the moves of every state."""
 
     name: str
     initial: tuple[Move, ...]
@@ -53,11 +50,11 @@ class Machine:
                 raise ValueError(f"{self.name}: {move.on} leads to the unknown state {move.target!r}")
 
     def begin(self, on: str, when: str = "") -> Move:
-        """The move by which a resource comes into being."""
+        """Return the move that creates a resource."""
         return self._find("", self.initial, on, when)
 
     def next(self, state: str, on: str, when: str = "") -> Move:
-        """The move out of a state; IllegalMove when the table has no such cell."""
+        """Return the move out of a state. Raise `IllegalMove` if the table has no such cell."""
         return self._find(state, self.rows.get(state, ()), on, when)
 
     def _find(self, state: str, row: tuple[Move, ...], on: str, when: str) -> Move:
@@ -67,7 +64,7 @@ class Machine:
         raise IllegalMove(self.name, state, on, self.allowed(state))
 
     def allowed(self, state: str) -> tuple[str, ...]:
-        """The actions with a cell in this state, in the order of the table."""
+        """Return the actions with a cell in this state, in the order of the table."""
         return tuple(dict.fromkeys(move.on for move in self.rows.get(state, ())))
 
     def permits(self, state: str, on: str) -> bool:

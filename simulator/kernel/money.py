@@ -1,7 +1,7 @@
-"""Decimal money: a currency with its precision, declared rounding, and printing (decisions H7 to H9).
+"""Decimal money: currencies with a precision, declared rounding, and formatting (decisions H7 to H9).
 
-What a customer receives is rounded down, what a customer pays is rounded up. All arithmetic runs in a
-context wide enough that a product of two amounts is exact.
+Amounts that a customer receives are rounded down, amounts that a customer pays are rounded up. The arithmetic context
+is wide enough that a product of two amounts is exact.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Currency:
     decimals: int
     network: str | None = None
 
-    def __hash__(self) -> int:  # of what tells two apart: prices are kept by it, and all members take twice as long
+    def __hash__(self) -> int:  # prices are keyed by it, and hashing all fields takes twice as long
         return hash((self.code, self.network))
 
     @property
@@ -51,18 +51,18 @@ class Currency:
         return value.quantize(self.unit, context=_UP)
 
     def accepts(self, text: str) -> bool:
-        """Whether an amount as written has no more decimals than this currency (trailing zeros count)."""
+        """Return True if an amount as written has at most the decimals of this currency. Trailing zeros count."""
         _, _, fraction = text.partition(".")
         return len(fraction) <= self.decimals
 
     def format(self, value: Decimal) -> str:
-        """Fiat with 2 decimals; assets without trailing zeros but with at least 2 decimals (decision H8)."""
+        """Format fiat with 2 decimals, and assets with at least 2 and no further trailing zeros (decision H8)."""
         if self.network is None:
             return f"{value:.{self.decimals}f}"
         return format_decimal(value)
 
 
-@lru_cache(maxsize=256)  # every posting keeps the name: all share it
+@lru_cache(maxsize=256)  # cached, because every posting stores it
 def _key(code: str, network: str) -> str:
     return f"{code}.{network}"
 
@@ -73,32 +73,32 @@ def _unit(decimals: int) -> Decimal:
 
 
 def format_decimal(value: Decimal) -> str:
-    """Without exponent, trailing zeros trimmed down to two decimals."""
-    if value is ZERO:  # half of all amounts are parts of a fee that is none
+    """Format without an exponent, with at least two decimals and no further trailing zeros."""
+    if value is ZERO:  # half of all amounts are parts of a zero fee
         return "0.00"
-    text = str(value)  # in half the time of `:f`, which only very large and very small numbers need
+    text = str(value)  # half the time of `:f`, which only very large and very small numbers need
     whole, _, fraction = (f"{value:f}" if "E" in text else text).partition(".")
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
 
 
 def format_rate(rate: Decimal) -> str:
-    """Without exponent, otherwise exactly as it is: a rate that was pinned keeps its zeros."""
+    """Format without an exponent and otherwise unchanged: a pinned rate keeps its zeros."""
     return f"{rate:f}"
 
 
 def plain(value: Decimal) -> str:
-    """Without exponent and without trailing zeros."""
+    """Format without an exponent or trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def rate_of(value: Decimal) -> Decimal:
-    """A rate as printed: at most 10 significant digits, half-even (decision H8)."""
+    """Return a rate as it is shown: at most 10 significant digits, half-even (decision H8)."""
     return Decimal(plain(_RATE.plus(value)))
 
 
 def inverse_of(rate: Decimal) -> Decimal:
-    """1/rate to 10 significant digits, half-even (decision H8)."""
+    """Return 1/rate to 10 significant digits, half-even (decision H8)."""
     return Decimal(plain(_RATE.divide(Decimal(1), rate)))
 
 
@@ -118,10 +118,10 @@ def multiply(left: Decimal, right: Decimal) -> Decimal:
 
 
 def divide_down(left: Decimal, right: Decimal) -> Decimal:
-    """The quotient cut off far below any currency's unit, so that a later round_down is exact."""
+    """Return the quotient truncated far below any currency's unit, so that a later round_down is exact."""
     return _DOWN.divide(left, right)
 
 
 def divide_up(left: Decimal, right: Decimal) -> Decimal:
-    """The quotient rounded up far below any currency's unit, so that a later round_up is exact."""
+    """Return the quotient rounded up far below any currency's unit, so that a later round_up is exact."""
     return _UP.divide(left, right)

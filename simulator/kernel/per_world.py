@@ -1,4 +1,4 @@
-"""What somebody keeps beside each world for as long as it lives."""
+"""State of other parts that lives as long as a world."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Kept = TypeVar("Kept")
 
 
 class PerWorld(Generic[Kept]):
-    """An object for each world, made by `make` when it is first asked for; it goes with the world.
+    """One object for each world, created by `make` at the first access and freed with the world.
 
-    Every call asks several times for what is beside one world, so the last one is known again by a look: a dictionary
-    of weak references takes seven times as long, which came to a fortieth of a read.
+    Every call accesses the objects of one world several times, so the last one is cached. A dictionary of weak
+    references takes seven times as long, which was a fortieth of a read.
     """
 
     __slots__ = ("_all", "_last", "_make")
@@ -37,7 +37,7 @@ class PerWorld(Generic[Kept]):
         return kept
 
     def __setitem__(self, world: World, kept: Kept) -> None:
-        """Keep this object beside a world, in place of the one that it has."""
+        """Replace the object of a world."""
         self._all[world] = kept
         self._last = ref(world, self._forget), kept
 
@@ -47,7 +47,7 @@ class PerWorld(Generic[Kept]):
             self._last = None
 
     def worlds(self) -> list[World]:
-        """The worlds that have one."""
+        """Return the worlds that have an object."""
         return list(self._all)
 
     def values(self) -> list[Kept]:

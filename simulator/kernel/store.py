@@ -1,9 +1,9 @@
 """The state of a world as tables of immutable rows, changed all or nothing.
 
-A table is declared once, by the module that owns it, as a `TableKey`, and reached by it: `store[KEY]`.
+A table is declared once, by the module that owns it, as a `TableKey`, which also finds it: `store[KEY]`.
 
-Rows are frozen records or plain JSON values; a change replaces a row, it never edits one. So an undo log is a list of
-old rows, a snapshot shares the tables until they are written again, and a reader can never see half a change.
+Rows are frozen records or plain JSON values. A change replaces rows and never edits one. So an undo log is a list of
+old rows, a snapshot shares the tables until they are written again, and no reader sees half a change.
 """
 
 from __future__ import annotations
@@ -25,45 +25,50 @@ _DELETED = ":deleted"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableKey(Generic[Row]):
-    """The declaration of a table: the name that documents write it by, and what its rows are.
+    """The declaration of a table: its name in documents, and its rows.
 
-    Keys are compared by identity, so finding a table hashes no text.
+    Keys are compared by identity, so a lookup hashes no string.
     """
 
     name: str
     row: type[Row] | UnionType
     """A class or a typing form."""
     per_environment: bool = False
-    """It is there once in each environment of its store."""
+    """Whether each environment of the store has its own table."""
     per_owner: bool = False
-    """It is there once for each other owner, and for the account itself."""
+    """Whether each owner besides the account itself has its own table."""
     check: Callable[[str, Any], None] | None = None
-    """Called with key and row of a document; raises what documents refuse a row with that cannot be one of these."""
+    """Called with key and row of a document. It raises an error that refuses the document if the row is invalid."""
     around: bool = False
-    """The server keeps it, whatever rooms there are."""
+    """Whether the server has the table independently of rooms."""
     shape: object = None
-    """The type of the object in documents, where rows are kept as its text."""
+    """The type of the object in documents if rows are strings of JSON."""
     journal: bool = False
-    """It only records what happened: a world is whole without, so an unreadable row is dropped and counted."""
+    """Whether the table only records the past: the world is complete without it, so an unreadable row is dropped and
+    counted.
+    """
     _own: _Own[Row] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # Nearly all look-ups are the account's own tables, several in every call: their addresses are made once, and
-        # every world names its tables by the same texts, which would take 2 KB from each.
+        # Nearly all lookups are of the account's own tables, several in every call. Their addresses are created once,
+        # and all worlds share the strings, which would otherwise take 2 KB of each.
         object.__setattr__(self, "_own", _Own(self))
 
     def of(self, environment: str = "", owner: str = "") -> Address[Row]:
-        """The table of one environment, and of one owner ("" for the account itself); KeyError, ValueError."""
+        """Return the table of an environment and owner ("" for the account itself).
+
+        Raise `KeyError` or `ValueError`.
+        """
         own = self._own[environment]
         return own if not owner else own.of_owner(owner)
 
     def own_text(self, environment: str) -> str:
-        """How the account's own table of an environment is written."""
+        """Return the address string of the account's own table in an environment."""
         return self._own.texts[environment]
 
 
 class _Own(dict[str, "Address[Row]"]):
-    """The addresses of the account's own tables of one key, by environment; `texts`: as they are written."""
+    """The addresses of the account's own tables of one key, by environment; `texts` are their strings."""
 
     __slots__ = ("_key", "texts")
 
@@ -82,7 +87,7 @@ class _Own(dict[str, "Address[Row]"]):
 
 
 class Address(NamedTuple, Generic[Row]):
-    """One table of those that a key declares; `deleted` for the table of the rows that were deleted from it."""
+    """The address of one table of a key; `deleted` for the table of its deleted rows."""
 
     key: TableKey[Row]
     environment: str
@@ -91,7 +96,7 @@ class Address(NamedTuple, Generic[Row]):
 
     @property
     def text(self) -> str:
-        """The address as documents write it: `sandbox:wallets@usr_1:deleted`; `address_of` reads it."""
+        """Return the address as in documents: `sandbox:wallets@usr_1:deleted`. `address_of` parses it."""
         own = self.key.own_text(self.environment)
         if not (self.owner or self.deleted):
             return own
@@ -99,19 +104,19 @@ class Address(NamedTuple, Generic[Row]):
         return f"{own}{owner}{_DELETED if self.deleted else ''}"
 
     def of_owner(self, owner: str) -> Address[Row]:
-        """The table of another owner; ValueError where there are no others."""
+        """Return the address for another owner. Raise `ValueError` if the key has no owners."""
         if not self.key.per_owner:
             raise ValueError(f"the table {self.key.name!r} has no owners")
         return Address(self.key, self.environment, owner, False)
 
     @property
     def of_deleted(self) -> Address[Row]:
-        """Where the rows lie that were deleted from here."""
+        """Return the address of the deleted rows of this table."""
         return self._replace(deleted=True)
 
 
 def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Collection[str]) -> Address[Any] | None:
-    """The address that was written so, None when none of these keys (by name) has such a table in an environment."""
+    """Parse an address. Return None if no key of these (by name) has such a table in an environment."""
     place = text.removesuffix(_DELETED)
     place, _, owner = place.partition("@")
     environment, _, name = place.rpartition(":")
@@ -125,20 +130,20 @@ def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Colle
 
 
 def table_name(text: str) -> str:
-    """The name of the table whose address is written so, whatever its environment and owner."""
+    """Return the table name in an address."""
     return text.removesuffix(_DELETED).partition("@")[0].rpartition(":")[2]
 
 
 class Store(dict[Any, Any]):
-    """All tables of one world, by the key or address. Writing outside of `change()` raises RuntimeError.
+    """All tables of one world, by key or address. Writing outside of `change()` raises `RuntimeError`.
 
-    `store[KEY]` is the table of a key that is there once, `store[KEY.of(...)]` the one at an address; ValueError for
-    two keys of one name. It is a dict of those that were asked for: all that happens asks for dozens, and a look-up by
-    a method takes five times as long.
+    `store[KEY]` is the table of a key without environments and owners, `store[KEY.of(...)]` the table at an address.
+    Two keys with one name raise `ValueError`. The store is a dict of the tables requested so far: everything that
+    happens needs dozens, and a lookup by a method takes five times as long.
 
-    With `known` it has these tables, in these environments, and those around worlds only: documents would not know one
-    that nobody listed.
-    Whoever listens (`listen`) gets the writes of every change once it is made, in their order; nobody must raise.
+    With `known` only these keys, in these environments, and keys declared `around` have tables, because documents would
+    not know others. Listeners (`listen`) receive the writes of every change after it was made, in order, and must not
+    raise.
     """
 
     __slots__ = ("_environments", "_keys", "_known", "_log", "_tables", "listeners")
@@ -157,8 +162,8 @@ class Store(dict[Any, Any]):
         def __getitem__(self, at: TableKey[Row] | Address[Row]) -> Table[Row]: ...
 
     def __missing__(self, at: TableKey[Any] | Address[Any]) -> Table[Any]:
-        # Which table a new address means is decided by its text, once: a snapshot or a document may have filled it
-        # before anyone asked for it by its key.
+        # A new address is resolved by its string, once: a snapshot or a document may have filled the table
+        # before its key was first used.
         address = at if isinstance(at, Address) else at.of()
         if self._known is not None:
             if address.key not in self._known and not address.key.around:
@@ -171,7 +176,7 @@ class Store(dict[Any, Any]):
         return table
 
     def written(self, text: str) -> Table[Any]:
-        """The table whose address is written so, in an index or a snapshot; its key may never have been asked for."""
+        """Return the table at an address string of an index or a snapshot, whose key may not have been used yet."""
         table = self._tables.get(text)
         if table is None:
             table = self._tables[text] = Table(self._log, text)
@@ -182,36 +187,36 @@ class Store(dict[Any, Any]):
         return self._log.writes is not None
 
     def change(self) -> AbstractContextManager[None]:
-        """One change: everything written inside stays, or nothing when the block raises; inner ones join the outer."""
+        """Return a context for one change, undone if the block raises. Nested changes join the outer one."""
         return _Change(self) if self._log.writes is None else _JOINED
 
     def begin(self) -> None:
-        """Begin a change; `change` does it."""
+        """Begin a change; for `change`."""
         self._log.writes = []
 
     def end(self, *, keep: bool) -> None:
-        """Keep what the change has written, or undo it; `change` does it."""
+        """Commit or undo a change; for `change`."""
         written = self._log.writes or []
         try:
             if not keep:
                 self.roll_back(written)
         finally:
             self._log.writes = None
-            self._log.buried.clear()
+            self._log.deleted_positions.clear()
         if keep:
             for listener in self.listeners:
                 listener(written)
 
     def listen(self, listener: Listener) -> None:
-        """Tell this one of every change from now on."""
+        """Call this listener after every change from now on."""
         self.listeners = (*self.listeners, listener)
 
     def stop_listening(self, listener: Listener) -> None:
-        """Tell this one no more; nothing where it was never told."""
+        """Stop calling a listener, if it is registered."""
         self.listeners = tuple(one for one in self.listeners if one != listener)
 
     def attempt(self) -> AbstractContextManager[None]:
-        """Part of a change that may fail alone: when the block raises, what it wrote is undone, and it raises on."""
+        """Return a context for a part of a change that is undone alone if the block raises."""
         if self._log.writes is None:
             raise RuntimeError("an attempt is part of a change")
         return _Attempt(self, self._log.writes)
@@ -227,34 +232,37 @@ class Store(dict[Any, Any]):
             table.put_in_order()
 
     def tables(self, *, empty: bool = False) -> dict[str, dict[str, Any]]:
-        """The rows of every table that has any, as they are now: what a snapshot keeps. Nobody may change them.
+        """Return the current rows of every table that has any, for snapshots. The caller must not change them.
 
-        With `empty` also the tables without rows, whose places in the order of tables documents show sooner or later.
+        With `empty`, tables without rows are included, because documents depend on the order of tables.
         """
         return {name: table.share() for name, table in self._tables.items() if empty or table.rows}
 
     @property
     def table_count(self) -> int:
-        """How many tables were asked for; none is ever taken away."""
+        """Return how many tables were requested so far."""
         return len(self._tables)
 
     def table_names(self) -> list[str]:
-        """The addresses of all tables that were asked for, in their order."""
+        """Return the addresses of all tables requested so far, in order."""
         return list(self._tables)
 
-    def forget_places(self) -> None:
-        """Let go of what deletions have numbered, where hardly any more are to come; never inside a change."""
+    def drop_row_numbers(self) -> None:
+        """Drop the row numbers that deletions need, if hardly any will follow; never inside a change."""
         for table in self._tables.values():
-            table.forget_places()
+            table.drop_row_numbers()
 
     def let_go(self) -> Iterator[Any]:
-        """All rows, for whoever lets go of them; indexes go at once, because each makes a cycle with its table."""
+        """Yield all rows for a caller that frees them in parts.
+
+        The indexes of a table are dropped first, because they refer to it in a cycle.
+        """
         for table in list(self._tables.values()):
-            table.forget_indexes()
+            table.drop_indexes()
             yield from list(table.values())
 
     def replace(self, tables: Mapping[str, dict[str, Any]]) -> None:
-        """Put the state of a snapshot in place of this one, sharing its rows."""
+        """Replace the state by that of a snapshot, sharing its rows."""
         for table in self._tables.values():
             table.fill(NO_ROWS)
         for name, rows in tables.items():
@@ -262,7 +270,10 @@ class Store(dict[Any, Any]):
 
 
 class _Change:
-    """One change of a store. A class, because every call makes several and a generator takes four times as long."""
+    """One change of a store.
+
+    It is a class because every call makes several, and a generator takes four times as long.
+    """
 
     __slots__ = ("_store",)
 
@@ -295,4 +306,4 @@ class _Attempt:
 
 
 _JOINED = nullcontext()
-"""A change inside of another: the outer one keeps or undoes what it writes."""
+"""A nested change: the outer one commits or undoes its writes."""

@@ -1,8 +1,8 @@
-"""Texts that are kept for as long as a world lives, in little room: the older ones lie packed with their neighbours.
+"""Strings that stay for the life of a world, in little memory: older ones are compressed in packs.
 
-What is written one after another is much alike. Thirty-two envelopes of 850 bytes, compressed together, take 73 bytes
-each and 1.7 µs of work; compressed one by one even with a dictionary of examples they take 157 bytes and 15 µs. The
-newest texts stay as they are, because they are still to be sent and shown.
+Consecutive strings are much alike. Thirty-two envelopes of 850 bytes, compressed together, take 73 bytes each and 1.7
+µs of work. Compressed one by one they take 157 bytes and 15 µs, even with a dictionary of examples. The newest strings
+stay uncompressed, because they are still to be sent and shown.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from itertools import accumulate
 from typing import Self
 
 NEWEST = 256
-"""How many of the newest texts stay unpacked."""
+"""How many of the newest strings stay uncompressed."""
 TOGETHER = 32
-"""How many texts are packed together."""
+"""How many strings a pack has."""
 _BYTES_TOGETHER = 64 * 1024
-"""So large are the texts of a pack together, but for a single one that is larger: reading one unpacks all of them."""
+"""The most bytes in a pack, unless a single string is larger. Reading one string decompresses all of them."""
 _IN_NO_PACKING = -1
 _IN_NONE_EVER = -2
 _LEVEL = 1
-"""Higher levels save 10 bytes a text and take twice the time."""
+"""Higher levels save 10 bytes a string and take twice the time."""
 
 
 class Text:
-    """Bytes that never change. Whether they lie packed shows nowhere."""
+    """Immutable bytes. Readers cannot see whether they are packed."""
 
     __slots__ = ("_kept", "_number")
 
@@ -36,8 +36,8 @@ class Text:
         self._number = _IN_NO_PACKING
 
     def read(self) -> bytes:
-        """The bytes."""
-        kept = self._kept  # looked at once: another thread may read while this one packs
+        """Return the bytes."""
+        kept = self._kept  # read once: another thread may pack it meanwhile
         return kept if isinstance(kept, bytes) else kept.read(self._number)
 
     def __len__(self) -> int:
@@ -45,14 +45,14 @@ class Text:
         return len(kept) if isinstance(kept, bytes) else kept.length(self._number)
 
     def claim(self) -> bool:
-        """Whether it was in no packing; from now on it counts as being in one."""
+        """Return True at the first call only: the string then belongs to a `Packing`."""
         is_first = self._number == _IN_NO_PACKING
         if is_first:
             self._number = 0
         return is_first
 
     def stay_whole(self) -> Self:
-        """Never lie in a pack: what all worlds share would keep the pack of one of them."""
+        """Never pack this string: a string that all worlds share would keep the pack of one of them alive."""
         self._number = _IN_NONE_EVER
         return self
 
@@ -61,8 +61,8 @@ class Text:
         return isinstance(self._kept, bytes) and self._number != _IN_NONE_EVER
 
     def put_into(self, pack: _Pack, number: int) -> None:
-        """Lie in a pack from now on."""
-        self._number = number  # first: it means nothing as long as the text is not packed
+        """Move into a pack."""
+        self._number = number  # first: readers ignore it until the string is packed
         self._kept = pack
 
     @property
@@ -80,13 +80,13 @@ class Text:
 
 
 class JsonText(Text):
-    """The text of a JSON object, for whoever reads JSON; in documents it is that object."""
+    """A JSON object as a string; documents have the object."""
 
     __slots__ = ()
 
 
 class HeadersText(Text):
-    """The text of names and values as a JSON list of pairs; in documents it is a tuple of such."""
+    """Names and values as a JSON list of pairs; documents have a tuple of pairs."""
 
     __slots__ = ()
 
@@ -97,7 +97,7 @@ NO_HEADERS = HeadersText(b"[]").stay_whole()
 
 
 class _Pack:
-    """Texts compressed together: the bytes of all, and where each of them ends."""
+    """Strings compressed together: the bytes of all, and the end of each."""
 
     __slots__ = ("_compressed", "_ends")
 
@@ -114,14 +114,14 @@ class _Pack:
     def _start(self, number: int) -> int:
         return self._ends[number - 1] if number else 0
 
-    # Lists read texts in their order: all of a pack cost what one costs.
+    # Lists read strings in order, so one decompression serves a whole pack.
     @lru_cache(maxsize=16)  # noqa: B019  (a pack that stays alive for it is a few kilobytes)
     def unpacked(self) -> bytes:
         return zlib.decompress(self._compressed)
 
 
 class Packing:
-    """The texts of one sort in a world, packed as newer ones come."""
+    """The strings of one kind in a world, packed as newer ones arrive."""
 
     __slots__ = ("_newest",)
 
@@ -129,7 +129,7 @@ class Packing:
         self._newest: list[Text] = []
 
     def add(self, text: Text) -> None:
-        """Keep a text, once; the oldest of those that are not packed may be packed for it."""
+        """Add a string, once. The oldest unpacked strings may be packed."""
         if not text.claim():
             return
         self._newest.append(text)
@@ -139,7 +139,7 @@ class Packing:
 
 
 def pack(texts: Iterable[Text]) -> None:
-    """Pack texts, oldest first, but for those that are packed."""
+    """Pack strings, oldest first, except those that are packed already."""
     together: list[Text] = []
     raws: list[bytes] = []
     size = 0

@@ -1,8 +1,7 @@
 """A world: one isolated simulation, its parts, and the two ways in which it changes.
 
-It changes by `change()` (a request or an action: all or nothing) and by `fire()` (a timer at exactly
-its due time). What timers do and who listens to events is wired once by the composition root; this module
-knows no resource.
+A world changes in `change()` (a request or an action, all or nothing) and in `fire()` (a timer, at exactly its due
+time). The composition root wires timer handlers and listeners once; this module knows no resource.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from simulator.kernel.store import Store, TableKey
 TABLES: tuple[TableKey[Any], ...] = (
     BALANCES, ENTRIES, EVENTS, HISTORIES, HISTORY_LENGTHS, HOLDS, SEQUENCES, STREAMS, TIMERS, TOUCHED,
 )  # fmt: skip
-"""The tables that every world has, whatever its rooms."""
+"""The tables that every world has in addition to those of its rooms."""
 
 DEFAULT_WORLD = "default"
-"""The id of the world that is meant where nobody names one; its keys are the well-known ones."""
+"""The id of the world used if none is named. Its keys are the well-known ones."""
 
 TimerHandler: TypeAlias = "Callable[[World, Timer], None]"
 FailureHandler: TypeAlias = "Callable[[World, Timer, Exception], None]"
@@ -37,15 +36,14 @@ CreationListener: TypeAlias = "Callable[[World, str, Any, str], None]"
 
 @dataclass(frozen=True)
 class TimerRow:
-    """One kind of timer: its name, what is done when one is due, what that is in words.
-
-    `moves`: the `Move.on` of the cells that it takes, by which ways to a state are found.
-    """
+    """One kind of timer."""
 
     kind: str
     handler: TimerHandler
     does: str
+    """Describes what happens when one is due."""
     moves: tuple[str, ...] = ()
+    """The `Move.on` of the transitions it triggers, for finding paths to a state."""
 
 
 @dataclass(frozen=True)
@@ -55,24 +53,26 @@ class Wiring:
     timers: Mapping[str, TimerRow] = field(default_factory=dict)
     """The row of each kind of timer."""
     on_event: tuple[EventListener, ...] = ()
-    """Called for every emitted event, with the object it carries, inside the change that emitted it."""
+    """Called inside the change for every emitted event, with the object it carries."""
     on_created: tuple[CreationListener, ...] = ()
     """Called with environment, object and id of a resource whose creation emits no event."""
     kinds: Mapping[str, Any] = field(default_factory=dict)
-    """The descriptor of every kind of resource by name."""
+    """The descriptor of every kind of resource, by name."""
     on_failure: FailureHandler | None = None
-    """Called with a timer whose handler raised, after its change was undone and in place of it; it must not raise.
-    Without one the exception is raised to whoever fires."""
+    """Called with a timer whose handler raised, after its change was undone; it must not raise.
+
+    Without it, the exception propagates to the caller of `fire`.
+    """
     tables: Set[TableKey[Any]] | None = None
-    """All that its rooms and kernel have (None: any)."""
+    """All tables of the rooms and the kernel; None for any."""
     environments: tuple[str, ...] = ()
-    """The partitions that tables `per_environment` have."""
+    """The environments that `per_environment` tables have."""
     vocabulary: object = None
-    """The rows of the simulated service, which the kernel does not look at."""
+    """The rows of the simulated service; the kernel does not read them."""
 
 
 class Origin:
-    """What comes with a change beside its cause. The kernel only carries it; whoever makes changes says more."""
+    """Data that accompanies a change besides its cause. The kernel only carries it; subclasses say more."""
 
     __slots__ = ()
 
@@ -82,11 +82,7 @@ NO_ORIGIN = Origin()
 
 
 class World:
-    """The parts of one simulation. See the modules of the kernel for each.
-
-    `keys_of` is the id that keys are derived from: the world's own,
-    but for a world that was imported under another id.
-    """
+    """The parts of one simulation. See the modules of the kernel for each."""
 
     def __init__(
         self,
@@ -98,6 +94,7 @@ class World:
     ) -> None:
         self.id = world_id
         self.keys_of = keys_of or world_id
+        """The id that keys are derived from: its own, unless the world was imported under another id."""
         self.seed = seed
         self.clock = clock
         self.started_at_ms = clock.now_ms
@@ -116,22 +113,22 @@ class World:
         return self.clock.now_ms
 
     def next_sequence(self, name: str) -> int:
-        """The next number of a named count, from 1."""
+        """Return the next number of a named sequence, from 1; inside a change."""
         sequences = self.store[SEQUENCES]
         number = (sequences.get(name) or 0) + 1
         sequences.put(name, number)
         return number
 
     def last_sequence(self, name: str) -> int:
-        """The number that a named count has reached, 0 before its first."""
+        """Return the last number of a named sequence, 0 before the first."""
         return self.store[SEQUENCES].get(name) or 0
 
     def set_sequence(self, name: str, number: int) -> None:
-        """Let a named count go on after this number; inside a change."""
+        """Set the last number of a named sequence; inside a change."""
         self.store[SEQUENCES].put(name, number)
 
     def is_first_in_hour(self, name: str) -> bool:
-        """Whether nobody has asked so under this name in the present hour of simulated time; inside a change."""
+        """Return True at the first call with this name in the present hour of simulated time; inside a change."""
         hour, asked = self.now_ms // HOUR_MS, self.store[SEQUENCES]
         if asked.get(name) == hour:
             return False
@@ -139,17 +136,17 @@ class World:
         return True
 
     def change(self, cause: Cause, origin: Origin = NO_ORIGIN) -> AbstractContextManager[None]:
-        """One change with its cause: everything in the block happens, or nothing when it raises."""
+        """Return a context for one change with its cause; its writes are undone if the block raises."""
         return _CausedChange(self, cause, origin)
 
     def take_cause(self, cause: Cause, origin: Origin) -> None:
-        """Let what is written from here to the end of the change under way have this cause."""
+        """Set the cause of all further writes of the change under way."""
         self.cause, self.origin = cause, origin
 
     def fire_next(self, until_ms: int) -> Timer | None:
-        """Fire the next timer due at or before `until_ms`, at exactly its due time; None when there is none.
+        """Fire the next timer due at or before `until_ms`, at exactly its due time. Return it, or None.
 
-        One whose handler raises has done nothing and is gone all the same: a timer that stayed due would fail for ever.
+        A timer whose handler raises has no effect and is removed: if it stayed due, it would fail forever.
         """
         timer = self.agenda.next()
         if timer is None or timer.due_at_ms > until_ms:
@@ -158,7 +155,7 @@ class World:
         return timer
 
     def fire(self, timer: Timer) -> None:
-        """Fire the timer that is next, as `fire_next` does."""
+        """Fire the next timer, like `fire_next`."""
         self.clock.move_to(max(timer.due_at_ms, self.clock.now_ms))
         on_failure = self.wiring.on_failure
         with self.change(shared_cause("law", timer.kind, "")):
@@ -172,7 +169,7 @@ class World:
                 on_failure(self, timer, error)
 
     def fire_due(self, until_ms: int | None = None) -> int:
-        """Fire every timer due at or before a moment (default: now); returns how many fired."""
+        """Fire every timer due at or before a moment (default: now). Return how many fired."""
         until = self.now_ms if until_ms is None else until_ms
         fired = 0
         while self.fire_next(until) is not None:
@@ -181,7 +178,7 @@ class World:
 
 
 class _CausedChange:
-    """One change of a world: the store's, under its cause and origin; those before come back after it."""
+    """A change of the store of a world under a cause and origin. The earlier ones are restored at its end."""
 
     __slots__ = ("_after", "_inner", "_world")
 

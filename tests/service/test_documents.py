@@ -14,6 +14,7 @@ import httpx
 import pytest
 from typing_extensions import TypedDict
 
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.control.worlds.documents import (
     MAX_BYTES,
     contents_of,
@@ -22,10 +23,8 @@ from simulator.engine.control.worlds.documents import (
 )
 from simulator.engine.records.codec import MAX_DEPTH, Codec, StateError, checker, texts_of
 from simulator.engine.rows.error import ControlError
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.texts import headers_text, json_text
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.settings import settings_of
 from simulator.engine.worlds.simulator import Blueprint, WorldState, tables_of
 from simulator.host import Simulator, application_of, vocabulary
@@ -35,6 +34,7 @@ from simulator.kernel.journal import MOVES_A_ROW
 from simulator.kernel.store import address_of
 from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText, Text
 from simulator.kernel.world import World
+from tests.fake_transport import FakeTransport
 from tests.remote import Answer, Remote, new_client
 from tests.service.http.busy import busy_morning
 from tests.support import ENVIRONMENTS
@@ -284,7 +284,7 @@ def test_texts_keep_the_word_before_them_in_documents_alone() -> None:
     written = Codec([_Noted]).encode(_Noted(("a", "b:c")))
     assert written == {"$": "_Noted", "notes": {"$": "tuple", "items": ["name:a", "name:b:c"]}}
     assert Codec([_Noted]).decode(written, "row") == _Noted(("a", "b:c"))
-    with pytest.raises(StateError, match="what stands here begins with `name:`"):
+    with pytest.raises(StateError, match="each string must begin with `name:`"):
         Codec([_Noted]).decode({"$": "_Noted", "notes": {"$": "tuple", "items": ["a"]}}, "row")
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.scenario.files.library import Library
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.alternatives import chosen
 from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
+from tests.fake_transport import FakeTransport
 from tests.toy import PROVIDER
 from tests.toy import __file__ as toy
 from tests.toy.lending import RETURNED
@@ -96,7 +96,7 @@ def test_it_has_no_assumption_to_switch_and_says_so() -> None:
         assert (await library.call("GET", "/_simulator/assumptions"))["data"] == []
         given = {"assumptions": {"H14": "lapses_after_1h"}}
         refused = await library.call("PATCH", "/_simulator/settings", given, status=400)
-        assert refused["error"]["message"] == "There is no member `assumptions.H14` (there are none)."
+        assert refused["error"]["message"] == "There is no field `assumptions.H14` (there are none)."
         await library.call("POST", "/_simulator/worlds", {"settings": given}, status=400)
         document = await library.call("GET", "/_simulator/state")
         document["tables"]["assumptions"] = [["H14", "lapses_after_1h"]]

@@ -1,7 +1,4 @@
-"""The README keeps its word: every command and program in it is run, in order, against a real server.
-
-`tests/snippets.py` says how.
-"""
+"""Run every command and program of the README, in order, against a real server (see `tests/snippets.py`)."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from simulator.providers.ramp.signing import RETRY_DELAYS_MS
 from tests import snippets
 from tests.places import ROOT
 from tests.snippets import Block
+from tests.tools.exploration.shops.mistakes import explored
 
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -35,7 +33,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def origin(environment: dict[str, str]) -> Iterator[str]:
-    """The address of a server as `make run` starts it, but on a free port."""
+    """The address of a server like the one that `make run` starts, on a free port."""
     with snippets.serving(environment) as origin:
         yield origin
 
@@ -47,7 +45,7 @@ needs_a_shell = pytest.mark.skipif(
 
 @pytest.mark.farm
 @needs_a_shell
-def test_every_command_does_what_the_readme_says_on_any_port_and_again_much_later(
+def test_readme_walk_works_on_any_port_and_again_later(
     origin: str, environment: dict[str, str], tmp_path: Path
 ) -> None:
     named = {**environment, "SIMULATOR_URL": origin}  # other tests may have servers in this directory, too
@@ -57,12 +55,38 @@ def test_every_command_does_what_the_readme_says_on_any_port_and_again_much_late
     snippets.walk(README, origin, named, tmp_path)
 
 
-def test_no_line_says_on_which_port_the_server_is() -> None:
+@pytest.mark.farm
+@pytest.mark.xdist_group("explored-shop")
+def test_readme_finding_is_what_explore_prints(tmp_path: Path) -> None:
+    (block,) = (block for block in blocks() if block.language == "console")
+    shown, _, replay = block.text.partition("  replay")
+    classes = ("--faults", "answer-lost-after-commit", "--workers", "1")
+    found = explored(tmp_path, *classes, mistakes="retries-with-new-key", visits="test_onramp")
+    printed = " ".join(found.said.split())
+    for line in re.split(r"\n  (?=\S)", shown):  # wrapped lines are indented further
+        assert " ".join(line.split()) in printed
+    assert re.fullmatch(r" +(.*) -- pytest tests/\n", replay)[1] in printed  # type: ignore[index]
+
+
+def test_first_screen_has_picture_test_and_finding() -> None:
+    screen = README[: README.index("## Start")]
+    assert len(screen.splitlines()) <= 55
+    assert next(block.said for block in snippets.blocks(screen)) == "test_send.py"
+    assert "](tests/tools/browser/pictures/" in screen
+    assert "DOUBLED" in screen
+
+
+def test_lines_fit_a_terminal_of_100_columns() -> None:
+    lines = [line for line in README.splitlines() if not line.startswith(("|", "!["))]
+    assert [line for line in lines if len(line) > 100] == []
+
+
+def test_commands_do_not_name_the_port() -> None:
     assert [line for block in blocks() if block.is_run for line in block.text.splitlines() if "8642" in line] == []
 
 
-def test_its_test_is_that_of_the_page_about_expiry_and_as_short_as_it_says() -> None:
-    section = README[README.index("## In your tests") : README.index("## What next")]
+def test_expiry_test_is_the_one_of_its_page_in_ten_lines() -> None:
+    section = README[README.index("## In your tests") : README.index("## Explore")]
     assert "in ten lines" in section
     (test,) = (block for block in blocks() if block.said == "test_expiry.py")
     assert len([line for line in test.text.splitlines() if line.strip()]) <= 10
@@ -86,16 +110,16 @@ def test_a_refused_call_shows_why(environment: dict[str, str]) -> None:
     assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", '{"error": {"code": "not_found"}}')
 
 
-def test_the_retries_stand_on_their_page_as_they_are_made() -> None:
+def test_retry_schedule_on_its_page_is_the_real_one() -> None:
     page = (ROOT / "simulator/docs/how-to/receive-webhooks.md").read_text("utf-8")
     (said,) = re.findall(r"under the same id: (after .* then every .*?) \(", page, re.DOTALL)
     *spans, last = [parse_duration(number + unit) for number, unit in re.findall(r"(\d+) ([mh])", said)]
     assert [*spans, *[last] * (len(RETRY_DELAYS_MS) - len(spans))] == list(RETRY_DELAYS_MS)
 
 
-def test_the_readme_has_blocks_of_every_sort() -> None:
+def test_readme_has_blocks_of_every_sort() -> None:
     languages = {(block.language, block.is_run) for block in blocks()}
-    assert languages == {("bash", True), ("bash", False), ("python", True), ("python", False)}
+    assert languages == {("bash", True), ("bash", False), ("console", False), ("python", True), ("python", False)}
     assert sum(block.prints is not None for block in blocks()) >= 5
 
 

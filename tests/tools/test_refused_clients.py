@@ -22,10 +22,10 @@ from simulator.cli import COMMANDS, main
 from simulator.conformance.fuzzing import Unusable as NotConformable
 from simulator.conformance.running import run as conform
 from simulator.conformance.settings import ConformanceSettings
-from simulator.engine.clients import trusted_hosts
+from simulator.engine.clients import guard
+from simulator.engine.clients.asynchronous import HttpClient
 from simulator.engine.clients.control import ControlClient, Unreachable
-from simulator.engine.clients.live_keys import LiveKey, marked
-from simulator.engine.scenario.run.clients import HttpClient
+from simulator.engine.clients.guard import LiveKey, with_checksum
 from simulator.service import LIVE_KEYS
 from simulator.testing import SimulatorError
 from simulator.testing.links.clients import Keys, SignIn, make_async_client, make_client
@@ -167,7 +167,7 @@ def test_the_client_in_process_refuses_too(no_network: list[object]) -> None:
 
 def test_a_real_key_does_not_pass_because_another_one_is_ours() -> None:
     with pytest.raises(LiveKey):
-        LIVE_KEYS.refuse_in(f"sk_live_simulator {REAL}", "It")
+        LIVE_KEYS.check(f"sk_live_simulator {REAL}", "It")
 
 
 def test_every_key_that_a_world_makes_passes(server: Remote) -> None:
@@ -181,14 +181,14 @@ def test_every_key_that_a_world_makes_passes(server: Remote) -> None:
     live = [key for key in made if "_live_" in str(key)]
     assert len(live) == 12
     assert not any(LIVE_KEYS.is_real(key) for key in live)
-    LIVE_KEYS.refuse_in(json.dumps(live), "It")
+    LIVE_KEYS.check(json.dumps(live), "It")
 
 
 @settings(max_examples=200)
 @given(st.from_regex(re.compile(r"[0-9a-hjkmnp-tv-z]{24}|[A-Za-z0-9]{24,40}"), fullmatch=True))
 def test_a_key_of_the_same_form_is_none_of_ours(text: str) -> None:
     assert LIVE_KEYS.is_real(f"sk_live_{text}")
-    assert not LIVE_KEYS.is_real(f"sk_live_{marked(text)}")
+    assert not LIVE_KEYS.is_real(f"sk_live_{with_checksum(text)}")
     assert not LIVE_KEYS.is_real(f"sk_test_{text}")
 
 
@@ -217,26 +217,26 @@ def test_a_key_of_the_same_form_is_none_of_ours(text: str) -> None:
     ],
 )
 def test_which_hosts_are_trusted(host: str, trusted: bool) -> None:
-    assert trusted_hosts.is_trusted(host) is trusted
+    assert guard.is_trusted(host) is trusted
 
 
 def test_a_host_is_trusted_once_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(trusted_hosts.VARIABLE, "10.0.0.7, *.team.svc")
-    assert trusted_hosts.is_trusted("10.0.0.7")
-    assert trusted_hosts.is_trusted("rampsim.team.svc")
-    assert not trusted_hosts.is_trusted("10.0.0.8")
+    monkeypatch.setenv(guard.HOSTS_VARIABLE, "10.0.0.7, *.team.svc")
+    assert guard.is_trusted("10.0.0.7")
+    assert guard.is_trusted("rampsim.team.svc")
+    assert not guard.is_trusted("10.0.0.8")
 
 
 def test_userinfo_does_not_make_a_host_ours() -> None:
     for url in ("http://localhost@api.ramp.example", "http://127.0.0.1:8642@api.ramp.example/"):
-        with pytest.raises(trusted_hosts.ForeignHost):
-            trusted_hosts.check(url)
+        with pytest.raises(guard.ForeignHost):
+            guard.check_host(url)
 
 
 def test_a_host_that_is_named_on_the_line_is_spoken_to(
     monkeypatch: pytest.MonkeyPatch, no_network: list[object]
 ) -> None:
-    monkeypatch.setenv(trusted_hosts.VARIABLE, "other.example")
+    monkeypatch.setenv(guard.HOSTS_VARIABLE, "other.example")
     ended = CliRunner().invoke(main, ["--allow-host", "api.ramp.example", "clock", "--url", FOREIGN])
     assert "is not this machine" not in ended.output
     assert len(no_network) == 1

@@ -45,28 +45,29 @@ LATER = {
         "simulator.engine.durable",
         "simulator.engine.server.telemetry.tracing",
         "simulator.engine.server.telemetry.otlp",
-        "simulator.engine.server.keeping",
-        "simulator.engine.server.telemetry.spans",
+        "simulator.engine.server.storage",
     ),
     *(
         "simulator.engine.control",
         "simulator.contract",
         "simulator.dashboard",
+        "simulator.engine.clients.asynchronous",
         "simulator.engine.clients.control",
+        "simulator.engine.clients.synchronous",
         "simulator.cli",
     ),
     *("simulator.conformance", "simulator.compare", "simulator.testing", "simulator.engine.webhooks.courier.transport"),
-    *("simulator.engine.insight.advice", "simulator.engine.insight.coverage", "simulator.engine.insight.page"),
+    *(f"simulator.engine.insight.{name}" for name in ("advice", "counting", "coverage", "page")),
     *(
         "simulator.engine.scenario.files.loader",
         "simulator.engine.scenario.language.schema",
         "simulator.engine.scenario.language.document",
     ),
     *(
-        "simulator.engine.scenario.language.judge",
+        "simulator.engine.scenario.language.checker",
         "simulator.engine.scenario.run.drive",
         "simulator.engine.scenario.run.runner",
-        "simulator.engine.scenario.run.ways",
+        "simulator.engine.scenario.run.triggers",
     ),
     *(
         "simulator.engine.scenario.run.paths",
@@ -87,7 +88,7 @@ LATER = {
         if room.name != "webhooks" and f"{room.name}.{what}" not in OF_THE_FIRST_CALLS
     ),
     *("simulator.engine.durable", "sqlite3", "asyncpg"),
-    *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
+    *("yaml", "difflib", "tomllib", "jinja2", "sse_starlette", "urllib.request"),
     *("phonenumbers", "coincurve", "re2", "prometheus_client", "opentelemetry", "asyncpg", "sqlite3"),
 }
 """What only later calls need, with all that is in it."""

@@ -20,6 +20,7 @@ from typing_extensions import TypedDict
 
 from contracts.generator.diagrams import pages
 from simulator import host
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.control.scenarios.faults import operation
 from simulator.engine.faults.models import Deliver, InterfaceFault, Match, Respond
 from simulator.engine.insight.coverage import catalogue, cells
@@ -30,7 +31,6 @@ from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.money import MoneyRow, OrderKind
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.rows.room import Room
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.scenario.run.paths import paths_to
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import Shown
@@ -243,14 +243,16 @@ def places() -> dict[str, int]:
         "room": int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
         "operation that spends": len(SPENDING),
         "control call": min(len(naming[f"{row.method} {row.path}"]) for row in operation.rows),
-        "fault member": max(
-            sum(
-                file not in EXAMPLES and not file.startswith(("certification/", "exploration/"))
-                for file in naming[name]
-            )
-            for name in MEMBERS - COMMON
+        "fault member": max(map(_files_of_member, MEMBERS - COMMON)),
+        "fault member of calls": max(
+            map(_files_of_member, {*InterfaceFault.model_fields, *Respond.model_fields} - COMMON)
         ),
     }
+
+
+def _files_of_member(name: str) -> int:
+    files = files_naming()[name]
+    return sum(file not in EXAMPLES and not file.startswith(("certification/", "exploration/")) for file in files)
 
 
 @pytest.mark.xdist_group("source")
@@ -259,5 +261,5 @@ def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -
     with capsys.disabled():
         print("\nplaces to touch for a new", ", ".join(f"{what}: {number}" for what, number in found.items()))  # noqa: T201
     expected = {"action": 0, "event": len(EVENT), "timer": 1, "room": 2, "control call": 1, "fault member": 3}
-    expected["operation that spends"] = 2
+    expected |= {"operation that spends": 2, "fault member of calls": 2}
     assert found == expected

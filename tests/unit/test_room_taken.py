@@ -13,8 +13,8 @@ from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
 
 from simulator import Config, create_app
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.records.requests import requests_of
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import shown
 from simulator.kernel.world import World

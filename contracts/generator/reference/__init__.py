@@ -1,1 +1,1 @@
-"""The pages of the documentation's reference that are made from the code."""
+"""The reference pages of the documentation that are generated from the code."""

@@ -1,7 +1,7 @@
-"""Calls of the control interface as they are really answered: the examples of `reference/control.md`.
+"""Real calls of the control interface and their responses: the examples of `reference/control.md`.
 
-They are made one after another against a server of this process, in the order of `calls.yaml`. Whatever differs from
-run to run is written as it might be.
+They are made in the order of `calls.yaml`, against a server in this process. Values that differ between runs are
+replaced by typical ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 from contracts.generator.decisions import data_of
 from simulator.engine.clients.address import CONTROL_BASE, DEFAULT_URL
-from simulator.engine.scenario.run.clients import HttpClient
+from simulator.engine.clients.asynchronous import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.engine.text.json import JsonObject, dumps, loads
@@ -33,10 +33,10 @@ _BY_CHANCE = {
     "bytes": 4096,
     "traceparent": None,
 }
-"""Members that differ from run to run, and what is shown in their place."""
+"""Fields that differ between runs, with the value that the page shows."""
 _AT = "2026-01-05T08:10:00.000Z"
 _WALL = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d(?!0Z)\dZ|(?!2026-0[1-4])20\d\d-\d\d-\d\dT[\d:.]+Z")
-"""A time of the wall clock: to the millisecond, or far from the beginning of a world."""
+"""A wall-clock time: with milliseconds, or far from the start of a world."""
 _LONGEST_TEXT = 120
 _MOST_LINES = 48
 _DEEPEST = 6
@@ -44,7 +44,7 @@ _DEEPEST = 6
 
 @dataclass(frozen=True)
 class Example:
-    """One call: its path with query, the body that was sent (None: none), status and answer, the latter shortened."""
+    """One call with its response, shortened. `path` includes the query."""
 
     path: str
     body: JsonObject | None
@@ -54,7 +54,7 @@ class Example:
 
 @cache
 def examples() -> Mapping[str, Example]:
-    """By the name of each call an example of it."""
+    """Return an example of each call, by name."""
     return asyncio.run(_play())
 
 
@@ -62,7 +62,8 @@ async def _play() -> Mapping[str, Example]:
     rows = {row.name: row for row in control_rows()}
     found: dict[str, Example] = {}
     application = create_app(Config(clock="manual"))
-    async with serving(application) as origin, HttpClient(origin) as http:
+    async with serving(application) as origin:
+        http = HttpClient(origin)
         known = {"origin": origin}
         headers: dict[str, str] = {}
         for step in data_of(FILE):
@@ -74,12 +75,12 @@ async def _play() -> Mapping[str, Example]:
                 if query := _filled(step.get("query"), known):
                     path += f"?{urlencode(query)}"
                 reply = await http.request(row.method, path, body)
-                told = _usual(path, origin), _usual(body, origin), reply.status, _short(_usual(reply.body, origin))
-                found.setdefault(row.name, Example(*told))
+                shown = _usual(path, origin), _usual(body, origin), reply.status, _short(_usual(reply.body, origin))
+                found.setdefault(row.name, Example(*shown))
             else:
                 reply = await http.request(step["method"], f"/v1{path}", body, headers)
             if reply.status >= 400:
-                raise ValueError(f"the example {step} is answered {reply.status}: {reply.body}")
+                raise ValueError(f"the example {step} returned {reply.status}: {reply.body}")
             for name, place in step.get("keep", {}).items():
                 known[name] = _at(reply.body, place)
             if "token" in known:
@@ -88,7 +89,7 @@ async def _play() -> Mapping[str, Example]:
 
 
 def _filled(value: Any, known: Mapping[str, str]) -> Any:
-    """A value with `{name}` in its texts replaced by what was kept under that name."""
+    """Return the value with `{name}` in its strings replaced by the saved value of that name."""
     if isinstance(value, str):
         for name, one in known.items():
             value = value.replace(f"{{{name}}}", one)
@@ -99,14 +100,12 @@ def _filled(value: Any, known: Mapping[str, str]) -> Any:
 
 
 def _at(body: Any, place: str) -> str:
-    """What stands at a dotted place."""
     for name in place.split("."):
         body = body[int(name)] if isinstance(body, list) else body[name]
     return str(body)
 
 
 def _usual(value: Any, origin: str) -> Any:
-    """With the usual address in place of this server's."""
     if value is None or isinstance(value, str):
         return value and value.replace(origin, DEFAULT_URL)
     text = dumps(value).decode()
@@ -116,7 +115,7 @@ def _usual(value: Any, origin: str) -> Any:
 
 
 def _short(value: Any) -> Any:
-    """An answer without what fills pages: no deeper than fits."""
+    """Return the response, cut at the depth that keeps it short."""
     for depth in range(_DEEPEST, 0, -1):
         shown = _cut(value, depth)
         if len(json.dumps(shown, indent=2).splitlines()) <= _MOST_LINES:
@@ -125,7 +124,7 @@ def _short(value: Any) -> Any:
 
 
 def _cut(value: Any, depth: int) -> Any:
-    """A value down to a depth: the first item of lists, the beginnings of texts."""
+    """Return the value down to a depth, with the first item of each list and the start of each string."""
     if isinstance(value, dict) and value:
         if depth == 0:
             return {"…": "…"}

@@ -1,4 +1,4 @@
-"""`reference/commands.md`: every command with its arguments and options, as `--help` has them."""
+"""`reference/commands.md`: every command with its arguments and options, the same as in `--help`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from simulator.engine.text.citations import slug
 _HEAD = """\
 # Command line
 
-`rampsim` starts the server and steers one that runs. `rampsim COMMAND --help` shows what stands here.
+`rampsim` starts a server and controls a running one. `rampsim COMMAND --help` shows the same text as this page.
 
-| exit code | of every command |
+| exit code | meaning for every command |
 | - | - |
 | 0 | done |
-| 1 | refused by the server, not valid, or an expectation was not met |
+| 1 | refused by the server, invalid input, or a failed expectation |
 | 2 | wrong usage or configuration |
-| 3 | no server answers at the address |
+| 3 | no server responds at the address |
 
-Commands that speak to a server take these too, which are not repeated below:
+Commands that use a running server also have these options:
 
 """
 _OF_A_SERVER = ("config", "url", "world", "environment", "control_token")
@@ -42,14 +42,14 @@ def page() -> str:
             for command, one in commands
             if one.command_path.split()[1] in names
         )
-        lines += ["", f"### {section}", "", *table(("command", "what for"), rows)]
+        lines += ["", f"### {section}", "", *table(("command", "purpose"), rows)]
     for command, one in commands:
         lines += ["", f"## {one.command_path}", "", *_command(command, one)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _all(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
-    """Every command below this one with its context, groups before what is in them."""
+    """Yield every command below this one with its context, groups before their commands."""
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             found = command.get_command(context, name)
@@ -60,7 +60,6 @@ def _all(command: click.Command, context: click.Context) -> Iterator[tuple[click
 
 
 def _speaks(command: click.Command, context: click.Context) -> bool:
-    """Whether it speaks to a server."""
     return set(_OF_A_SERVER) <= {one.name for one in command.get_params(context)}
 
 
@@ -77,17 +76,17 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     if options:
         yield from ("", *_options(options, context))
     if is_remote:
-        yield from ("", "It speaks to a server.")
+        yield from ("", "This command uses a running server.")
     yield from ("", *_prose(command.epilog)) if command.epilog else ()
 
 
 def _prose(text: str) -> Iterator[str]:
-    """The paragraphs of a help text; one that begins with \\b is shown as it stands."""
+    """Yield the paragraphs of a help text. A paragraph that starts with \\b is preformatted."""
     for number, paragraph in enumerate(inspect.cleandoc(text).split("\n\n")):
         if number:
             yield ""
         if paragraph.startswith("\b"):
-            yield from ("<!-- not run: as the help has it -->", "```text", *paragraph.splitlines()[1:], "```")
+            yield from ("<!-- not run: copied from the help -->", "```text", *paragraph.splitlines()[1:], "```")
         else:
             yield " ".join(paragraph.split())
 

@@ -1,4 +1,4 @@
-"""`reference/control.md` and `reference/actions.md`: the control interface for people, made from its contract."""
+"""`reference/control.md` and `reference/actions.md`: the control interface, generated from its contract."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from simulator.host import Simulator, control_rows
 _HEAD = """\
 # Control interface
 
-How a person, a test or a dashboard steers the simulator and sees inside. It is no part of the simulated service and
-lies below `/_simulator`. The same as a contract: [control.yaml](../../../contracts/control.yaml).
+The calls below `/_simulator` control the simulator and show its state. They are not part of the simulated service.
+Their contract is [control.yaml](../../../contracts/control.yaml).
 
-- **Who may call.** On loopback everybody on the machine. Elsewhere a call needs `Authorization: Bearer` and the control
-  token of the server.
-- **Which world.** The header `X-Simulator-World` names it; without one it is `default`. A call below `/_worlds/ID/` is
-  about that world too.
-- **Which environment.** Where a call applies to one, `X-Simulator-Environment` is `sandbox` (without it) or
+- **Access.** On loopback, every program on the machine has access. Otherwise a call needs `Authorization: Bearer` with
+  the control token of the server.
+- **World.** The header `X-Simulator-World` selects the world; the default is `default`. A call below `/_worlds/ID/`
+  applies to that world.
+- **Environment.** If a call applies to one environment, `X-Simulator-Environment` is `sandbox` (the default) or
   `production`.
-- **Lists** answer `{"data": [...]}`: the newest `limit`, oldest first.
-- **Refusals** have the form of [the interface's](errors.md#refusals-of-the-control-interface).
+- **Lists** return `{"data": [...]}` with the newest `limit` items, oldest first.
+- **Errors** have [the same form as in the API](errors.md#refusals-of-the-control-interface).
 
 Most of these calls have a command ([command line](commands.md)) and a method of the test kit ([in your
-tests](../how-to/in-your-tests.md)). The examples below were really made; long answers are cut short, which `…` shows.
+tests](../how-to/in-your-tests.md)). The examples are real; `…` marks shortened responses.
 """
 
 
@@ -48,7 +48,7 @@ def _reader() -> Reader:
 
 
 def page() -> str:
-    """The page of the calls as Markdown."""
+    """Return the page of the calls as Markdown."""
     lines = [_HEAD]
     used: dict[str, None] = {}
     operations = [
@@ -58,15 +58,15 @@ def page() -> str:
         lines += [f"## {tag}", "", about, ""]
         for method, path, operation in operations:
             if operation["tags"] == [tag]:
-                told, shapes = _call(method.upper(), path, operation)
-                lines += [*told, ""]
+                text, shapes = _call(method.upper(), path, operation)
+                lines += [*text, ""]
                 used |= dict.fromkeys(shapes)
-    lines += ["## Shapes", "", "What several calls take or answer.", "", *_shapes(used)]
+    lines += ["## Shapes", "", "Shapes that several calls use.", "", *_shapes(used)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _call(method: str, path: str, operation: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """One call, and the shapes that it refers to."""
+    """Return the lines of one call, and the names of its shapes."""
     name = operation["operationId"]
     lines = [f"### {operation['summary']}", "", f'<a id="{name}"></a>`{method} {path}`', ""]
     if "description" in operation:
@@ -90,7 +90,7 @@ def _call(method: str, path: str, operation: Mapping[str, Any]) -> tuple[list[st
     shown = _members(next(iter(media.values()))["schema"]) if media else []
     text = {"application/json": "JSON"}
     kinds = " or ".join(text.get(kind, f"`{kind}`") for kind in media)
-    lines += [f"**Answer {status}**{f', {kinds}' if kinds else ', no body'}", "", *_told(shown)]
+    lines += [f"**Response {status}**{f', {kinds}' if kinds else ', no body'}", "", *_told(shown)]
     if shown:
         lines.append("")
     fields += shown
@@ -105,7 +105,7 @@ def _parameter(parameter: Mapping[str, Any]) -> Field:
 
 
 def _members(schema: Mapping[str, Any]) -> list[Field]:
-    """The members of a body or an answer; what is a choice between shapes is one field without a name."""
+    """Return the fields of a body or response. A union of shapes is one field without a name."""
     members = _reader().members(schema)
     is_choice = any(word in _reader().follow(schema) for word in ("anyOf", "oneOf"))
     return list(members) if members and not is_choice else [_reader().field("", schema)]
@@ -132,7 +132,7 @@ def _example(method: str, example: Example) -> list[str]:
 
 
 def _shapes(used: Iterable[str]) -> Iterator[str]:
-    """Every shape that is referred to, and what these refer to, in order of their names."""
+    """Yield every shape in `used` and the shapes that they refer to, ordered by name."""
     waiting, found = list(used), dict[str, list[str]]()
     while waiting:
         name = waiting.pop()
@@ -149,11 +149,11 @@ def _shapes(used: Iterable[str]) -> Iterator[str]:
 _ACTIONS = """\
 # Actions
 
-What the outside world does: a payer pays, a network goes down, an account is suspended. An action has the same name and
-the same parameters everywhere: `POST /_simulator/actions/NAME`, `rampsim action NAME TARGET --parameter value`, the
-`action` of a scenario, `world.act("NAME", target)` in a test, a button on the dashboard.
+An action is something that a third party does: a payer pays, a network goes down, an account is suspended. It has the
+same name and parameters everywhere: `POST /_simulator/actions/NAME`, `rampsim action NAME TARGET --parameter value`,
+the `action` of a scenario, `world.act("NAME", target)` in a test, a button on the dashboard.
 
-One that is not possible now is refused with 409 `invalid_transition`, and `error.allowed` says what is.
+An action that is not possible now is refused with 409 `invalid_transition`. `error.allowed` lists the possible actions.
 
 ```bash
 rampsim action set_network --network celo --status degraded
@@ -164,7 +164,7 @@ rampsim action set_network --network celo --status operational
 
 
 def actions_page() -> str:
-    """The page of the actions as Markdown."""
+    """Return the page of the actions as Markdown."""
     table: ActionTable = Simulator().actions
     lines = [_ACTIONS.rstrip()]
     used: dict[str, None] = {}
@@ -174,9 +174,9 @@ def actions_page() -> str:
         schema = _document()["components"]["schemas"][f"{pascal(name)}Action"]
         fields = [field for field in _parameters(schema) if field.name != "target"]
         used |= dict.fromkeys(shapes_in(fields))
-        lines += ["", f"## {name}", "", *(f"{row.does[:1].upper()}{row.does[1:]}." for row in _different(rows)), ""]
+        lines += ["", f"## {name}", "", *dict.fromkeys(f"{row.does[:1].upper()}{row.does[1:]}." for row in rows), ""]
         lines += [
-            f"Target: {' or '.join(dict.fromkeys(kinds))}." if kinds else "No target: it acts on the environment.",
+            f"Target: {' or '.join(dict.fromkeys(kinds))}." if kinds else "No target: it applies to the environment.",
             "",
         ]
         lines += [*listed(fields), ""] if fields else []
@@ -187,11 +187,7 @@ def actions_page() -> str:
 
 
 def _parameters(schema: Mapping[str, Any]) -> list[Field]:
-    """The parameters of an action, those of all its variants together."""
+    """Return the parameters of all variants of an action."""
     variants = schema.get("anyOf") or schema.get("oneOf") or [schema]
     found = {field.name: field for one in variants for field in _reader().members(one)}
     return list(found.values())
-
-
-def _different(rows: Iterable[Any]) -> list[Any]:
-    return list({row.does: row for row in rows}.values())

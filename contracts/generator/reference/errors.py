@@ -1,4 +1,4 @@
-"""`reference/errors.md`: every code with its status, what it means, what to do, and what shows it."""
+"""`reference/errors.md`: every error code with its status, cause, advice and scenarios."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ FILE = Path(__file__).with_name("errors.yaml")
 _HEAD = """\
 # Errors
 
-Every refusal of the interface has this form, and a header `X-Request-Id` with the same id:
+Every error response of the API has this form, and a header `X-Request-Id` with the same id:
 
 ```json
 {"error": {"code": "quote_expired", "message": "The quote has expired.", "request_id": "req_0123456789abcdef"}}
 ```
 
-`param` names the field that is meant, where one is. Branch on `code`. Try 429, 500 and 503 again, with backoff and the
-same `Idempotency-Key`; nothing else gets better by being repeated ([what may be retried](rules.md#retry-what)).
+`param` names the field, if there is one. Branch on `code`. Retry 429, 500 and 503 with backoff and the same
+`Idempotency-Key`. Do not retry other errors ([rule](rules.md#retry-what)).
 
 """
 
 _FAULT = """
-## Get one on purpose
+## Cause an error
 
-Every code can be had by asking for it. This has the next call to `/quotes` answer `rate_limited`:
+A fault can cause every code. With this fault, the next call to `/quotes` returns `rate_limited`:
 
 ```bash
 curl -sS -o /dev/null -X POST http://127.0.0.1:8642/_simulator/faults -H 'Content-Type: application/json' \\
@@ -68,7 +68,7 @@ def _code(one: ErrorCode, todo: str, scenarios: list[str]) -> list[str]:
     if one.basis != "specified":
         lines.append(f"- Assumed: {place_of(one.basis)}")
     if operations:
-        lines.append(f"- Answered by: {', '.join(operations)}")
+        lines.append(f"- Returned by: {', '.join(operations)}")
     if scenarios:
         lines.append(f"- Shown by: {', '.join(f'`rampsim scenario run {name}`' for name in scenarios[:2])}")
     return lines
@@ -76,5 +76,5 @@ def _code(one: ErrorCode, todo: str, scenarios: list[str]) -> list[str]:
 
 def _control() -> list[str]:
     lines = ["## Refusals of the control interface", ""]
-    lines += ["The calls below `/_simulator` answer the same envelope, with codes of their own beside those above.", ""]
+    lines += ["Calls below `/_simulator` use the same form, with additional codes.", ""]
     return lines + table(("status", "when"), CONTROL_ERRORS.items())

@@ -1,4 +1,4 @@
-"""`reference/faults.md`: every member of a fault, what it does, and an example of each."""
+"""`reference/faults.md`: every field of a fault with its effect and an example."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ FILE = Path(__file__).with_name("faults.yaml")
 _HEAD = """\
 # Faults
 
-What goes wrong on the wire, on demand: answers that are refused, late, cut or lost, webhooks that come twice, late, out
-of order or forged. A fault says which calls or deliveries it is about, what happens to them, and how often.
+A fault causes a problem on the wire: responses that are errors, late, truncated or lost; webhooks that are duplicate,
+late, out of order or forged. It defines which calls or deliveries it applies to, its effect, and how often.
 
 ```bash
 curl -sS -X POST http://127.0.0.1:8642/_simulator/faults -H 'Content-Type: application/json' \\
@@ -34,16 +34,16 @@ curl -sS http://127.0.0.1:8642/_simulator/faults
 curl -sS -X DELETE http://127.0.0.1:8642/_simulator/faults
 ```
 
-- The first fault that fits acts. Faults act after the sign-in, so a call with a bad token is 401 as ever.
-- `path` is a glob on the path below the base address: `/quotes`, not `/v1/quotes`. A fault that no call can meet is
+- The first matching fault applies. Faults apply after authentication, so a call with an invalid token still gets 401.
+- `path` is a glob on the path below the base URL: `/quotes`, not `/v1/quotes`. A fault that cannot match any call is
   refused.
-- `hits` counts how often it has acted. One that never did is a finding of `rampsim advice`.
-- Nothing of the control interface is ever faulted.
-- In a scenario file the same members stand below `faults`, and go when the scenario is no longer active. In a test,
-  `world.fault(...)` takes them.
+- `hits` counts how often the fault applied. `rampsim advice` reports faults that never applied.
+- Faults never apply to the control interface.
+- A scenario file has the same fields under `faults`; they apply while the scenario is active. In a test, use
+  `world.fault(...)`.
 """
 _OFTEN = ("skip", "times", "probability")
-"""Members of both sorts of faults; they are told once."""
+"""Fields that faults of calls and of deliveries share."""
 
 
 @cache
@@ -53,23 +53,23 @@ def _read() -> tuple[Reader, Mapping[str, Any]]:
 
 
 def examples() -> Mapping[str, Mapping[str, Any]]:
-    """By `calls`, `deliveries` and `often` an example of each member, by its name."""
+    """Return an example of each field, by section (`calls`, `deliveries`, `often`) and name."""
     found: Mapping[str, Mapping[str, Any]] = data_of(FILE)
     return found
 
 
 def page() -> str:
-    """The page as Markdown; ValueError for a member without an example."""
+    """Return the page as Markdown. Raises ValueError if a field has no example."""
     calls, deliveries = _fields("InterfaceFault"), _fields("WebhookFault")
     deliver = {field.name: field for field in _fields("Deliver").values()}
     lines = [_HEAD.rstrip(), "", "## Faults of calls", ""]
-    lines += ["One of these says what happens, or several together: " + _links(faults.EFFECTS, "") + "."]
+    lines += ["The effect, one or several of: " + _links(faults.EFFECTS, "") + "."]
     lines += _members({name: field for name, field in calls.items() if name not in _OFTEN}, "calls", "")
-    lines += ["", "## Faults of deliveries", "", "`webhook` says which deliveries, `deliver` what happens to them: "]
+    lines += ["", "## Faults of deliveries", "", "`webhook` selects deliveries, `deliver` is the effect: "]
     lines[-1] += _links(deliver, "deliver ") + "."
     lines += _members({"webhook": deliveries["webhook"]}, "deliveries", "")
     lines += _members(deliver, "deliveries", "deliver ")
-    lines += ["", "## How often", "", "Of calls and of deliveries alike."]
+    lines += ["", "## How often", "", "These fields apply to both kinds of faults."]
     lines += _members({name: calls[name] for name in _OFTEN}, "often", "")
     return "\n".join([*lines, "", *_classes()]) + "\n"
 
@@ -88,7 +88,7 @@ def _members(fields: Mapping[str, Field], part: str, before: str) -> Iterator[st
     for name, field in fields.items():
         example = examples()[part].get(name)
         if example is None:
-            raise ValueError(f"{FILE.name} has no example of {part}.{name}")
+            raise ValueError(f"{FILE.name}: add an example of {part}.{name}")
         inner = field.fields or tuple(inner for one in field.parts for inner in reader.members(schemas[one.name]))
         values = "".join(f"\n- `{value}`: {meaning}" for value, meaning in field.values if meaning)
         yield from ("", f"### {before}{name}", "", f"{field.text} *({field.kind})*{values}", "")
@@ -97,12 +97,11 @@ def _members(fields: Mapping[str, Field], part: str, before: str) -> Iterator[st
 
 
 def _classes() -> Iterator[str]:
-    yield from ("## Presets, and what explore makes go wrong", "")
+    yield from ("## Presets and classes of faults", "")
     yield (
-        "`rampsim explore` runs your tests under these classes of faults, one at a time, wherever each fits. Those "
-        "with a fault are presets: `rampsim faults add webhook-doubled`, in a test "
-        '`world.fault("webhook-doubled")`, over HTTP `{"preset": "webhook-doubled"}`. What to do about a finding is '
-        "what a client or a receiver should do in any case."
+        "`rampsim explore` runs your tests under one of these classes of faults at a time. Classes with a fault are "
+        "also presets: `rampsim faults add webhook-doubled`, in a test "
+        '`world.fault("webhook-doubled")`, over HTTP `{"preset": "webhook-doubled"}`.'
     )
     yield ""
     rows = (

@@ -1,4 +1,4 @@
-"""Fields of a contract as lists of Markdown."""
+"""Fields of a contract as Markdown lists."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from contracts.generator.reference_page.fields import Field
 
 
 def listed(fields: Iterable[Field], depth: int = 0) -> Iterator[str]:
-    """The fields as a list, the members of each below it."""
+    """Yield the fields as list items, nested fields indented."""
     for field in fields:
-        yield f"{'  ' * depth}- {_told(field)}"
+        yield f"{'  ' * depth}- {_described(field)}"
         yield from listed(field.fields, depth + 1)
 
 
 def shapes_in(fields: Iterable[Field]) -> Iterator[str]:
-    """The names of the shapes that fields refer to."""
+    """Yield the names of the shapes that fields refer to."""
     for field in fields:
         yield from (part.name for part in field.parts)
         yield from shapes_in(field.fields)
 
 
 def link(shape: str) -> str:
-    """A shape by its name, as a link to where it is told."""
+    """Return a link to the description of a shape."""
     return f"[{shape}](#shape-{shape})"
 
 
-def _told(field: Field) -> str:
+def _described(field: Field) -> str:
     kind = [field.kind, *field.limits, *(["required"] if field.is_required else [])]
     text = f"`{field.name}` ({', '.join(kind)})"
     if field.text:
@@ -40,6 +40,5 @@ def _told(field: Field) -> str:
 
 
 def _small(meaning: str) -> str:
-    """A sentence as part of another."""
     text = meaning.rstrip(".")
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -1,7 +1,7 @@
-"""`reference/rules.md`: the rules of the specification in our own words, each with the anchors by which it is cited.
+"""`reference/rules.md`: the rules of the specification, each with an anchor for every citation.
 
-The provider's `rules.yaml` has them. What checks a rule is found by the clause that a law of `rampsim conform`, a rule
-of `rampsim certify` or a kind of advice names.
+The rules are in the provider's `rules.yaml`. The checks of a rule are found by the clauses that rules of conform,
+rules of certify, and kinds of advice cite.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from simulator.service import TOOLING
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """One rule: its id, what it says, the further words it is cited by, and the decisions that fill what it leaves."""
+    """One rule with its id, its citations, and the decisions that fill its gaps (`see`)."""
 
     id: str
     rule: str
@@ -40,7 +40,7 @@ class Clause:
 
 @cache
 def chapters() -> Mapping[str, tuple[str, tuple[Clause, ...]]]:
-    """By the title of each chapter what it is about, and its clauses."""
+    """Return the summary and the clauses of each chapter, by title."""
     return {
         chapter["chapter"]: (
             chapter["says"],
@@ -60,7 +60,7 @@ def chapters() -> Mapping[str, tuple[str, tuple[Clause, ...]]]:
 
 
 def cited() -> Iterator[tuple[str, str, str]]:
-    """Everything that cites clauses: (who, name, clause), in order."""
+    """Yield (tool, name, clause) for everything that cites a clause."""
     for played in TOOLING.rulebook().rules:
         yield "conform", played.name, played.basis
     for examined in RULES:
@@ -73,7 +73,7 @@ def cited() -> Iterator[tuple[str, str, str]]:
 
 @cache
 def _checks() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-    """By anchor of this page who checks what stands there, and by which names."""
+    """Return the names of the checks of each anchor of this page, by tool."""
     found: dict[str, dict[str, list[str]]] = {}
     for who, name, clause in cited():
         if (who, name) == ("explore", NONE):  # the run without faults cites, and checks nothing
@@ -91,20 +91,20 @@ def page() -> str:
     lines = [
         "# Rules",
         "",
-        "What the specification of the service promises, in our own words. All of it holds in every world, always; "
-        "[what it leaves open](assumptions.md) is decided elsewhere and marked as assumed.",
+        "These are the rules of the service's specification, in our own words. Every world follows all of them. Where "
+        "the specification is silent, the simulator makes [assumptions](assumptions.md).",
         "",
-        "The headings are those that `x-basis` names in the contract. Every rule has an id, which never changes: "
-        "reports of `rampsim advice`, `rampsim certify` and `rampsim conform` link to it. Beneath a rule stands what "
-        "checks it: laws that `rampsim conform` plays against a service, rules that `rampsim certify` examines a "
-        "receiver of webhooks by, kinds of `rampsim advice`, and classes of faults of `rampsim explore`.",
+        "`x-basis` in the contract cites the headings. Every rule has an id, which never changes: reports of `rampsim "
+        "advice`, `rampsim certify` and `rampsim conform` link to it. The checks of each rule are listed below it: "
+        "rules of `conform` for a service, rules of `certify` for a webhook receiver, kinds of `advice`, and classes "
+        "of faults of `explore`.",
     ]
     for title, (says, clauses) in chapters().items():
         lines += ["", f"## {title}", "", says]
         for clause in clauses:
             lines += ["", f"### {clause.name}"]
             if whole := _checked([slug(clause.name)]):
-                lines += ["", f"Checked as a whole: {whole}."]
+                lines += ["", f"Checks: {whole}."]
             for one in clause.rules:
                 lines += ["", *_rule(one)]
     return "\n".join(lines) + "\n"
@@ -114,10 +114,10 @@ def _rule(rule: RuleText) -> list[str]:
     anchors = list(dict.fromkeys([rule.id, *map(slug, rule.cites)]))
     marks = "".join(f'<a id="{anchor}"></a>' for anchor in anchors)
     text = [f"{marks}**[{rule.id}](#{rule.id})**: {rule.rule}"]
-    told = [f"Checked: {checked}."] if (checked := _checked(anchors)) else []
+    notes = [f"Checks: {checked}."] if (checked := _checked(anchors)) else []
     if rule.see:
-        told.append(f"What it leaves open: {', '.join(f'[{one}](assumptions.md#{one})' for one in rule.see)}.")
-    return [*text, "", f"*{' '.join(told)}*"] if told else text
+        notes.append(f"Assumptions: {', '.join(f'[{one}](assumptions.md#{one})' for one in rule.see)}.")
+    return [*text, "", f"*{' '.join(notes)}*"] if notes else text
 
 
 def _checked(anchors: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""`reference/scenarios.md`: the language of scenario files, every field of it, and every name that a `where` knows."""
+"""`reference/scenarios.md`: the language of scenario files, with every field and every name that `where` accepts."""
 
 from __future__ import annotations
 
@@ -9,56 +9,56 @@ from contracts.generator import scenario_schema
 from contracts.generator.texts import explained
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.language import field_sets
-from simulator.engine.scenario.language.field_sets import Sight
+from simulator.engine.scenario.language.field_sets import FieldSet
 from simulator.engine.webhooks import shapes
 from simulator.host import Simulator, vocabulary
 
 _FEW = 14
-"""So many words of a field are listed."""
+"""The largest number of values of a field that are listed."""
 
 _HEAD = """\
 # Scenario files
 
-A scenario is weather: what the outside world does, and when. It is a YAML (or JSON) file that reads aloud. Write the
-first one with [Write a scenario](../how-to/scenarios.md); this page has every field and every name.
+A scenario describes what third parties do, and when. It is a YAML (or JSON) file.
+[Write a scenario](../how-to/scenarios.md) shows how to write the first one. This page lists every field and every name.
 
-- `rampsim scenario validate FILE` finds every mistake with line and column; `--strict` refuses warnings, too.
-- `rampsim scenario run FILE` plays the file's own `drive` and shows calls, events, webhook attempts and hits of faults.
-- Editors complete and check by `contracts/scenario.schema.json`: begin the file with
+- `rampsim scenario validate FILE` reports every error with line and column. With `--strict`, warnings are errors.
+- `rampsim scenario run FILE` runs the file's own `drive` and shows calls, events, webhook attempts and applied faults.
+- Editors complete and check files with `contracts/scenario.schema.json`. Start the file with
   `# yaml-language-server: $schema=…/scenario.schema.json`.
-- It is YAML 1.2: `on` is a word, `12:30` is text. Text with `${…}` stands in quotes inside `{ }` and `[ ]`.
-- A duration is `500ms`, `20s`, `2h30m`, `3d`, an ISO 8601 duration up to days, or seconds as a number.
+- Files are YAML 1.2: `on` is a string, and so is `12:30`. Quote strings with `${…}` inside `{ }` and `[ ]`.
+- A duration is `500ms`, `20s`, `2h30m`, `3d`, an ISO 8601 duration up to days, or a number of seconds.
 """
 
 _EVALUATION = """\
 ## Rules of evaluation
 
-1. When an event is emitted, the active scenarios are looked at from the last named to the first: **later ones win**.
-   In each the rules are looked at from top to bottom. The first rule that matches takes the event; no other sees it.
-2. A rule matches when all of its `where` holds, `times` is not used up, and chance agrees (`probability`). A rule that
-   chance passes over is not counted, and the next one is looked at.
-3. Its steps are planned at once, one after another: `after` counts from the step before, the first one from the event.
-   They are timers of the world: `GET /_simulator/timers` lists them, a snapshot keeps them, and they go when the
-   scenario is taken out of the active ones.
-4. A step whose action is not possible when its time comes (somebody was faster) is **skipped** and told of; it is no
-   error. One that breaks is undone, and when it breaks again at once the scenario is stopped.
-5. What is random (`probability`, `between`) is drawn from the world's seed, from a stream of the scenario's own: the
-   same seed and calls give the same again, whatever other scenarios draw.
-6. **Slowdown is measured twice**: a step is stretched when it is planned, by how the object's network stands then; when
-   the network changes, what is left of the delay is measured anew. While it is down, steps that need it wait.
-7. An object that was handed over (`scenario:` in a step), or that a request gave to a scenario
-   (`X-Simulator-Scenario`), belongs to that one alone; the active ones pass it over.
-8. A scenario's faults are in force while it is active.
+1. When an event occurs, the active scenarios are checked from the last to the first: **later scenarios win**. Within a
+   scenario, rules are checked from top to bottom. The first matching rule takes the event. No other rule sees it.
+2. A rule matches if all conditions of `where` are true, `times` is not used up, and a random draw succeeds
+   (`probability`). If the draw fails, the rule does not count as used, and the next rule is checked.
+3. The steps of the rule are planned immediately, one after another. `after` is the delay since the previous step, or
+   since the event. Steps are timers of the world: `GET /_simulator/timers` lists them and snapshots contain them.
+   Deactivating the scenario deletes them.
+4. A step whose action is no longer possible is **skipped** and reported. That is not an error. A step that fails is
+   rolled back. If it fails again immediately, the scenario is stopped.
+5. Random values (`probability`, `between`) come from the world's seed, from a separate stream for each scenario. The
+   same seed and calls give the same values, regardless of other scenarios.
+6. **Slowdown applies twice**: planning a step multiplies its delay by the current slowdown of the object's network.
+   When the network changes, the remaining delay is scaled again. While the network is down, steps that need it wait.
+7. An object that was handed over (`scenario:` in a step), or that a request assigned to a scenario
+   (`X-Simulator-Scenario`), belongs to that scenario only. Active scenarios ignore it.
+8. A scenario's faults apply while it is active.
 """
 
 _ON = """\
 ## on
 
-An event of the [catalogue](webhooks.md), or a list of them, and two more words:
+An event type of the [catalogue](webhooks.md), a list of them, or one of two more words:
 
-- `created`: something was made of whose making no event tells: {silent}. The object is the new resource.
-- `request`: a call is about to be dealt with, after all checks of its form. Such a rule has an `answer` in place of
-  steps. It looks at `method` and `path` (a glob on the path below the base), and at what the call carries (`body.…`).
+- `created`: a resource was created that has no event for that: {silent}. The object is the new resource.
+- `request`: a call has passed all checks of its form. Such a rule has an `answer` instead of steps. It matches
+  `method`, `path` (a glob on the path below the base URL), and fields of the request (`body.…`).
 
 ```yaml
 name: no-swaps-today
@@ -77,29 +77,29 @@ rules:
 _WHERE = """\
 ## where
 
-Every entry is a dotted path and what must hold of the value there. All entries must hold. Numbers in a path are places
-in a list: `required_actions.0.code`.
+Each entry is a dotted path and a condition on its value. All conditions must be true. Numbers in a path are list
+indexes: `required_actions.0.code`.
 
-| written | holds when the value is |
+| condition | true if the value is |
 | - | - |
-| `{type: onramp}` | equal. A number fits an amount that is written as text: `5` fits `"5.00"` |
-| `{type: [onramp, buy]}` | any of the list |
-| `{tx_hash: null}` | null, or not there |
-| `{source_amount: {gte: 100, lt: 1000}}` | all of the tests that are named |
+| `{type: onramp}` | equal. A number matches an amount in a string: `5` matches `"5.00"` |
+| `{type: [onramp, buy]}` | in the list |
+| `{tx_hash: null}` | null or missing |
+| `{source_amount: {gte: 100, lt: 1000}}` | accepted by all named tests |
 """
 
 _BESIDE = """\
-Besides the object itself a rule sees:
+A rule can also use:
 
-| begins with | is |
+| prefix | value |
 | - | - |
-| `request.` or `body.` | what the request carried that made the object, or what it belongs to |
-| `beneficiary.` | the beneficiary that the object, its request or its quote names |
-| `quote.` | the quote that it was made from |
+| `request.` or `body.` | the request that created the object or its parent |
+| `beneficiary.` | the beneficiary of the object, its request or its quote |
+| `quote.` | the quote of the object |
 
-In a rule `on: request` these are about that call.
+In a rule `on: request`, these refer to the current call.
 
-A named group of `matches` serves in the rule's steps as `${name}`:
+The steps of the rule can use a named group of `matches` as `${name}`:
 
 ```yaml
 name: ending-by-reference
@@ -121,10 +121,10 @@ _PARTS: tuple[tuple[str, str, str, str], ...] = (
     (
         "timeline",
         "TimelineStep",
-        "What happens at fixed times after the scenario became active, whatever else does.",
+        "Steps at fixed times after the scenario is activated.",
         """\
 name: celo-goes-down
-description: Celo is down for a quarter of an hour, and what needs it waits.
+description: Celo is down for a quarter of an hour, and steps that need it wait.
 timeline:
   - {at: 10m, action: set_network, network: celo, status: down}
   - {at: 25m, action: set_network, network: celo, status: operational}
@@ -134,8 +134,8 @@ slowdown: {degraded: 5}
     (
         "world",
         "WorldState",
-        "State that is laid down when the scenario becomes active. Each entry is one action with its parameters, and "
-        "may have an `environment`. When one of them is refused, the scenario does not become active.",
+        "The state that activating the scenario sets. Each entry is an action with its parameters, and may have an "
+        "`environment`. If an action is refused, the scenario is not activated.",
         """\
 name: rich-and-pinned
 description: The account is rich, and a dollar costs 129.40 shillings.
@@ -147,10 +147,10 @@ world:
     (
         "faults",
         "Fault",
-        "What goes wrong on the wire while the scenario is active; [Faults](faults.md) shows each member.",
+        "Faults on the wire while the scenario is active. [Faults](faults.md) describes each field.",
         """\
 name: first-quote-fails
-description: The first quote of each minute is not to be had, and events come twice.
+description: The first call for a quote fails, and events arrive twice.
 faults:
   - {match: {method: POST, path: /quotes}, times: 1, respond: {status: 503, code: service_unavailable, retry_after: 2}}
   - {webhook: {event: transaction.completed}, deliver: {copies: 2}}
@@ -161,24 +161,25 @@ faults:
 _DRIVE = """\
 ## drive
 
-What an integrator would do, for `rampsim scenario run`; a world in which the scenario is merely active ignores it.
+The calls of an integrator, for `rampsim scenario run`. A world in which the scenario is only active ignores them.
 A step is one of:
 
 - `advance: 10m`: move the simulated clock.
-- `action: NAME` with `target` and parameters: what the outside world does at this point.
-- `receiver: {respond: [500, 200]}`: what the run's own webhook receiver answers from now on.
-- a call: one of `get`, `post`, `put`, `patch`, `delete`. It must answer 2xx, or the `status` and `code` that
-  stand there. A path of the control interface (`/_simulator/…`) is called in the world of the run.
+- `action: NAME` with `target` and parameters: perform an action of a third party.
+- `receiver: {respond: [500, 200]}`: set the next responses of the run's webhook receiver.
+- a call: `get`, `post`, `put`, `patch` or `delete`. The response must be 2xx, or have the given `status` and `code`.
+  A path of the control interface (`/_simulator/…`) applies to the world of the run.
 
-A step with a name (`quote: {post: /quotes, …}`) gives its answer to later ones: `${quote.id}`. `${world.…}` is the
-world of the run, `${receiver.id}` its webhook endpoint.
+Later steps can use the response of a named step (`quote: {post: /quotes, …}`): `${quote.id}`. `${world.…}` is the world
+of the run, `${receiver.id}` its webhook endpoint.
 
 """
 
 _EXPECT = """\
 ## expect
 
-What must be true when the drive has ended and every webhook is settled. What is not met says what was there instead.
+The expected result after the drive has ended and every delivery has a response. A failed expectation reports the actual
+values.
 
 """
 
@@ -216,9 +217,9 @@ expect:
 """
 
 _EXPECTED = {
-    "ExpectEvent": "An event was emitted",
-    "ExpectResource": "A resource is as it should be",
-    "ExpectAnswer": "A step was answered as it should be",
+    "ExpectEvent": "An event occurred",
+    "ExpectResource": "A resource has the expected values",
+    "ExpectAnswer": "A step has the expected response",
     "ExpectDelivery": "A webhook was attempted",
     "ExpectWebhooks": "All webhooks arrived",
 }
@@ -237,17 +238,21 @@ def page() -> str:
     text += [_DRIVE, _table(parts["Call"]), "An action:\n", _table(parts["DriveAction"]), _EXPECT]
     for model, says in _EXPECTED.items():
         text += [f"{says}:\n", _table(parts[model])]
-    text += ["## What where can name\n", *_kinds()]
+    text += ["## Names for where\n", *_kinds()]
     return "\n".join(part.strip("\n") + "\n" for part in text)
 
 
 def examples() -> list[str]:
-    """The scenarios of the page that are whole files of this module."""
+    """Return the complete scenario files that the page shows."""
     return [_WHOLE, *(example for *_, example in _PARTS)]
 
 
 def _silent() -> list[str]:
-    return [name for name in field_sets.made_silently(vocabulary()) if field_sets.of_kind(vocabulary(), name).forms]
+    return [
+        name
+        for name in field_sets.kinds_created_silently(vocabulary())
+        if field_sets.of_kind(vocabulary(), name).variants
+    ]
 
 
 def _yaml(text: str) -> str:
@@ -258,7 +263,7 @@ def _table(schema: Mapping[str, Any]) -> str:
     required = schema.get("required", ())
     lines = ["| field | meaning |", "| - | - |"]
     for name, field in schema["properties"].items():
-        must = " *(must be there)*" if name in required else ""
+        must = " *(required)*" if name in required else ""
         lines.append(f"| `{name}` | {_cell(field['description'])}{must} |")
     return "\n".join(lines) + "\n"
 
@@ -269,8 +274,8 @@ def _cell(text: str) -> str:
 
 def _kinds() -> Iterator[str]:
     yield (
-        "The fields of `data.object`, by the kind of resource. Below them stand the events that tell of it, with the\n"
-        "statuses that it can have then. What is written `name[]` is a list: `name.0` is its first item.\n"
+        "The fields of `data.object`, by kind of resource. Below each table are its events, with the statuses\n"
+        "that it can have then. `name[]` is a list: `name.0` is its first item.\n"
     )
     for kind in vocabulary().kinds.values():
         shape = kind.shape()
@@ -279,51 +284,52 @@ def _kinds() -> Iterator[str]:
         yield f"### {kind.name}\n"
         shapes_shown = dict.fromkeys([shape, *(make() for make in kind.event_shapes.values())])
         yield _names(_together(shapes_shown))
-        told = [
+        events_of_kind = [
             (name, one.statuses) for name, group in vocabulary().subjects.items() for one in group if one.kind is kind
         ]
-        events = ", ".join(f"`{name}` ({' or '.join(statuses)})" for name, statuses in told)
+        events = ", ".join(f"`{name}` ({' or '.join(statuses)})" for name, statuses in events_of_kind)
         made = (
-            " Rules `on: created` see it when it is made."
-            if kind.name in field_sets.made_silently(vocabulary())
+            " Rules `on: created` match when it is created."
+            if kind.name in field_sets.kinds_created_silently(vocabulary())
             else ""
         )
         yield f"Events: {events or 'none'}.{made}\n"
-    yield "### request\n\nWhat the requests carry that make something (`request.…`, `body.…`):\n"
+    yield "### request\n\nFields of requests that create resources (`request.…`, `body.…`):\n"
     for row in vocabulary().operations:
         if row.method == "POST" and row.status == 201:
             models = field_sets.models_of(row)
             yield f"`{row.method} {row.path}`\n"
             yield _names(_together(models))
-    yield "### delivery\n\nWhat `expect: {delivery: …}` sees:\n"
-    yield _names(field_sets.sight_of(vocabulary(), shapes.RecordedDelivery, explained({})))
+    yield "### delivery\n\nFields for `expect: {delivery: …}`:\n"
+    yield _names(field_sets.of_shape(vocabulary(), shapes.RecordedDelivery, explained({})))
 
 
-def _together(shown: Iterable[object]) -> Sight:
-    return Sight(tuple(form for one in shown for form in field_sets.sight_of(vocabulary(), one, explained({})).forms))
+def _together(shown: Iterable[object]) -> FieldSet:
+    return FieldSet(
+        tuple(form for one in shown for form in field_sets.of_shape(vocabulary(), one, explained({})).variants)
+    )
 
 
-def _names(sight: Sight) -> str:
+def _names(fields: FieldSet) -> str:
     lines = ["| name | type | meaning |", "| - | - | - |"]
-    lines += [f"| `{name}` | {_type(one)} | {_cell(_meaning(one))} |" for name, one in _flat(sight, "")]
+    lines += [f"| `{name}` | {_type(one)} | {_cell(_meaning(one))} |" for name, one in _flat(fields, "")]
     return "\n".join(lines) + "\n"
 
 
-def _flat(sight: Sight, before: str) -> Iterable[tuple[str, Sight]]:
-    for name, one in sight.names.items():
+def _flat(fields: FieldSet, before: str) -> Iterable[tuple[str, FieldSet]]:
+    for name, one in fields.names.items():
         yield f"{before}{name}{'[]' if 'array' in one.types else ''}", one
         yield from _flat(one, f"{before}{name}.")
         yield from _flat(one.items, f"{before}{name}.0.")
 
 
-def _type(sight: Sight) -> str:
-    if sight.words is not None and len(sight.words) <= _FEW:
-        return " or ".join(f"`{word}`" for word in sorted(sight.words))
-    names = {"string": "text", "integer": "whole number", "array": "list"}
-    empty = ["null"] if any(form.get("type") == "null" for form in sight.forms) else []
-    return " or ".join([*(names.get(one, one) for one in sorted(sight.types)), *empty]) or "anything"
+def _type(fields: FieldSet) -> str:
+    if fields.enum is not None and len(fields.enum) <= _FEW:
+        return " or ".join(f"`{word}`" for word in sorted(fields.enum))
+    names = {"string": "string", "integer": "integer", "array": "list"}
+    empty = ["null"] if any(form.get("type") == "null" for form in fields.variants) else []
+    return " or ".join([*(names.get(one, one) for one in sorted(fields.types)), *empty]) or "anything"
 
 
-def _meaning(sight: Sight) -> str:
-    """What the forms of a value say of it, each sentence once."""
-    return " / ".join(dict.fromkeys(str(form["description"]) for form in sight.forms if form.get("description")))
+def _meaning(fields: FieldSet) -> str:
+    return " / ".join(dict.fromkeys(str(form["description"]) for form in fields.variants if form.get("description")))

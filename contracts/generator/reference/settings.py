@@ -1,4 +1,4 @@
-"""`reference/settings.md`: the one table of settings, from the rows that all else of them comes from."""
+"""`reference/settings.md`: the table of settings, from their rows."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from simulator.cli.server.settings import CLIENT, CONFIG, SERVE, Setting
 _HEAD = """\
 # Settings
 
-Each setting is a flag, an environment variable and a key of the settings file. A flag goes before its variable, a
-variable before the file, and the file before the default. All that is wrong is named at once, with the line of the file
-or the name of the variable, and the command ends with exit code 2.
+Each setting is a flag, an environment variable and a key of the settings file. A flag overrides the variable, the
+variable overrides the file, and the file overrides the default. Invalid settings are all reported together, with the
+line of the file or the name of the variable, and the command exits with 2.
 
 ## The settings file
 
-It is `rampsim.toml`, or the table `[tool.rampsim]` of `pyproject.toml`. The nearest one counts: that of the working
-directory, else of a directory above, up to the root of the repository. `--config FILE` or `SIMULATOR_CONFIG` names
-another, `--config none` none.
+The file is `rampsim.toml`, or the table `[tool.rampsim]` of `pyproject.toml`. The nearest file is used, in the working
+directory or a directory above, up to the root of the repository. `--config FILE` or `SIMULATOR_CONFIG` selects another
+file, `--config none` no file.
 
 <!-- not run: a file to write -->
 ```toml
@@ -29,21 +29,20 @@ webhook-urls = "any"
 rate-limit = "100/60"
 ```
 
-Files that it names (`scenario`, `state`, `store`, `control-tokens`) are found from where it lies, wherever the command
-is called. A server that another program starts for itself (`--end-with-stdin`), and those of the test kit, obey no file
-that happens to lie there.
+Paths in the file (`scenario`, `state`, `store`, `control-tokens`) are relative to the file's directory. Servers that
+another program starts for itself (`--end-with-stdin`), such as the servers of the test kit, ignore settings files.
 
 ## Of the server
 
-Flags of `rampsim serve`. New worlds inherit what stands from `--strict` on, and `--now`, `--rate` and `--scenario`;
-`rampsim worlds` shows what a world has.
+Flags of `rampsim serve`. New worlds inherit the settings from `--strict` on, and `--now`, `--rate` and `--scenario`.
+`rampsim worlds` shows the settings of a world.
 
 """
 
 _CLIENTS = """
 
-A rate limit counts simulated time: under a manual clock its window ends only when the clock is moved. Let the `sleep`
-of your client advance the clock by what `Retry-After` says.
+A rate limit uses simulated time. With a manual clock, its window ends only when you advance the clock. Let the `sleep`
+of your client advance the clock by `Retry-After`.
 
 ## Of commands that speak to a server
 
@@ -51,12 +50,12 @@ of your client advance the clock by what `Retry-After` says.
 
 _FOUND = """
 
-Without `--url`, a server is looked for where `SIMULATOR_HOST` and `SIMULATOR_PORT` make one listen, then at the
-`url` of the settings file, then where one was started from here: `rampsim serve` keeps a note in `.rampsim/servers`
-while it listens, beside the settings file, else at the root of the repository. Of several that run here, the one at
-the default address is taken, or you are asked to name one. When nothing answers, the error says where it has looked.
+Without `--url`, a command tries the address in `SIMULATOR_HOST` and `SIMULATOR_PORT`, then the `url` of the settings
+file, then a server that was started here. While it listens, `rampsim serve` has an entry in `.rampsim/servers`, next to
+the settings file or at the root of the repository. If several servers run here, commands use the one at the default
+address, or tell you to name one. If no server responds, the error lists the addresses that were tried.
 
-Clients speak to this machine alone; another host that a simulator stands on is named by `SIMULATOR_ALLOW_HOSTS`.
+Clients connect only to this machine. To allow another host, set `SIMULATOR_ALLOW_HOSTS`.
 
 ## Of all commands
 

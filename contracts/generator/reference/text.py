@@ -1,4 +1,4 @@
-"""What the pages of the reference write alike."""
+"""Markdown helpers of the reference pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from simulator.engine.text.citations import places_of
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
-    """A table of Markdown, line by line."""
+    """Return a Markdown table, line by line."""
     names = list(head)
     return [_row(names), "| " + " | ".join("-" for _ in names) + " |", *map(_row, rows)]
 
@@ -18,7 +18,7 @@ def _row(cells: Iterable[object]) -> str:
 
 
 def place_of(basis: str) -> str:
-    """A clause or a decision as links of a page of the reference."""
+    """Return a clause or decision as links for a reference page."""
     places = places_of(basis)
     names = [part.strip() for part in basis.split(";")]
     return ", ".join(

@@ -1,4 +1,4 @@
-"""`reference/webhooks.md`: events, headers, the signature, and the table of retries as the code makes them."""
+"""`reference/webhooks.md`: events, headers, the signature, and the retry schedule, from the code."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from simulator.providers.ramp.signing import RETRY_DELAYS_MS
 _HEAD = """\
 # Webhooks
 
-The service tells what happens by a signed POST to every endpoint that is registered for the event. A receiver verifies
-it, stores it under its id, answers 200, and works afterwards.
+The service sends a signed POST for each event to every endpoint that subscribes to it. A receiver verifies the
+signature, stores the event under its id, responds with 200, and then processes it.
 
 ## The request
 
@@ -21,7 +21,7 @@ it, stores it under its id, answers 200, and works afterwards.
 | `X-Signature` | the signature, hexadecimal |
 | `X-Timestamp` | when it was signed, Unix time in milliseconds |
 | `Content-Type` | `application/json` |
-| `traceparent` | only where the call that caused it had one: the same trace |
+| `traceparent` | only if the call that caused the event had one: the same trace |
 
 The body is an event:
 
@@ -35,14 +35,14 @@ The body is an event:
 }
 ```
 
-`data.object` is the whole resource as it was at that moment. `id` is the same at every try, so it is what repetitions
-are told by. `livemode` is true in the (simulated) production.
+`data.object` is the whole resource at that moment. `id` is the same in every attempt, so use it to detect duplicates.
+`livemode` is true in the (simulated) production environment.
 
 ## Signature
 
-`X-Signature` is the HMAC-SHA256, under the webhook key, of `X-Timestamp`, a dot, and the bytes of the body as they
-came. A receiver refuses (401) what lacks a header, what does not match, and what is more than five minutes off its
-clock ([rule](rules.md#signature)).
+`X-Signature` is the HMAC-SHA256, with the webhook key, of `X-Timestamp`, a dot, and the raw bytes of the body. A
+receiver rejects (401) a request without these headers, with a wrong signature, or with a timestamp that differs by more
+than five minutes from its clock ([rule](rules.md#signature)).
 
 ```python
 import hashlib
@@ -66,17 +66,17 @@ assert not is_genuine("whk_test_simulator", headers, body + b" ", 1767600000000)
 assert not is_genuine("whk_test_simulator", headers, body, 1767600000000 + 300_001)
 ```
 
-[In other languages](verifiers.md). `rampsim certify URL` sends a receiver genuine and forged events and says what it
-does wrong; [webhook-vectors.json](../../../contracts/webhook-vectors.json) has such requests as data.
+[In other languages](verifiers.md). `rampsim certify URL` sends genuine and forged events to a receiver and reports its
+mistakes. [webhook-vectors.json](../../../contracts/webhook-vectors.json) has such requests as data.
 
 """
 
 _DISABLED = """\
 
-After the last failure the endpoint is disabled, and an e-mail tells its owner (`GET /_simulator/emails`). `PATCH
-/webhooks/{id}` with `{"status": "enabled"}` puts it into service again; it then gets new events, not those of before.
+After the last failure the endpoint is disabled, and its owner is informed by e-mail (`GET /_simulator/emails`). `PATCH
+/webhooks/{id}` with `{"status": "enabled"}` enables it again. It then receives new events, but not the missed ones.
 
-Under a manual clock all of it takes a moment: `rampsim clock advance 3d` makes every try at its time.
+With a manual clock, `rampsim clock advance 3d` makes every attempt at its scheduled time.
 
 ## Events
 
@@ -90,22 +90,22 @@ def page() -> str:
     rows = (
         (f'<a id="{one.name}"></a>`{one.name}`', f"{one.sent_when}.", one.tells) for one in vocabulary().events.values()
     )
-    return text + "\n".join(table(("event", "sent when", "what it tells"), rows)) + "\n"
+    return text + "\n".join(table(("event", "sent when", "meaning"), rows)) + "\n"
 
 
 def _retries() -> list[str]:
     lines = [
-        "An answer other than 2xx, or none within 10 seconds, is a failure "
-        f"([rule](rules.md#acknowledge-in-10-seconds)). There are {len(RETRY_DELAYS_MS) + 1} attempts on a "
-        "schedule; its delays are those that this simulator makes ([W5](assumptions.md#W5)):",
+        "A response other than 2xx, or none within 10 seconds, is a failure "
+        f"([rule](rules.md#acknowledge-in-10-seconds)). There are {len(RETRY_DELAYS_MS) + 1} attempts. Their exact "
+        "delays are an assumption ([W5](assumptions.md#W5)):",
         "",
     ]
-    rows: list[tuple[str, str, str]] = [("1", "", "at once")]
+    rows: list[tuple[str, str, str]] = [("1", "", "immediately")]
     since = 0
     for number, delay in enumerate(RETRY_DELAYS_MS, 2):
         since += delay
         rows.append((str(number), _span(delay), _span(since)))
-    return lines + table(("attempt", "after the one before", "after the first"), rows)
+    return lines + table(("attempt", "after the previous one", "after the first"), rows)
 
 
 def _span(ms: int) -> str:
@@ -119,16 +119,15 @@ def _span(ms: int) -> str:
 
 
 def verifiers() -> str:
-    """`reference/verifiers.md`: the verifier in each language, as it is tested."""
+    """Return `reference/verifiers.md`: the tested verifier in each language."""
     lines = [
         "# Verify webhooks in your language",
         "",
-        "Each of these is tested against [all vectors](../../../contracts/webhook-vectors.json). `timestamp` and "
-        "`signature` are the headers X-Timestamp and X-Signature, empty where they are missing; `body` is the bytes as "
-        "they came, before any parser had them. The comparison takes the same time whatever differs.",
+        "Each verifier is tested with [all vectors](../../../contracts/webhook-vectors.json). `timestamp` and "
+        "`signature` are the headers X-Timestamp and X-Signature, or empty if they are missing. `body` is the raw "
+        "body, before parsing. The signature is compared in constant time.",
         "",
-        "[What is signed, and how](webhooks.md#signature). Whether the whole receiver is right, `rampsim certify URL` "
-        "finds out.",
+        "[Webhooks](webhooks.md#signature) explains the signature. `rampsim certify URL` tests a whole receiver.",
     ]
     for name, language, file in LANGUAGES:
         code = (VERIFIERS / file).read_text("utf-8").strip()
@@ -136,7 +135,7 @@ def verifiers() -> str:
             "",
             f"## {name}",
             "",
-            "<!-- not run: it is tested where the vectors are -->",
+            "<!-- not run: tested with the vectors -->",
             f"```{language}",
             code,
             "```",

@@ -1,7 +1,7 @@
-"""What the reference page says: the contract for people.
+"""The contents of the reference page.
 
-Every schema with a name stands once: where it is first answered or sent, or at the end. The script of the page shows it
-wherever else it is a part, and writes the samples in other languages than curl; without scripts, links lead there.
+Every named schema appears once: where it is first used, or at the end. The script of the page also shows it in other
+places, and translates the curl samples to other languages. Without scripts, links lead to it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
 
 _EVERYWHERE = 0.9
-"""A code that so large a share of all operations may answer is told once for all of them."""
+"""A code of at least this share of all operations is described once."""
 _MANY_LISTS = 8
-"""A query parameter that so many operations have in the same words is told once for all of them."""
+"""A query parameter that at least this many operations share is described once."""
 _OF_ENVELOPES = {"type": "What happened: one of the types below.", "created_at": "When it happened."}
-"""What fields of all events mean where the contract tells it of each event alone."""
+"""Descriptions of fields of all events that the contract describes per event."""
 _WORTH_IT = 2
-"""So many fields of two schemas, or values of two lists, that are the same are told once."""
+"""At least this many equal fields of two schemas, or values of two lists, are described once."""
 _COMMON_HEADERS = ("Idempotency-Key",)
 _Member = TypeVar("_Member", Field, tuple[str, str])
 _Split: TypeAlias = "tuple[tuple[Shared, ...], tuple[_Member, ...]]"
@@ -33,7 +33,7 @@ _Split: TypeAlias = "tuple[tuple[Shared, ...], tuple[_Member, ...]]"
 
 @dataclass(frozen=True)
 class Code:
-    """What an operation may be refused with, and the scenario that shows it ("" where none does)."""
+    """An error code of an operation. `scenario` shows it, or is empty."""
 
     name: str
     cause: str
@@ -44,7 +44,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Content:
-    """What is sent or answered: the schemas it is, and its fields where they stand here."""
+    """The body of a request or response: its schemas, and its fields if they are described here."""
 
     kind: str = ""
     name: str = ""
@@ -105,7 +105,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Shared:
-    """Fields or values that stand in the same words where they were told before: at `home`, by their names."""
+    """The names of fields or values that are described at `home`."""
 
     home: str
     names: tuple[str, ...]
@@ -113,9 +113,9 @@ class Shared:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the meanings of a list of values stand: here, or where this id is ("": they have no meanings told).
+    """The location of the meanings of a list of values: here, or at `id` (empty if they have no meanings).
 
-    Of those that stand here some may be `shared`; `values` are the rest.
+    Some of those described here may be `shared`; `values` are the others.
     """
 
     stands_here: bool
@@ -126,7 +126,7 @@ class Place:
 
 @dataclass
 class Page:
-    """What the page says. `evidence` is `contracts/reference.json`: which scenario shows what, what is assumed."""
+    """The contents of the page. `evidence` is `contracts/reference.json`: scenarios for each part, and assumptions."""
 
     document: Shown
     evidence: Shown
@@ -146,27 +146,27 @@ class Page:
         return [self._operation(*row) for row in operations_of(self.document)]
 
     def events(self) -> list[Event]:
-        """All events. What the text of each ends with is told once, before them."""
+        """Return all events, without the last sentence that their descriptions share."""
         found = [self._event(name, item["post"]) for name, item in self.document["webhooks"].items()]
         if len({one.text.rpartition(". ")[2] for one in found}) == 1:
             return [replace(one, text=one.text.rpartition(". ")[0] + ".") for one in found]
         return found
 
     def envelope(self) -> tuple[Field, ...]:
-        """The fields that all events have, but what differs: their object."""
+        """Return the fields that all events share, without the object."""
         schema = _event_schema(next(iter(self.document["webhooks"].values()))["post"])
         members = (member for member in self.reader.members(schema) if member.name != "data")
         return tuple(replace(one, text=one.text or _OF_ENVELOPES[one.name], values=()) for one in members)
 
     def shared(self, name: str, fields: tuple[Field, ...], sent: bool) -> _Split[Field]:
-        """The fields of a schema that need not be told again, as other schemas have them, and those left."""
+        """Split the fields of a schema into fields that another schema describes already, and the others."""
         told = {schema: known for (schema, way), known in self._told.items() if way == sent and schema != name}
         if name:
             self._told[name, sent] = frozenset(fields)
         return _told_before({one: one.name for one in fields}, told if name else {})
 
     def values(self, values: tuple[tuple[str, str], ...]) -> Place:
-        """Values with their meanings stand where they come first."""
+        """Return the location of the meanings of values: their first use."""
         if not any(meaning for _, meaning in values):
             return Place(stands_here=False, id="")
         if values in self._values:
@@ -309,7 +309,7 @@ class Page:
         return tuple(code for code, (_, _, by) in self._codes.items() if len(by) >= _EVERYWHERE * count)
 
     def _content(self, content: Shown) -> Content:
-        """What is sent or answered. Its fields and an example stand here when they stand nowhere before."""
+        """Return the body of a request or response, with fields and an example at their first use."""
         schema = content.get(JSON, {}).get("schema")
         if schema is None:
             return Content()
@@ -363,7 +363,7 @@ def _shortened(example: Any) -> Any:
 
 
 def _told_before(members: Mapping[_Member, str], told: Mapping[str, frozenset[_Member]]) -> _Split[_Member]:
-    """Where these members, given with their names, stand in the same words, most of them first; and those left."""
+    """Return where these members are described already, the largest group first, and the remaining members."""
     found, left = [], dict(members)
     while told:
         home = max(told, key=lambda place: len(told[place] & left.keys()))

@@ -1,4 +1,4 @@
-"""What a schema says, in words for people: the kind of a value, its limits, what its values mean, its parts."""
+"""A schema in words: the kind of a value, its limits, the meanings of its values, its parts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIMITS: tuple[tuple[str, str, str], ...] = (
 )
 _FORMATS: Mapping[str, str] = {"date-time": "time", "date": "date", "uri": "address", "uuid": "UUID", "email": "e-mail"}
 _LONGEST_PATTERN = 40
-"""A longer one helps nobody who reads; what it says stands in the text."""
+"""Longer patterns are not shown; the description explains them."""
 _TOLD_AS: Mapping[str, str] = dict.fromkeys(("minLength", "maxLength"), "length") | dict.fromkeys(
     ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), "range"
 )
@@ -66,11 +66,11 @@ class Reader:
         self._uses = Counter(_references(document))
 
     def follow(self, part: Shown) -> Shown:
-        """What a reference leads to, with what stands beside the reference in front."""
+        """Resolve a reference. Keywords next to it override its target."""
         return followed(self._document, part)
 
     def members(self, schema: Shown) -> tuple[Field, ...]:
-        """The fields of an object, those of what it is joined from included."""
+        """Return the fields of an object, including those of its `allOf` parts."""
         joined = list(self._joined(schema))
         needed = {name for part in joined for name in part.get("required", ())}
         members = {name: member for part in joined for name, member in part.get("properties", {}).items()}
@@ -81,7 +81,7 @@ class Reader:
         )
 
     def field(self, name: str, schema: Shown, *, is_required: bool = False) -> Field:
-        """One field; a named schema that is a plain value is told here, an object or a choice is a part."""
+        """Return one field. A named simple schema is described inline; a named object or union is a part."""
         whole = self.follow(schema)
         named = self._named(schema)
         kind, parts, fields = self._inside(whole) if named is None else ("object", (named,), ())
@@ -114,11 +114,11 @@ class Reader:
         )
 
     def is_shared(self, name: str) -> bool:
-        """Whether a schema is an object or a choice that is told once for all that refers to it."""
+        """Return whether a schema is an object or union that is described once for all its uses."""
         return self._named({"$ref": _SCHEMAS + name}) is not None
 
     def _named(self, schema: Shown) -> Part | None:
-        """The object or choice with a name that a schema refers to. An object of one use is told where it is used."""
+        """Return the named object or union of a reference, or None. An object with one use is described there."""
         place = schema.get("$ref", "")
         if not place.startswith(_SCHEMAS):
             return None
@@ -178,7 +178,7 @@ class Reader:
 
 
 def _references(part: Any) -> Iterator[str]:
-    """Every reference in a document. What one can choose between counts twice: it is told apart from the others."""
+    """Yield every reference in a document. Members of a union count twice, because they are always separate."""
     if isinstance(part, Mapping):
         if len(choices := _choices(part)) > 1:
             yield from (choice["$ref"] for choice in choices if "$ref" in choice)

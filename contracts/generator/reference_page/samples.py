@@ -1,6 +1,6 @@
-"""One call of each operation that works as it stands: what the reference page shows as its sample.
+"""A working call of each operation: the samples of the reference page.
 
-The values come from the contract's examples, so from calls that a scenario really made.
+The values come from the contract's examples, which are real calls of a scenario.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def samples(document: Shown, reader: Reader) -> Mapping[str, Sample]:
 
 
 def first_example(content: Shown) -> Any:
-    """The first example of a request or an answer, None where there is none."""
+    """Return the first example of a request or response, or None."""
     media = content.get(JSON, {})
     if "example" in media:
         return media["example"]

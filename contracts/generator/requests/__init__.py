@@ -1,7 +1,7 @@
-"""Request bodies: one flat object, or one union told apart by a member, for every operation.
+"""Request bodies: one flat object, or one union with a discriminator, for every operation.
 
-`flat` makes it from the rooms' models, `fields` says which codes its text fields take, and `conditions` which of them
-go together: what is well-formed and still refused because it does not is in the strict contract only.
+`flat` creates it from the rooms' models, `fields` lists the codes of its string fields, and `conditions` their valid
+combinations. Combinations are only in the strict contract.
 """
 
 from __future__ import annotations

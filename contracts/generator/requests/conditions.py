@@ -1,8 +1,8 @@
-"""What goes together in a request body, by the name of its schema: assets with networks, currencies with methods.
+"""Conditions between fields of a request body, by schema: assets with networks, currencies with methods.
 
-Such a body is 422 when it does not (decision H5). Each entry is a list of conditions that all hold; `any_of` one that
-is met in one of several ways. Only the strict contract has them, so that whatever is made to fit it is mostly accepted;
-what an amount must lie between is not in it.
+A body that breaks one gets 422 (decision H5). Each entry is a list of conditions that must all be true; `any_of` has
+alternatives. Only the strict contract has them, so that generated bodies are usually accepted. Limits of amounts are
+not included.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _BY_METHOD = any_of(
 
 
 def _placed(networks: Mapping[str, Iterable[str]], at: str = "", asset: str = "symbol") -> Schema:
-    """Assets lie on their network; `at` is the object that has both fields (`source.`)."""
+    """Return the condition that an asset is on its network. `at` is the prefix of both fields (`source.`)."""
     spelled = upper if asset == "symbol" else str
     return any_of(
         fits({f"{at}network": one(spelled(network)), f"{at}{asset}": some(codes)})
@@ -83,7 +83,7 @@ def _counted(networks: Mapping[str, Iterable[str]], asset: str, network: str, fi
 
 
 def _sent(at: str = "", asset: str = "") -> Iterator[Schema]:
-    """Where money goes to suits the network it lies on; only bitcoin has Lightning."""
+    """Yield conditions for destinations that match the network. Only bitcoin has Lightning."""
     for network in reference.NETWORK_ASSETS:
         where = {f"{asset}network": one(upper(network)), "amount": amount(decimals_of(network))}
         to_address = {f"{at}destination.type": one("address"), f"{at}destination.address": address(network)}
@@ -93,9 +93,9 @@ def _sent(at: str = "", asset: str = "") -> Iterator[Schema]:
 
 
 def _swapped() -> Iterator[Schema]:
-    """What an asset can be swapped with: all but itself. The amount has the decimals of the side that it is on.
+    """Yield conditions for swaps: every asset with every other. The amount has the decimals of its side.
 
-    All in one: schemathesis multiplies the ways of several conditions, and stops where they become too many.
+    This is one condition, because schemathesis multiplies the alternatives of several, and gives up at too many.
     """
     for code, network in reference.ASSETS:
         for name, codes in reference.NETWORK_ASSETS.items():
@@ -107,7 +107,7 @@ def _swapped() -> Iterator[Schema]:
 
 
 def _priced() -> Iterator[Schema]:
-    """What the fee calculator takes for each product."""
+    """Yield the conditions of the fee calculator for each product."""
     for fiat in FIATS:
         methods = some(["bank_account", *(["phone_number"] if fiat in MOBILE else [])])
         paid = {"amount": amount(FIAT_DECIMALS), "currency": one(fiat), "fiat_currency": one(fiat)}

@@ -17,7 +17,7 @@ _MARKS = ("x-provenance", "x-basis", "description", "examples")
 
 
 _NAMES = {frozenset({"AddressDestination", "UserDestination", "LightningDestination"}): "SendDestination"}
-"""Unions that stand in several bodies."""
+"""Names of unions in several bodies."""
 
 
 def flat(components: Components, models: Sequence[str], name: str) -> None:
@@ -105,7 +105,7 @@ def _refs(form: Schema) -> list[str]:
 
 
 def _alternative(shape: Schema, merged: Mapping[str, Schema], common: Sequence[str]) -> Schema:
-    """What one model asks for beyond what all of them do: the fields it needs, not null where it says so."""
+    """Return the requirements of one model beyond the common ones: required and non-null fields."""
     needed = [field for field in shape.get("required", ()) if field not in common]
     held = {
         field: {"type": shape["properties"][field]["type"]}
@@ -124,7 +124,7 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
 
 
 def _common(names: Sequence[str]) -> str:
-    """What several names begin with, in whole words: CreateRecurringSendToUser, …OverLightning: CreateRecurringSend."""
+    """Return the common prefix in whole words: CreateRecurringSend for CreateRecurringSendToUser and …OverLightning."""
     first = names[0]
     ends = [n for n in range(len(first), 0, -1) if n == len(first) or first[n].isupper()]
     return next(first[:end] for end in ends if all(name.startswith(first[:end]) for name in names))

@@ -1,4 +1,4 @@
-"""What fields of request bodies are narrowed to: codes, amounts, addresses, phone numbers, days."""
+"""Restrictions of request fields: codes, amounts, addresses, phone numbers, days."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _MEANINGS = {
     **vocabulary().event_meanings,
     "*": "All events, those too that are new.",
 }
-"""What the codes mean that text fields take."""
+"""The meanings of codes in string fields."""
 
 
 def some(values: Any) -> Schema:

@@ -1,1 +1,1 @@
-"""Commands that start a server, wait for one, open it, and its settings."""
+"""Commands that start, wait for and open a server; its settings."""

@@ -1,7 +1,7 @@
-"""Which servers run here: a note that `rampsim serve` keeps while it listens, by which other commands find it.
+"""Registry of running servers: `rampsim serve` writes a note while it listens, and other commands read it.
 
-It lies in `.rampsim/servers`, beside the settings file, else at the root of the repository, else where the server was
-started. Commands look there, and in the directories above them up to the root of the repository.
+The note is in `.rampsim/servers`, next to the settings file, or at the root of the repository, or in the working
+directory. Commands search their directory and the directories above, up to the root of the repository.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from simulator.cli.server.settings_file import upwards
-from simulator.engine.clients import trusted_hosts
+from simulator.engine.clients import guard
 
 DIRECTORY = Path(".rampsim") / "servers"
 _SECONDS = 1.0
-"""How long a server may take to accept a connection; on one machine that takes none."""
+"""The time limit for connecting. On one machine a connection is immediate."""
 
 
 class Running(NamedTuple):
-    """A server that has said that it listens."""
+    """A server from a note."""
 
     url: str
     pid: int
@@ -33,9 +33,9 @@ class Running(NamedTuple):
 
 @contextmanager
 def noted(origin: str, settings_file: Path | None) -> Iterator[None]:
-    """Keep the note of a server that listens at an origin. Where it cannot be written, there is none."""
+    """Write the note of a server for the duration of the block. Failure to write it is ignored."""
     parts = urlsplit(origin)
-    # One that listens everywhere is found on loopback.
+    # A server that listens on all addresses is reachable on loopback.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(parts.hostname or "", parts.hostname or "")
     url = f"http://[{host}]:{parts.port}" if ":" in host else f"http://{host}:{parts.port}"
     directory = _home(settings_file) / DIRECTORY
@@ -63,7 +63,7 @@ def _home(settings_file: Path | None) -> Path:
 
 
 def here() -> list[Running]:
-    """The servers that were started here and still listen, by their addresses; notes of others are removed."""
+    """Return the servers that were started here and still listen. Deletes notes of other servers."""
     for directory in upwards(Path.cwd()):
         notes = sorted((directory / DIRECTORY).glob("*.json"))
         if found := [server for note in notes if (server := _read(note)) is not None]:
@@ -75,7 +75,7 @@ def _read(note: Path) -> Running | None:
     try:
         said = json.loads(note.read_text("utf-8"))
         server = Running(str(said["url"]), int(said["pid"]), note)
-        trusted_hosts.check(server.url)  # a note may have come along with a repository
+        guard.check_host(server.url)  # the note may be part of a cloned repository
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if _lives(server.pid) and _listens(server.url):
@@ -86,7 +86,7 @@ def _read(note: Path) -> Running | None:
 
 
 def _lives(pid: int) -> bool:
-    if sys.platform == "win32":  # there that signal ends the process
+    if sys.platform == "win32":  # there, signal 0 ends the process
         return True
     try:
         os.kill(pid, 0)

@@ -1,4 +1,4 @@
-"""`rampsim serve`: the server, until it is interrupted."""
+"""`rampsim serve`: run the server until it is interrupted."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ def _options(command: Any) -> Any:
     return config_option.settings_file_option(settings.SERVE)(command)
 
 
-@click.command(
-    epilog="Any SIMULATOR_ variable stands for the flag beside it, and a settings file for both; a flag wins."
-)
+@click.command(epilog="A flag overrides its SIMULATOR_ variable, and the variable overrides the settings file.")
 @_options
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
@@ -36,9 +34,9 @@ def serve(
     idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
     end_with_stdin: bool, scenarios: tuple[str, ...], **of_worlds: Any,
 ) -> None:  # fmt: skip
-    """Start the simulator, and serve until it is interrupted.
+    """Start the simulator and run until it is interrupted.
 
-    Prints the keys of the default world and then `Ready on http://HOST:PORT`.
+    It prints the keys of the world `default` and then `Ready on http://HOST:PORT`.
     """
     with _signals() as signals:
         with _quick_start():
@@ -50,7 +48,7 @@ def serve(
             from simulator.host import PROVIDER, create_app, scenario_problems
 
             if store is None and os.environ.get("SIMULATOR_STORE") == "":
-                store = ""  # click takes an empty variable for none, and worlds would be lost without a word
+                store = ""  # click ignores an empty variable, and worlds would be lost silently
             names = () if scenario == ("none",) else scenario
             try:
                 config = make_config(
@@ -72,20 +70,20 @@ def serve(
             signals.append(server)
         if end_with_stdin:
             _end_with_stdin(server)
-        is_ones_own = not end_with_stdin  # else it is the server of the program that has started it, and no one else's
-        _run(application, server, config.host, config.port, is_noted=is_ones_own)
+        # With --end-with-stdin, the server belongs to the program that started it, so other commands must not find it.
+        _run(application, server, config.host, config.port, is_noted=not end_with_stdin)
 
 
 def _refuse(problems: list[str]) -> NoReturn:
     context = click.get_current_context()
-    fail([config_option.told_by(context, problem) for problem in problems], EXIT_USAGE)
+    fail([config_option.with_source(context, problem) for problem in problems], EXIT_USAGE)
 
 
 @contextmanager
 def _quick_start() -> Iterator[None]:
-    """Loading and making what stays takes a sixth less without the collector, which looks through it again and again.
+    """Disable the garbage collector and pydantic's plugin search while the server is built.
 
-    And pydantic looks for plugins of its own in every package that is installed, for nothing.
+    Without the collector, this takes a sixth less time. Pydantic would look for plugins in every package.
     """
     import gc
     import os
@@ -94,7 +92,7 @@ def _quick_start() -> Iterator[None]:
     gc.disable()
     try:
         yield
-        gc.freeze()  # what is here now stays: to look through it later would make every call wait
+        gc.freeze()  # the objects so far are permanent; collecting them later would delay calls
     finally:
         gc.enable()
 
@@ -140,7 +138,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
 
 
 def _spans_of(runtime: Any) -> AbstractContextManager[None]:
-    """Send spans to a collector, where the variables of OpenTelemetry name one."""
+    """Send spans to a collector if OpenTelemetry's variables name one."""
     import os
 
     if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
@@ -151,29 +149,29 @@ def _spans_of(runtime: Any) -> AbstractContextManager[None]:
 
 
 async def _open_store(runtime: Any, origin: str) -> None:
-    """Let live what a store keeps; a store that cannot be opened ends the server before it has begun."""
-    if runtime.keeper is None:
+    """Load the worlds of the store. Exits if the store cannot be opened."""
+    if runtime.persistence is None:
         return
     from simulator.engine.durable.backend import StoreError
     from simulator.engine.server.config import ConfigError
 
-    runtime.keeper.reached_at(origin)
+    runtime.persistence.reached_at(origin)
     try:
-        await runtime.keeper.start()
+        await runtime.persistence.start()
     except StoreError as error:
         _refuse([f"--store: {error}"])
     except ConfigError as error:
         _refuse(error.problems)
-    if runtime.keeper.note:
-        say(f"The world default is kept as it was made: {runtime.keeper.note}.")
+    if runtime.persistence.note:
+        say(f"The world default keeps its saved settings: {runtime.persistence.note}.")
 
 
 _ENDING_SECONDS = 5.0
-"""How long a server may take to end; it takes a tenth of it."""
+"""The time limit for shutting down. A shutdown takes a tenth of it."""
 
 
 def _end_with_stdin(server: Any) -> None:
-    """Read standard input in a thread; at its end the server ends."""
+    """Read standard input in a thread, and stop the server when it ends."""
     import os
     import threading
     import time
@@ -183,18 +181,18 @@ def _end_with_stdin(server: Any) -> None:
             pass
         server.should_exit = True
         time.sleep(_ENDING_SECONDS)
-        os._exit(1)  # nobody is left who could end it
+        os._exit(1)  # the parent is gone, so nothing else can stop this process
 
     threading.Thread(target=watch, name="end-with-stdin", daemon=True).start()
 
 
 @contextmanager
 def _signals() -> Iterator[list[Any]]:
-    """SIGINT and SIGTERM end the server that is put into the list; before there is one, they end the start. Code 0.
+    """Make SIGINT and SIGTERM stop the server in the yielded list, or the startup if it is empty, with exit code 0.
 
-    While the server runs, uvicorn listens to both; afterwards it raises them again for whoever listened before. Without
-    one who does, the process would end as if it had been killed. A second SIGINT ends at once, like that of a server
-    that runs (`EndingServer`): what is closed after it may wait for a store.
+    While the server runs, uvicorn handles both signals. Afterwards it raises them again for the previous handler.
+    Without this handler, the process would then end as if it had been killed. A second SIGINT exits immediately, as in
+    a running server (`EndingServer`), because closing the store may take long.
     """
     import os
     import signal
@@ -212,7 +210,7 @@ def _signals() -> Iterator[list[Any]]:
             interrupts.append(number)
         servers[0].should_exit = True
 
-    if threading.current_thread() is not threading.main_thread():  # only there can signals be listened to
+    if threading.current_thread() is not threading.main_thread():  # other threads cannot handle signals
         yield servers
         return
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -228,8 +226,8 @@ def _cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> str:
     if number == errno.EADDRINUSE:
         return (
             f"port {port} of {host} is taken, perhaps by another rampsim: "
-            "stop that one, choose another port with --port, or let --port 0 pick a free one"
+            "stop that program, choose another port with --port, or use --port 0 for a free port"
         )
     if number == errno.EACCES:
-        return f"port {port} of {host} is not for ordinary users: choose one above 1023 with --port"
+        return f"port {port} of {host} needs special permissions; choose a port above 1023 with --port"
     return f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}"

@@ -1,6 +1,6 @@
-"""The settings of the command line: one row each, from which come flag, variable, key of the settings file and table.
+"""The settings of the command line, one row each. Flag, variable, key and documentation come from the row.
 
-A flag goes before its variable, a variable before the settings file, and that before the default.
+A flag overrides its variable, the variable overrides the settings file, and the file overrides the default.
 """
 
 from __future__ import annotations
@@ -14,38 +14,36 @@ Sort = Literal["text", "number", "switch", "list"]
 
 
 class Setting(NamedTuple):
-    """A setting. `default` is its value, or None, and then `otherwise` says in words what holds.
-
-    `place`: whether its value names a file, from the directory of the settings file where it stands in one.
-    `keyed`: whether a settings file may have it.
-    """
+    """One setting."""
 
     flag: str
     meaning: str
     default: str | None = None
     otherwise: str = ""
+    """A description of the default if `default` is None."""
     sort: Sort = "text"
     metavar: str | None = None
     place: bool = False
+    """Whether the value names a file. A path in a settings file is relative to the file's directory."""
     keyed: bool = True
+    """Whether a settings file may contain it."""
 
     @property
     def key(self) -> str:
-        """Its name in a settings file: the flag without its dashes."""
+        """The key in a settings file: the flag without dashes."""
         return self.flag.partition("/")[0].removeprefix("--")
 
     @property
     def name(self) -> str:
-        """Its name as a parameter of a function."""
+        """The name of the Python parameter."""
         return self.key.replace("-", "_")
 
     @property
     def variable(self) -> str:
-        """Its environment variable: --rate-limit is SIMULATOR_RATE_LIMIT."""
+        """The environment variable: SIMULATOR_RATE_LIMIT for --rate-limit."""
         return f"SIMULATOR_{self.name.upper()}"
 
     def option(self, **more: Any) -> Callable[[Any], Any]:
-        """It as an option of a command."""
         if self.sort == "switch":
             more |= {"default": False} if "/" in self.flag else {"is_flag": True}
         elif self.sort == "list":
@@ -58,22 +56,22 @@ class Setting(NamedTuple):
 
 
 SERVE = (
-    Setting("--host", "Address to listen on; any but loopback needs a control token.", "127.0.0.1"),
+    Setting("--host", "Address to listen on; an address other than loopback needs a control token.", "127.0.0.1"),
     Setting("--port", "Port; 0 picks a free one.", "8642", sort="number"),
     Setting("--clock", "real, manual (moves only by control calls) or scaled.", "real"),
-    Setting("--rate", "How many times as fast as the wall clock a scaled clock runs.", "1", sort="number"),
-    Setting("--now", "Start time.", otherwise="the wall clock; of a manual clock 2026-01-05T08:00:00Z"),
+    Setting("--rate", "Speed of a scaled clock, as a multiple of real time.", "1", sort="number"),
+    Setting("--now", "Start time.", otherwise="now; with a manual clock 2026-01-05T08:00:00Z"),
     Setting("--seed", "Seed of everything random.", "1", sort="number"),
     Setting(
         "--scenario",
-        "Active scenario, by name or file; repeatable, later ones win; none: nothing happens but by timers and calls.",
+        "Active scenario, by name or file; repeatable, later ones have priority; none for no scenario.",
         otherwise="autopilot and test-values",
         sort="list",
         place=True,
     ),
     Setting(
         "--scenarios",
-        "Directory of scenario files, known like those that ship and read again when they change; repeatable.",
+        "Directory of scenario files, available by name and reloaded when they change; repeatable.",
         otherwise="none",
         sort="list",
         metavar="DIR",
@@ -81,134 +79,131 @@ SERVE = (
     ),
     Setting(
         "--state",
-        "File with the world to begin with, in place of the default one: what GET /_simulator/state gives, and what "
-        "pytest keeps of a test.",
+        "File with the initial world: a document from GET /_simulator/state, or one that pytest saved.",
         metavar="FILE",
         place=True,
     ),
     Setting(
         "--store",
-        "Database in which worlds outlive the server: sqlite:///FILE, or postgresql://… for several servers at once.",
-        otherwise="none; they are in memory",
+        "Database for worlds: sqlite:///FILE, or postgresql://… for several servers.",
+        otherwise="none; worlds are in memory",
         metavar="URL",
         place=True,
     ),
     Setting(
         "--advertise",
-        "Where other servers of the same PostgreSQL reach this one.",
-        otherwise="http://HOST:PORT of this one",
+        "URL at which other servers with the same PostgreSQL database reach this one.",
+        otherwise="http://HOST:PORT of this server",
         metavar="URL",
     ),
     Setting(
         "--idle-worlds",
-        "Seconds after its last call at which a world of a store leaves memory, until it is called or has something "
-        "to do.",
+        "Seconds after its last call at which a saved world is unloaded from memory, until a call or timer needs it.",
         "60",
         sort="number",
     ),
-    Setting("--control-token", "Token that the control interface asks for when it listens beyond loopback."),
+    Setting("--control-token", "Token for the control interface; required on addresses other than loopback."),
     Setting(
         "--control-tokens",
-        "File of control tokens, each with a name and the worlds that it is for; asked for on loopback too.",
+        "File of control tokens, each with a name and its worlds; required even on loopback.",
         metavar="FILE",
         place=True,
     ),
     Setting(
         "--allowed-host",
-        "Further name that a server on a loopback address answers to, for example host.docker.internal; repeatable.",
+        "Additional host name of a server on loopback, for example host.docker.internal; repeatable.",
         sort="list",
     ),
     Setting(
         "--allow-origin",
-        "Origin of a web page that may call the API of a server on a loopback address, for example "
-        "http://localhost:5173; repeatable.",
-        otherwise="that of the server alone",
+        "Origin of a web page that may call the API of a server on loopback, for example http://localhost:5173; "
+        "repeatable.",
+        otherwise="only the server's own origin",
         sort="list",
         metavar="ORIGIN",
     ),
     Setting("--idle-timeout", "Seconds that a connection may wait for its next request.", "60", sort="number"),
-    Setting("--request-timeout", "Seconds that a request may take to come in whole.", "30", sort="number"),
+    Setting("--request-timeout", "Seconds that receiving a whole request may take.", "30", sort="number"),
     Setting("--strict/--no-strict", "Refuse unknown fields and query parameters.", sort="switch"),
-    Setting("--rate-limit", "N/SECONDS: so many calls in so many seconds per key pair.", otherwise="none"),
-    Setting("--rate-limit-clock", "Clock of those seconds: simulated or wall.", "simulated"),
+    Setting("--rate-limit", "N/SECONDS: at most N calls in this many seconds per key pair.", otherwise="none"),
+    Setting("--rate-limit-clock", "Clock of the rate limit: simulated or wall.", "simulated"),
     Setting(
         "--webhook-urls",
-        "Where webhooks may go: public (HTTPS only), local (this machine, too) or any.",
+        "Allowed webhook URLs: public (HTTPS only), local (also this machine) or any.",
         "local",
     ),
     Setting("--webhook-timestamp", "Clock of X-Timestamp: wall or simulated.", "wall"),
     Setting(
         "--journal-limit",
-        "How many interface calls the journal keeps, and as many control calls.",
+        "Number of API calls in the journal, and of control calls.",
         "10000",
         sort="number",
     ),
-    Setting("--journal-bytes", "How many bytes of each it keeps.", "67108864", sort="number"),
+    Setting("--journal-bytes", "Size of each journal in bytes.", "67108864", sort="number"),
     Setting(
         "--timers-per-instant",
-        "How many steps without delay a scenario may come to at one instant before it is stopped.",
+        "Number of steps without delay that a scenario may run at one instant before it is stopped.",
         "10000",
         sort="number",
     ),
     Setting(
         "--quota-calls-per-second",
-        "How many interface calls a second of real time any world may make.",
+        "API calls of a world per second of real time.",
         otherwise="any",
         sort="number",
     ),
     Setting(
         "--quota-objects",
-        "How many resources any world may have, keys and deleted ones too.",
+        "Resources of a world, including keys and deleted resources.",
         otherwise="any",
         sort="number",
     ),
     Setting(
         "--quota-journal-bytes",
-        "The most that --journal-bytes comes to in any world.",
+        "Largest --journal-bytes of a world.",
         otherwise="any",
         sort="number",
     ),
-    Setting("--quota-snapshots", "How many snapshots any world may have.", otherwise="any", sort="number"),
-    Setting("--quota-scenarios", "How many uploaded scenarios any world may have.", otherwise="any", sort="number"),
+    Setting("--quota-snapshots", "Snapshots of a world.", otherwise="unlimited", sort="number"),
+    Setting("--quota-scenarios", "Uploaded scenarios of a world.", otherwise="unlimited", sort="number"),
     Setting(
-        "--quota-events", "How many events any world may have for emit to add one.", otherwise="any", sort="number"
+        "--quota-events", "Events of a world up to which the action emit works.", otherwise="unlimited", sort="number"
     ),
     Setting(
         "--quota-bytes",
-        "How many bytes snapshots, uploaded scenarios and events of any world may take together.",
+        "Bytes of a world's snapshots, uploaded scenarios and events together.",
         otherwise="any",
         sort="number",
     ),
     Setting(
         "--assume",
-        "ID=ALTERNATIVE: assume otherwise where the specification is silent; repeatable.  "
-        "`rampsim assumptions` lists what there is.",
+        "ID=ALTERNATIVE: switch an assumption; repeatable.  `rampsim assumptions` lists them.",
         sort="list",
     ),
     Setting(
         "--end-with-stdin",
-        "End when standard input ends: with the program at its other end, whatever becomes of that.",
+        "Stop when standard input ends, for example because the parent process ended.",
         sort="switch",
         keyed=False,
     ),
 )
-"""Those of `rampsim serve`."""
+"""The settings of `rampsim serve`."""
 
 CLIENT = (
     Setting(
         "--url",
         "Address of the running server.",
-        otherwise="that of the server that was started here, else http://127.0.0.1:8642",
+        otherwise="the server that was started here, else http://127.0.0.1:8642",
     ),
-    Setting("--world", "World to act in.", otherwise="default"),
-    Setting("--environment", "Environment to act in, sandbox or production.", otherwise="sandbox"),
-    Setting("--control-token", "Token, if the server has one."),
+    Setting("--world", "World to use.", otherwise="default"),
+    Setting("--environment", "Environment to use, sandbox or production.", otherwise="sandbox"),
+    Setting("--control-token", "Control token, if the server requires one."),
 )
-"""Those of the commands that speak to a running server."""
+"""The settings of commands that use a running server."""
 
 CONFIG = Setting(
     "--config",
-    "Settings file; none for none.",
+    "Settings file; none for no file.",
     otherwise="the nearest rampsim.toml, or [tool.rampsim] of pyproject.toml",
     metavar="FILE",
     keyed=False,

@@ -1,4 +1,4 @@
-"""The settings file: `rampsim.toml`, or `[tool.rampsim]` of a `pyproject.toml`. Problems are named with their lines."""
+"""The settings file: `rampsim.toml`, or `[tool.rampsim]` of a `pyproject.toml`. Problems have line numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from simulator.cli.server.settings import CLIENT, SERVE, Setting
-from simulator.engine.clients.live_keys import LiveKey
+from simulator.engine.clients.guard import LiveKey
 from simulator.service import LIVE_KEYS
 
 NAME = "rampsim.toml"
@@ -19,7 +19,7 @@ _KEY = re.compile(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*=")
 _AT = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 _ROWS = {row.key: row for row in (*SERVE, *CLIENT)}
 _WANTED = {
-    "text": "text in quotes",
+    "text": "a string in quotes",
     "number": "a number",
     "switch": "true or false",
     "list": 'a list like ["one", "two"]',
@@ -27,7 +27,7 @@ _WANTED = {
 
 
 class WrongSettings(Exception):
-    """What is wrong with a settings file, one line each."""
+    """Raised for an invalid settings file. `problems` has one line per problem."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -35,14 +35,14 @@ class WrongSettings(Exception):
 
 
 class SettingsFile(NamedTuple):
-    """What a file sets, by the names of parameters, and on which lines."""
+    """The values of a settings file and their lines, by parameter name."""
 
     path: Path | None
     values: Mapping[str, Any]
     lines: Mapping[str, int]
 
     def place_of(self, name: str) -> str:
-        """`FILE:LINE` of a parameter."""
+        """Return `FILE:LINE` of a parameter, or an empty string without a file."""
         return f"{_shown(self.path)}:{self.lines.get(name, 1)}" if self.path else ""
 
 
@@ -50,7 +50,7 @@ NOTHING = SettingsFile(None, {}, {})
 
 
 def upwards(start: Path) -> Iterator[Path]:
-    """A directory and those above it, up to the root of its repository."""
+    """Yield a directory and its parents, up to the root of its repository."""
     for directory in (start, *start.parents):
         yield directory
         if (directory / ".git").exists():
@@ -59,11 +59,11 @@ def upwards(start: Path) -> Iterator[Path]:
 
 _LONGEST_SHOWN = 100
 _HIGHEST = 10**30
-"""No setting is as large; Python does not even write numbers that are much larger."""
+"""The largest accepted number. Python refuses to print much larger ones."""
 
 
 def find(start: Path) -> Path | None:
-    """The nearest settings file; in one directory rampsim.toml goes before pyproject.toml."""
+    """Return the nearest settings file, or None. In one directory, rampsim.toml has priority over pyproject.toml."""
     for directory in upwards(start):
         if (directory / NAME).is_file():
             return directory / NAME
@@ -76,7 +76,7 @@ def find(start: Path) -> Path | None:
 
 
 def read(given: str | None) -> SettingsFile:
-    """The file of this name, else the nearest one; NOTHING without any, or for `none`. WrongSettings."""
+    """Return the file of this name, or the nearest one. Returns NOTHING if there is none, or for `none`."""
     if given == "none":
         return NOTHING
     path = find(Path.cwd()) if given is None else Path(given)
@@ -89,15 +89,15 @@ def read(given: str | None) -> SettingsFile:
         raw = path.read_bytes()
         document = tomllib.loads(raw.decode("utf-8-sig"))
     except OSError as error:
-        raise WrongSettings([f"--config: {shown} cannot be read: {error.strerror or error}"]) from None
+        raise WrongSettings([f"--config: cannot read {shown}: {error.strerror or error}"]) from None
     except UnicodeDecodeError:
         raise WrongSettings([f"{shown}:1: the file is not UTF-8"]) from None
     except tomllib.TOMLDecodeError as error:
         found = _AT.fullmatch(str(error))
         place, why = (f"{shown}:{found[2]}:{found[3]}", found[1]) if found else (shown, str(error))
         raise WrongSettings([f"{place}: it is not TOML: {why}"]) from None
-    except (ValueError, RecursionError):  # a number of thousands of digits, a month that there is not
-        raise WrongSettings([f"{shown}: a value in it is too deep, too long, or no date"]) from None
+    except (ValueError, RecursionError):  # a number with thousands of digits, an invalid date
+        raise WrongSettings([f"{shown}: a value is too deep, too long, or not a date"]) from None
     is_project = path.name == PROJECT
     table: Any = document
     for name in ("tool", "rampsim") if is_project else ():
@@ -113,10 +113,10 @@ def read(given: str | None) -> SettingsFile:
         if isinstance(value, dict) and (row is None or not row.keyed):
             above = "[tool.rampsim]" if is_project else "the file"
             problems.append(
-                f"{place}: there is no table [{key}]: settings are keys of {above} itself, as in `port = 9000`"
+                f"{place}: unknown table [{key}]: settings are keys of {above} itself, such as `port = 9000`"
             )
         elif row is None or not row.keyed:
-            problems.append(f"{place}: there is no setting {key!r}{_meant(key)}")
+            problems.append(f"{place}: unknown setting {key!r}{_meant(key)}")
         elif (wanted := _as_option(row, value, path.absolute().parent)) is None:
             problems.append(f"{place}: {key}: {_brief(value)} is not {_WANTED[row.sort]}")
         else:
@@ -128,7 +128,7 @@ def read(given: str | None) -> SettingsFile:
 
 
 def _brief(value: object) -> str:
-    """A value as a message can show it; numbers in hexadecimal may be longer than Python writes them."""
+    """Return a value for a message. Hexadecimal numbers may exceed Python's limit for printing."""
     try:
         shown = repr(value)
     except (ValueError, RecursionError):
@@ -137,16 +137,16 @@ def _brief(value: object) -> str:
 
 
 def _real_keys(where: str, value: object) -> list[str]:
-    """What is wrong with a value that has a key of the real service: no client sends one."""
+    """Return the error for a value that contains a real live key, if it does."""
     try:
-        LIVE_KEYS.refuse_in(str(value), where)
+        LIVE_KEYS.check(str(value), where)
     except LiveKey as error:
         return [str(error)]
     return []
 
 
 def _as_option(row: Setting, value: Any, directory: Path) -> Any:
-    """A value as an option takes it, None when it is of the wrong sort."""
+    """Return a value for the option, or None if it has the wrong type."""
     if row.sort == "switch":
         return value if isinstance(value, bool) else None
     if row.sort == "list":
@@ -165,7 +165,7 @@ def _as_option(row: Setting, value: Any, directory: Path) -> Any:
 
 
 def _placed(text: str, directory: Path) -> str:
-    """What names a file names it from the directory of the settings file, wherever the command is called."""
+    """Return a path of a settings file relative to the directory of that file."""
     if directory == Path.cwd():
         return text
     if text.startswith("sqlite:///"):
@@ -175,7 +175,7 @@ def _placed(text: str, directory: Path) -> str:
 
 
 def _lines(text: str, is_project: bool) -> dict[str, int]:
-    """The line of each key, and of each table by its name."""
+    """Return the line of each key and each table."""
     lines: dict[str, int] = {}
     is_inside = not is_project
     for number, line in enumerate(text.splitlines(), 1):
@@ -196,12 +196,12 @@ def _meant(key: str) -> str:
     return (
         f"; did you mean {close[0]!r}?"
         if close
-        else (f"; there are {', '.join(keyed)} (`rampsim docs reference/settings` says what each does)")
+        else (f"; the settings are {', '.join(keyed)} (`rampsim docs reference/settings` explains them)")
     )
 
 
 def _shown(path: Path | None) -> str:
-    """A path as short as it can be said from here."""
+    """Return the path relative to the working directory if possible."""
     try:
         return str(Path() if path is None else path.absolute().relative_to(Path.cwd()))
     except ValueError:

@@ -1,4 +1,4 @@
-"""`rampsim wait`, until a server is ready, and `rampsim open`, its dashboard in a browser."""
+"""`rampsim wait` waits until a server is ready. `rampsim open` opens its dashboard in a browser."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _EVERY_SECONDS = 0.1
 
 
 @click.command()
-@click.option("--timeout", type=click.FloatRange(0), default=30, show_default=True, help="Seconds to wait at most.")
+@click.option("--timeout", type=click.FloatRange(0), default=30, show_default=True, help="Maximum wait in seconds.")
 @click.option("--quiet", is_flag=True, help="Print nothing when it is ready.")
-@click.option("--print-url", is_flag=True, help="Print its address alone.")
+@click.option("--print-url", is_flag=True, help="Print only its address.")
 @settings.CLIENT[0].option()
 @config_option.settings_file_option(settings.CLIENT)
 def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
-    """Wait until a server is ready to take calls.
+    """Wait until a server is ready.
 
-    The exit code is 3, with the reason, when it is not in time.
+    If it is not ready in time, prints the reason and exits with 3.
 
     \b
     rampsim serve & rampsim wait
@@ -38,7 +38,7 @@ def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
     """
     until = time.monotonic() + timeout
     while True:
-        address = address_of(url)  # anew each time: the note of a server is there when it listens
+        address = address_of(url)  # each time, because the server registers itself when it listens
         reason = _why_not(address.url, max(1.0, until - time.monotonic()))
         if reason is None:
             break
@@ -51,25 +51,25 @@ def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
 
 
 def _why_not(url: str, timeout_seconds: float) -> str | None:
-    """Why the server does not take calls, None when it does."""
+    """Return the reason why the server is not ready, or None if it is."""
     try:
         answer: Any = clients.ControlClient(url, timeout_seconds=timeout_seconds).get("/ready")
     except clients.Unreachable as error:
         return str(error)
     except clients.CallRefused as refusal:
         return in_words(refusal)
-    return None if isinstance(answer, dict) else f"what answers at {url} is not a simulator"
+    return None if isinstance(answer, dict) else f"the program at {url} is not a simulator"
 
 
 @click.command("open")
 @click.argument("resource_id", metavar="[ID]", required=False, shell_complete=completing.resources)
 @click.option("--print", "only_print", is_flag=True, help="Only print its address.")
-@click.option("--docs", is_flag=True, help="The documentation instead.")
+@click.option("--docs", is_flag=True, help="Open the documentation instead.")
 @remote
 def open_dashboard(client: clients.ControlClient, resource_id: str | None, only_print: bool, docs: bool) -> None:
-    """Open the dashboard in a browser, with ID at that resource.
+    """Open the dashboard in a browser, at resource ID if given.
 
-    The address is printed; a browser is opened at a terminal only.
+    Prints the address. A browser is opened only from a terminal.
     """
     client.get("/health")
     url = f"{client.url}{CONTROL_BASE}/docs/" if docs else f"{client.url}{CONTROL_BASE}/dashboard"

@@ -16,31 +16,26 @@ _URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for nam
 
 
 @click.command()
-@_URL._replace(
-    otherwise="that of the server that was started here, else one that is started now and ends with it"
-).option()
+@_URL._replace(otherwise="the server that was started here, else a new one that ends with this command").option()
 @_TOKEN.option()
 @config_option.settings_file_option(settings.CLIENT)
 def mcp(url: str | None, control_token: str | None) -> None:
     """Serve tools for coding agents (Model Context Protocol).
 
-    It speaks on standard input and output.
-
-    A client of the protocol starts this command itself; put it into its configuration:
+    The tools use standard input and output. An MCP client starts this command itself. Add it to the client's
+    configuration:
 
     \b
     {"mcpServers": {"rampsim": {"command": "rampsim", "args": ["mcp"]}}}
 
-    Eight tools: world, call, act, advance, inspect, fault, scenario, verdict. Where no server runs, it brings its own.
+    The tools are world, call, act, advance, inspect, fault, scenario and verdict. If no server runs, it starts one.
     """
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         import anyio
-        import mcp as _library  # noqa: F401  what the command stands on
+        import mcp as _library  # noqa: F401  checked here for a clear error message
     except ImportError:
-        fail(
-            [f"`rampsim mcp` needs the library of the Model Context Protocol: pip install '{wheel('mcp')}'"], EXIT_USAGE
-        )
+        fail([f"`rampsim mcp` needs the library mcp: pip install '{wheel('mcp')}'"], EXIT_USAGE)
     from simulator.agents import serving
 
     address = address_of(url)

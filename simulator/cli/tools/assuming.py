@@ -1,4 +1,4 @@
-"""`rampsim assumptions`: what can be assumed otherwise, and how to find out what is true."""
+"""`rampsim assumptions`: the assumptions that can be switched, and how to settle each."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from simulator.cli.output import EXIT_USAGE, fail, say, show
 def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     """List the assumptions that a world can switch.
 
-    Where the specification is silent the simulator assumes something. Of each assumption that can be switched this
-    shows what is assumed, the alternatives by name, and how to find out against the real sandbox which one is true.
+    For each assumption, this shows the default, the alternatives by name, and the call to the real sandbox that
+    settles it.
 
     \b
     rampsim assumptions
@@ -28,7 +28,7 @@ def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     switches = TOOLING.alternatives()
     for one in ids:
         if one not in switches:
-            fail([f"no assumption {one!r} can be switched{did_you_mean(one, switches)}"], EXIT_USAGE)
+            fail([f"there is no switchable assumption {one!r}{did_you_mean(one, switches)}"], EXIT_USAGE)
     rows = [switch for switch in switches.values() if not ids or switch.id in ids]
     if as_json:
         show([shown(switch) for switch in rows])
@@ -39,4 +39,4 @@ def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
             say(f"    {name}: {changes}")
         say(f"    ask:  {switch.question}")
         say(f"    call: {switch.call}\n")
-    say("Switch one with --assume ID=ALTERNATIVE, or in a world by settings.assumptions.")
+    say("Switch one with `rampsim serve --assume ID=ALTERNATIVE`, or for one world with settings.assumptions.")

@@ -1,4 +1,4 @@
-"""`rampsim certify`: a webhook receiver examined, rule by rule."""
+"""`rampsim certify`: test a webhook receiver, rule by rule."""
 
 from __future__ import annotations
 
@@ -13,46 +13,48 @@ from simulator.cli.remote import is_address, refuse_foreign
 from simulator.engine.clients.address import listening
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+BOOKS = (
+    "They have reference, state, amount received by the customer, and currency of each order. A URL or command that "
+    "returns JSON lines or CSV, a CSV file, a function MODULE:FUNCTION, or 'sqlite:///FILE#SELECT reference, state, "
+    "amount, currency FROM orders'."
+)
+"""The help of `--books`, here and in explore."""
 
 
 @click.command()
 @click.argument("url")
 @click.option("--webhook-key", metavar="KEY", default="whk_test_simulator", envvar="SIMULATOR_WEBHOOK_KEY",
-              show_envvar=True, show_default=True, help="The key that the receiver verifies with.")  # fmt: skip
+              show_envvar=True, show_default=True, help="The webhook key of the receiver.")  # fmt: skip
 @click.option("--only", metavar="RULE", multiple=True, help="Only this rule; repeatable.")
 @click.option("--skip", metavar="RULE", multiple=True, help="Not this rule; repeatable.")
-@click.option("--books", metavar="SOURCE",
-              help="The books of the receiver's application: of each order its reference, its state, the amount that "
-              "the customer received, and its currency. A URL or a command that gives lines of JSON or CSV, a file of "
-              "CSV, a function MODULE:FUNCTION, or 'sqlite:///FILE#SELECT reference, state, amount, currency FROM "
-              "orders'.")  # fmt: skip
+@click.option("--books", metavar="SOURCE", help=f"The books of the receiver's application. {BOOKS}")
 @click.option("--order", metavar="COMMAND",
-              help="Has the application make an order, an onramp that waits for its payment, and prints the id of its "
-              "transaction: for books that know only what the application ordered itself.")  # fmt: skip
+              help="A command that makes the application create an onramp and prints its transaction id. Needed if the "
+              "books contain only the application's own orders.")  # fmt: skip
 @click.option("--settle", metavar="COMMAND",
-              help="Runs before the books are read: a job that picks up what the application has missed.")  # fmt: skip
-@click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON here.")
-@click.option("--junit", metavar="FILE", type=_FILE, help="Write JUnit XML here.")
+              help="A reconciliation job that runs before the books are read.")  # fmt: skip
+@click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON to this file.")
+@click.option("--junit", metavar="FILE", type=_FILE, help="Write a JUnit report to this file.")
 @click.option("--simulator", metavar="URL", envvar="SIMULATOR_URL", show_envvar=True,
-              help="A running simulator where the receiver reads objects anew.  [default: the one at its usual "
-              "address; one is started there when none runs]")  # fmt: skip
-@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token of that simulator.")
+              help="A running simulator, where the receiver fetches objects.  [default: the simulator at the default "
+              "address, started if none is running]")  # fmt: skip
+@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Its control token.")
 def certify(
     url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, order: str | None,
     settle: str | None, as_json: Path | None, junit: Path | None, simulator: str | None, control_token: str | None,
 ) -> None:  # fmt: skip
-    """Examine the webhook receiver at URL, rule by rule.
+    """Test the webhook receiver at URL, rule by rule.
 
-    Does it take what is genuine, refuse what is forged, and count once?
+    Does it accept genuine webhooks, reject forged ones, and process each event once?
 
-    Each rule rests on a clause of the specification. The receiver gets requests exactly as the service makes them, and
-    forgeries; nothing needs to be registered. It only has to verify with --webhook-key. Where it reads the objects of
-    events anew, it finds them at the simulator that the first lines name.
+    Each rule comes from a clause of the specification. The receiver gets requests exactly like those of the service,
+    and forged ones. You do not have to register it; it only has to verify with --webhook-key. If it fetches the objects
+    of events, it finds them at the simulator that the first lines name.
 
-    With --books money is judged too. Each payment of the examination has a `reference`, which is the `order` of the
-    lines; `amount` is what the customer received, 0 unless it is completed.
+    With --books, money is checked too. Each test payment has a `reference`, which is the `order` in the books. `amount`
+    is the amount that the customer received, 0 unless the order is completed.
 
-    Exit codes: 0 every rule holds, 1 one does not, 2 wrong usage, 3 nothing answers.
+    Exit codes: 0 all rules pass, 1 a rule fails, 2 wrong usage, 3 the receiver does not respond.
     """
     import asyncio
 
@@ -83,13 +85,13 @@ def certify(
                 settings,
                 Hears(
                     began=lambda begun: say(begun.head() + "\n"),
-                    playing=lambda rule: line.say(f"playing {rule.name}"),
+                    playing=lambda rule: line.say(f"testing {rule.name}"),
                     result=lambda result: line.above(result.line),
                 ),
             )
         )
     except NothingAnswers as error:
-        fail([f"nothing answers at {url}: {error}", "start the receiver, and name its whole address"], EXIT_UNREACHABLE)
+        fail([f"no receiver responds at {url}: {error}", "start the receiver, and pass its full URL"], EXIT_UNREACHABLE)
     except NoStage as error:
         fail(str(error).splitlines(), EXIT_UNREACHABLE if error.unreachable else EXIT_REFUSED)
     except Unusable as error:
@@ -111,9 +113,9 @@ def _refuse_usage(
     from simulator.engine.text.strict import did_you_mean
 
     if not is_address(url):
-        fail([f"{url!r} is no address of a receiver, like http://127.0.0.1:5000/webhooks"], EXIT_USAGE)
+        fail([f"{url!r} is not the URL of a receiver, such as http://127.0.0.1:5000/webhooks"], EXIT_USAGE)
     if simulator is not None and not is_address(simulator):
-        fail([f"--simulator: {simulator!r} is no http or https address"], EXIT_USAGE)
+        fail([f"--simulator: {simulator!r} is not an http or https URL"], EXIT_USAGE)
     if simulator is not None:
         refuse_foreign(simulator)
     for option, names in (("--only", only), ("--skip", skip)):
@@ -123,7 +125,7 @@ def _refuse_usage(
                     [f"{option}: there is no rule `{name}`{did_you_mean(name, NAMES)} ({', '.join(NAMES)})"], EXIT_USAGE
                 )
     if only and not set(only) - set(skip):
-        fail(["--skip leaves out all that --only asks for"], EXIT_USAGE)
+        fail(["--skip excludes every rule of --only"], EXIT_USAGE)
     for wanted in files:
         if wanted is not None and not wanted.absolute().parent.is_dir():
-            fail([f"{wanted}: there is no such directory"], EXIT_USAGE)
+            fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)

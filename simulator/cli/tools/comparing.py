@@ -1,4 +1,4 @@
-"""`rampsim compare`: recorded traffic of the real service against the simulator, or one contract against another."""
+"""`rampsim compare`: compare recorded traffic with the simulator, or one contract with another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("file", type=_FILE)
 @click.argument("newer", type=_FILE, required=False)
-@click.option("--base", default=None, help="Base address of the recorded calls; by default what ends with /v1.")
+@click.option("--base", default=None, help="Base URL of the recorded calls.  [default: the part up to /v1]")
 @click.option(
     "--scenario",
     "scenarios",
@@ -26,21 +26,22 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     show_default=True,
     help="Scenario active in the replay; repeatable.",
 )
-@click.option("--values", is_flag=True, help="Compare amounts, rates and texts too.")
+@click.option("--values", is_flag=True, help="Also compare amounts, rates and strings.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def compare(
     file: Path, newer: Path | None, base: str | None, scenarios: tuple[str, ...], values: bool, as_json: bool
 ) -> None:
     """Compare a recording with the simulator, or two contracts.
 
-    FILE alone is a HAR recording: its calls are replayed, and where status, code, shape or state differ is reported,
-    each with what it means: a promise of the contract, a guess of the simulator, an addition, or the outside world's
-    doing. No server is needed: a simulator of its own is started with the recording's clock. Ids, tokens and times are
-    put in place of the recorded ones. Exit code 1 when there are differences.
+    FILE alone is a HAR recording. Its calls are replayed against a new simulator with the recording's clock.
+    Differences in status, code, shape or state are reported with their meaning: a broken promise of the contract, a
+    wrong assumption, an addition, or an outside event. Ids, tokens and times are replaced. Exits with 1 if there are
+    differences.
 
-    FILE and NEWER are OpenAPI documents (YAML or JSON): what was removed, weakened, tightened, added is listed. Exit
-    code 1 when clients of the older one break: a promise was removed or weakened, or, promised or guessed, a request
-    was tightened, a default changed, a sign-in added, a success status removed, a closed list of an answer widened.
+    FILE and NEWER are OpenAPI documents (YAML or JSON). Everything removed, weakened, tightened or added is listed.
+    Exits with 1 if clients of the older document can break: something specified was removed or weakened, a request
+    tightened, a default changed, authentication added, a success status removed, or a closed enum of a response
+    extended.
     """
     if newer is not None:
         _contracts(file, newer, as_json)
@@ -68,6 +69,6 @@ def _contracts(file: Path, newer: Path, as_json: bool) -> None:
     except ContractError as error:
         fail([str(error)], EXIT_USAGE)
     except (KeyError, TypeError, AttributeError) as error:
-        fail([f"one of the two is no valid OpenAPI document: {error!r} leads nowhere"], EXIT_USAGE)
+        fail([f"one of the two files is not a valid OpenAPI document: cannot resolve {error!r}"], EXIT_USAGE)
     say(json.dumps([asdict(one) | {"breaks": one.breaks} for one in found], indent=2) if as_json else readable(found))
     sys.exit(EXIT_REFUSED if any(one.breaks for one in found) else 0)

@@ -1,7 +1,7 @@
-"""`rampsim completion`: scripts for shells, and the names that they complete.
+"""`rampsim completion`: shell scripts, and the names that they complete.
 
-Names come from the running server where there is one, else from what ships. Without either there are none: somebody who
-is typing wants no message and no wait.
+Names come from the running server, or from the package if there is none. Errors are ignored: a message or a wait would
+disturb typing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import click
 from simulator.cli.output import say
 
 _SECONDS = 0.5
-"""How long a server may take to tell names."""
+"""The time limit for the server."""
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -24,9 +24,9 @@ Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script by which a shell completes commands.
+    """Print a script for shell completion.
 
-    It completes options too, and names of worlds, scenarios, actions and events.
+    It completes commands, options, and names of worlds, scenarios, actions and events.
 
     \b
     eval "$(rampsim completion bash)"     # in ~/.bashrc
@@ -44,14 +44,14 @@ def _completer(names: Callable[[click.Context], Iterable[str]]) -> Completer:
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         try:
             return [name for name in names(context) if name.startswith(incomplete) and name.isprintable()]
-        except Exception:  # whatever it is: nobody asked for a message
+        except Exception:  # see the docstring of the module
             return []
 
     return complete
 
 
 def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
-    """The rows of a list of the server that is meant; none where none answers at once."""
+    """Return the rows of a list of the server, or no rows if it does not respond quickly."""
     from simulator.cli.server import running
     from simulator.engine.clients import address
     from simulator.engine.clients import control as clients
@@ -72,7 +72,7 @@ def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
 
 
 def _with_parents(context: click.Context) -> list[click.Context]:
-    """The contexts from the outermost on."""
+    """Return the contexts, outermost first."""
     return [*([] if context.parent is None else _with_parents(context.parent)), context]
 
 

@@ -1,4 +1,4 @@
-"""`rampsim conform`: the simulator, or any other server that speaks the interface, held against the contract."""
+"""`rampsim conform`: check the simulator, or another server of the API, against the contract."""
 
 from __future__ import annotations
 
@@ -22,53 +22,56 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command()
-@click.option("--target", metavar="URL", help="Base URL that ends with /v1; without it a fresh simulator is started.")
-@click.option("--public-key", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key at the target.")
-@click.option("--secret-key", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key at the target.")
+@click.option("--target", metavar="URL", help="Base URL that ends with /v1.  [default: a new simulator]")
+@click.option("--public-key", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target.")
+@click.option("--secret-key", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target.")
 @click.option(
     "--mode",
     type=click.Choice(["read-only", "full"]),
-    help="read-only: GET and the token exchange; full: everything.  [default: read-only at a target, else full]",
+    help="read-only: GET and the token exchange; full: everything.  [default: read-only for a target, else full]",
 )
 @click.option(
     "--only",
     type=click.Choice(["behaviour", "shapes", "control"]),
-    help="Only the laws, only schemathesis, or only schemathesis on the control interface of a fresh simulator.",
+    help="Only rules of behaviour, only schemathesis, or only the control interface of a new simulator.",
 )
-@click.option("--strict", is_flag=True, help="A guess that differs fails the run, too.")
+@click.option("--strict", is_flag=True, help="Also fail if the target differs from an assumption.")
 @click.option(
     "--control", metavar="URL",
-    help="Origin of the target's control interface, if it is a simulator that a full run may steer (its clock is "
-    "moved), or none.  [default: that of a target on loopback]",
+    help="Origin of the target's control interface, if it is a simulator that a full run may control (it moves the "
+    "clock), or none.  [default: the target's, if it is on loopback]",
 )  # fmt: skip
-@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token of --control.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed, the same calls.")
+@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Its control token.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the generated calls.")
 @click.option("--max-examples", type=click.IntRange(min=1), default=20, show_default=True, help="Cases per operation.")
 @click.option(
-    "--rate-limit", default="auto", show_default=True, help="auto: wait as 429 says; or 10/s, 100/m, 1000/h at most."
+    "--rate-limit",
+    default="auto",
+    show_default=True,
+    help="auto: wait as 429 requires; or a limit such as 10/s or 100/m.",
 )
 @click.option("--phase", "phases", multiple=True, type=click.Choice(["examples", "coverage", "fuzzing", "stateful"]),
               help="Only this phase of schemathesis; repeatable.  [default: all]")  # fmt: skip
 @click.option("--operation", "operations", multiple=True,
-              help="Only schemathesis, only this operationId; repeatable.  [default: all]")  # fmt: skip
-@click.option("--webhook-url", help="Where webhook endpoints point; else the inbox of the simulator under test.")
-@click.option("--contract", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Another contract file.")
-@click.option("--json", "as_json", type=_FILE, help="Write the report as JSON here.")
-@click.option("--junit", type=_FILE, help="Write JUnit XML here.")
-@click.option("--report", type=_FILE, help="Write the report here too.")
+              help="Run only schemathesis for this operationId; repeatable.  [default: all]")  # fmt: skip
+@click.option("--webhook-url", help="URL for webhook endpoints.  [default: the inbox of the simulator under test]")
+@click.option("--contract", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Other contract file.")
+@click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
+@click.option("--junit", type=_FILE, help="Write a JUnit report to this file.")
+@click.option("--report", type=_FILE, help="Also write the report to this file.")
 def conform(
     target: str | None, public_key: str | None, secret_key: str | None, mode: str | None, only: Part | None,
     strict: bool, control: str | None, control_token: str | None, seed: int, max_examples: int, rate_limit: str,
     phases: tuple[str, ...], operations: tuple[str, ...], webhook_url: str | None, contract: Path | None,
     as_json: Path | None, junit: Path | None, report: Path | None,
 ) -> None:  # fmt: skip
-    """Hold a service against the contract: shapes and behaviour.
+    """Check a service against the contract: shapes and behaviour.
 
-    Its shapes are judged by schemathesis, its behaviour by laws that are played.
+    Schemathesis checks shapes. More than 200 rules check behaviour.
 
-    The verdict tells promises of the specification from guesses of this contract. A promise that is broken and an
-    operation that never answered 2xx end the run with exit code 1; a guess that differs does so with --strict only.
-    Against a target that is not yours, start with the default mode: it reads only.
+    The report separates rules of the specification from assumptions of this contract. Exits with 1 if a rule of the
+    specification is broken, or if an operation never returned 2xx. With --strict, it also exits with 1 if the target
+    differs from an assumption. The default mode only reads from a target; use it for a target that is not yours.
     """
     import asyncio
 
@@ -80,12 +83,12 @@ def conform(
     if target is not None and not (public_key and secret_key):
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
     if target is not None and not is_address(target):
-        fail([f"--target: {target!r} is no http or https address"], EXIT_USAGE)
+        fail([f"--target: {target!r} is not an http or https URL"], EXIT_USAGE)
     if control not in (None, "none"):
         refuse_foreign(control)
     for wanted in (report, as_json, junit):
         if wanted is not None and not wanted.absolute().parent.is_dir():
-            fail([f"{wanted}: there is no such directory"], EXIT_USAGE)
+            fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)
     settings = ConformanceSettings(
         base_url=(target or "").rstrip("/"),
         public_key=(public_key or "") if target else "pk_test_simulator",
@@ -125,14 +128,13 @@ def conform(
 
 def _refuse_nothing_to_judge(settings: ConformanceSettings, target: str | None) -> None:
     if settings.only == "behaviour" and settings.narrowed:
-        fail(["--operation and --phase narrow schemathesis, which --only behaviour leaves out"], EXIT_USAGE)
+        fail(["--operation and --phase need schemathesis, which --only behaviour skips"], EXIT_USAGE)
     if settings.only == "control" and (target is not None or settings.narrowed):
-        words = "--only control judges a simulator of its own, whole: without --target, --operation, --phase"
-        fail([words], EXIT_USAGE)
+        fail(["--only control cannot be combined with --target, --operation or --phase"], EXIT_USAGE)
 
 
 def _own_control(target: str | None) -> str | None:
-    """A simulator on loopback is one's own to steer."""
+    """Return the control address of a target on loopback, or None for another target."""
     parts = urlsplit(target or "")
     return f"{parts.scheme}://{parts.netloc}" if parts.hostname in _LOOPBACK else None
 

@@ -1,4 +1,4 @@
-"""`rampsim docs`: the documentation on a terminal, with no server."""
+"""`rampsim docs`: the documentation in a terminal, without a server."""
 
 from __future__ import annotations
 
@@ -19,14 +19,12 @@ _WIDTH = 100
 def docs(terms: tuple[str, ...]) -> None:
     """Read the documentation: a page, a rule, or a search.
 
-    Without TERM it lists all pages.
-
-    It needs no server; one that runs has the same pages below /_simulator/docs/ (`rampsim open --docs`).
+    Without TERM, it lists all pages. A running server has the same pages (`rampsim open --docs`).
 
     \b
     rampsim docs                      # all pages
     rampsim docs how-to/time          # one page, as Markdown
-    rampsim docs quotes-expiry        # one rule; so also H14, quote_expired
+    rampsim docs quotes-expiry        # one rule, assumption (H14) or error code (quote_expired)
     rampsim docs idempotency key      # a search
     """
     words = " ".join(terms)
@@ -40,7 +38,7 @@ def docs(terms: tuple[str, ...]) -> None:
     elif hits := search.search(words):
         _show((hit["path"], hit["title"], hit["heading"], hit["text"]) for hit in hits)
     else:
-        fail([f"nothing in the documentation has {words!r}; `rampsim docs` lists all pages"], EXIT_REFUSED)
+        fail([f"the documentation does not contain {words!r}; `rampsim docs` lists all pages"], EXIT_REFUSED)
 
 
 def _show_contents() -> None:
@@ -50,11 +48,10 @@ def _show_contents() -> None:
         for page in section.pages:
             say(f"  {page.path:{wide}}  {page.says}")
         say()
-    say("rampsim docs PAGE shows one of them, rampsim docs WORDS searches in all.")
+    say("rampsim docs PAGE shows a page, rampsim docs WORDS searches all pages.")
 
 
 def _show(places: Iterable[tuple[str, str, str, str]]) -> None:
-    """Places: path, title of the page, heading, text."""
     for number, (path, title, heading, text) in enumerate(places):
         if number:
             say()

@@ -1,4 +1,4 @@
-"""`rampsim explore`: an integrator's own tests under every fault, judged by the money."""
+"""`rampsim explore`: run an integrator's tests under faults and check the money."""
 
 from __future__ import annotations
 
@@ -11,55 +11,52 @@ import click
 
 from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
 from simulator.cli.progress import Progress
+from simulator.cli.tools.certifying import BOOKS
 
 if TYPE_CHECKING:
     from simulator.exploration.judgement.causes import Judged
 
 EXIT_SUITE_FAILS = 4
 EXIT_BY_SIGNAL = 128
-"""To this the number of the signal is added, as shells do."""
+"""Added to the number of the signal, as in shells."""
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
 @click.option("--plan", type=click.Choice(["quick", "pair", "full"]), default="pair", show_default=True,
-              help="quick: each class once for each operation, event and type of transaction; pair: so in each test; "
-              "full: at each occurrence.")  # fmt: skip
+              help="quick: each class once per operation, event type and transaction type; pair: the same in each "
+              "test, at the first and last occurrence; full: at every occurrence.")  # fmt: skip
 @click.option("--faults", metavar="CLASS,…", help="Only these classes of faults.")
-@click.option("--budget", metavar="TIME", help="At most about so long (10m); what covers most comes first.")
-@click.option("--books", metavar="SOURCE",
-              help="Your books: of each order its reference, its state, the amount that "
-              "the customer received, and its currency. A URL or a command that gives lines of JSON or CSV, a file of "
-              "CSV, a function MODULE:FUNCTION, or 'sqlite:///FILE#SELECT reference, state, amount, currency FROM "
-              "orders'.")  # fmt: skip
+@click.option("--budget", metavar="TIME", help="Time limit, such as 10m; runs that cover most come first.")
+@click.option("--books", metavar="SOURCE", help=f"Your books. {BOOKS}")
 @click.option(
     "--settle",
     metavar="COMMAND",
-    help="Your own job that puts right what was missed: a command, or a function MODULE:FUNCTION.",
+    help="Your reconciliation job: a command, or a function MODULE:FUNCTION.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
-@click.option("--workers", type=click.IntRange(1, 64), help="How many runs at a time.  [default: one for each core]")
-@click.option("--limit", metavar="TIME", help="How long a test may take before it hangs (30s).  [default: 15s and five "
-              "times as long as without faults]")  # fmt: skip
+@click.option("--workers", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]")
+@click.option("--limit", metavar="TIME", help="Time after which a test is `hung`, such as 30s.  [default: 15s plus "
+              "five times its duration without faults]")  # fmt: skip
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path(".rampsim/explore"),
-              show_default=True, help="Where the reports and findings/ are written.")  # fmt: skip
-@click.option("--baseline", metavar="FILE", type=_FILE, help="An earlier report.json: only findings that are new fail.")
+              show_default=True, help="Directory for the reports.")  # fmt: skip
+@click.option("--baseline", metavar="FILE", type=_FILE, help="An earlier report.json; only new findings fail.")
 @click.option(
     "--replay",
     metavar="RUN",
-    help="Make this run again and no other: a finding by its id or its file, any other run by its id.",
+    help="Repeat only this run: a finding by its id or file, any other run by its id.",
 )
 @click.option(
     "--prove",
     metavar="PATCH",
     type=_FILE,
-    help="With --replay: whether this patch mends the finding, tried out in a copy of the current directory.",
+    help="With --replay: check in a copy of the current directory whether this patch fixes the finding.",
 )
 @click.option(
     "--assumptions",
     is_flag=True,
-    help="Instead of faults: one alternative at a time to what the simulator assumes of the service. Says on which of "
-    "them your tests depend, and what to ask before you go live. A dependence is no finding: the exit code is 0.",
+    help="Instead of faults, switch one assumption at a time. Reports the assumptions that your tests depend on, and "
+    "what to ask before you go live. Depending on an assumption is not a finding, so the exit code is 0.",
 )
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
@@ -68,13 +65,14 @@ def explore(
     out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Run your tests under one fault at a time; judge by the money.
+    """Run your tests under one fault at a time and check the money.
 
-    COMMAND, your own tests, is run again and again, and each run is judged by what became of the money.
+    COMMAND runs your tests. It is repeated with one fault at a time, and the money of each run is compared with the run
+    without faults.
 
-    COMMAND is pytest, or anything that finds the simulator by SIMULATOR_URL and its keys by SIMULATOR_PUBLIC_KEY,
-    SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY. After each test the fault is lifted, --settle runs, four simulated
-    days pass, --settle runs again, and --books is read: both commands find the world of the run by the same variables.
+    COMMAND is pytest, or any program that reads SIMULATOR_URL, SIMULATOR_PUBLIC_KEY, SIMULATOR_SECRET_KEY and
+    SIMULATOR_WEBHOOK_KEY. After each test, the fault is removed, --settle runs, four simulated days pass, --settle runs
+    again, and --books is read. Both commands use the same variables.
 
     Exit codes: 0 no finding, 1 findings, 2 wrong usage, 4 the tests fail without faults.
     """
@@ -90,7 +88,7 @@ def explore(
     if assumptions:
         _nothing_about_faults()
     if prove is not None and replay is None:
-        fail(["--prove tells whether a patch mends a finding: name the finding with --replay"], EXIT_USAGE)
+        fail(["--prove checks whether a patch fixes a finding: name the finding with --replay"], EXIT_USAGE)
     try:
         found = None if replay is None else report.read_run(replay, out)
         known = {} if baseline is None else report.known_findings(baseline)
@@ -106,9 +104,9 @@ def explore(
         workers or os.cpu_count() or 1,
         found,
         _seconds("--limit", limit),
-        click.get_current_context().find_object(Hosts) or Hosts(),  # who calls this from Python may have given some
+        click.get_current_context().find_object(Hosts) or Hosts(),  # callers from Python may pass their own
     )
-    heard = _Heard()
+    heard = _Listener()
     signal.signal(signal.SIGTERM, _terminated)
     try:
         if prove is not None:
@@ -125,7 +123,7 @@ def explore(
     except KeyboardInterrupt as stop:
         heard.progress.end()
         number = stop.args[0] if stop.args else signal.SIGINT
-        fail(["interrupted: no report is written, and no run goes on"], EXIT_BY_SIGNAL + number)
+        fail(["interrupted: all runs are stopped, and no report is written"], EXIT_BY_SIGNAL + number)
     except SuiteBroken as error:
         fail(str(error).splitlines(), EXIT_SUITE_FAILS)
     except StopExploring as error:
@@ -140,12 +138,12 @@ def explore(
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
-    """Who is told to end does so as at the keyboard."""
+    """Handle SIGTERM like Ctrl-C."""
     raise KeyboardInterrupt(number)
 
 
-class _Heard:
-    """What explore tells while it runs, on its way to whoever waits."""
+class _Listener:
+    """Prints the progress of an exploration."""
 
     def __init__(self) -> None:
         self.progress = Progress()
@@ -153,10 +151,10 @@ class _Heard:
 
     def begun(self, tests: int) -> None:
         many = f"{tests} tests" if tests > 1 else "1 test"
-        say(f"{many}, twice without faults first.", err=True)
+        say(f"{many}, first run twice without faults.", err=True)
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
-        left = f" {left_out} more do not fit into the budget." if left_out else ""
+        left = f" {left_out} runs exceed the budget." if left_out else ""
         say(f"{runs} run{'' if runs == 1 else 's'}, about {seconds:.0f} s.{left}")
         self.progress.begin(runs)
 
@@ -165,19 +163,19 @@ class _Heard:
 
     def planned_flips(self, alternatives: int, tests: int, seconds: float, left_out: int) -> None:
         total = alternatives * tests
-        left = f" {left_out} more alternatives do not fit into the budget." if left_out else ""
-        say(f"{alternatives} alternatives, {total} runs ({tests} for each), about {seconds:.0f} s.{left}")
+        left = f" {left_out} alternatives exceed the budget." if left_out else ""
+        say(f"{alternatives} alternatives, {total} runs ({tests} each), about {seconds:.0f} s.{left}")
         self.progress.begin(total)
 
     def judged(self, one: Judged) -> None:
         if one.verdict.is_finding and not self._is_known(one):
-            at = f"{one.run.fault} at {one.run.site}" if one.run.site else "no fault at all"
+            at = f"{one.run.fault} at {one.run.site}" if one.run.site else "no fault"
             self.progress.found(f"{one.verdict.verdict} in {one.run.test} under {at} ({one.run.id})")
         if one.run.site:
             self.progress.ran()
 
     def _is_known(self, one: Judged) -> bool:
-        """Return whether another run has shown the same cause before."""
+        """Return whether an earlier run had the same cause."""
         from simulator.exploration.judgement.causes import key_of
 
         cause = key_of(one)
@@ -191,7 +189,7 @@ _OF_FAULTS = ("plan", "books", "settle")
 
 
 def _nothing_about_faults() -> None:
-    """Refuse, beside --assumptions, what asks for runs with faults; say of the rest that it does nothing."""
+    """Refuse options that need faults together with --assumptions, and warn about options without effect."""
     context = click.get_current_context()
     given = [
         name
@@ -200,15 +198,15 @@ def _nothing_about_faults() -> None:
     ]
     for name in given:
         if name in _OF_FINDINGS:
-            fail([f"--assumptions runs the tests without faults, and --{name} is about faults: say one of the two"],
+            fail([f"--assumptions runs the tests without faults, so it cannot be combined with --{name}"],
                  EXIT_USAGE)  # fmt: skip
     for name in given:
         if name in _OF_FAULTS:
-            say(f"--{name} does nothing with --assumptions: there are no faults, and no books are read.", err=True)
+            say(f"--{name} has no effect with --assumptions.", err=True)
 
 
 def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The classes that are asked for, in the order of the catalogue."""
+    """Return the requested classes in the order of the catalogue."""
     from simulator.engine.text.strict import did_you_mean
 
     if given is None:
@@ -216,15 +214,15 @@ def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
     names = [name.strip() for name in given.split(",") if name.strip()]
     for name in names:
         if name not in known:
-            said = f"--faults: there is no class {name!r}{did_you_mean(name, known)} ({', '.join(known)})"
-            fail([said, "`rampsim docs how-to/explore` says what each class does"], EXIT_USAGE)
+            said = f"--faults: unknown class {name!r}{did_you_mean(name, known)} ({', '.join(known)})"
+            fail([said, "`rampsim docs how-to/explore` explains the classes"], EXIT_USAGE)
     if not names:
-        fail(["--faults names no class"], EXIT_USAGE)
+        fail(["--faults is empty: name at least one class"], EXIT_USAGE)
     return tuple(name for name in known if name in names)
 
 
 def _seconds(option: str, given: str | None) -> float | None:
-    """A length of time such as 10m, in seconds."""
+    """Return a duration such as 10m in seconds, or None if it is not given."""
     from simulator.kernel.clock import parse_duration
 
     if given is None:
@@ -234,5 +232,5 @@ def _seconds(option: str, given: str | None) -> float | None:
     except ValueError as error:
         fail([f"{option}: {error}"], EXIT_USAGE)
     if seconds <= 0:
-        fail([f"{option}: {given!r} is no time at all"], EXIT_USAGE)
+        fail([f"{option}: {given!r} is not a positive duration"], EXIT_USAGE)
     return seconds

@@ -1,4 +1,4 @@
-"""`rampsim recipe`: files for CI, containers and other languages that come with the package."""
+"""`rampsim recipe`: files of the package for CI, containers and other languages."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from simulator.kernel.dataclass import dataclass
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
 _SHOWN_LINES = 400
-"""A file of as many lines, such as generated types, is named and not shown."""
+"""A longer file, such as generated types, is listed without its content."""
 _NAME = click.argument("name")
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A folder of files, and where each of them goes in a project."""
+    """A folder of files, with their destinations in a project."""
 
     name: str
     about: str
     folder: Path
     files: Mapping[str, str]
-    """Paths below the folder, with those below a project."""
+    """Destination in a project by path in the folder."""
 
     def text(self, file: str) -> str:
         return (self.folder / file).read_text("utf-8")
 
 
 def recipes() -> dict[str, Recipe]:
-    """All that come with the package, by name.
+    """Return the recipes of the package, by name.
 
-    `recipes.json` says of each what it is about, and where each of its files goes in a project that takes it. Its
-    folder is that of its name, or the one below `contracts/` that it names, with a README.md.
+    `recipes.json` has the summary of each recipe and the destinations of its files. The folder has the name of the
+    recipe, or is the named folder in `contracts/`. It contains a README.md.
     """
     from simulator.contract.files import contracts_directory
 
@@ -53,7 +53,7 @@ def _recipe(name: str) -> Recipe:
     if name not in known:
         near = [one for one in known if one.startswith(name)] or get_close_matches(name, known, 1)
         meant = f"; did you mean {' or '.join(near)}?" if near else ""
-        fail([f"there is no recipe {name!r}{meant} (`rampsim recipe list` shows them)"], EXIT_REFUSED)
+        fail([f"there is no recipe {name!r}{meant} (`rampsim recipe list` lists all)"], EXIT_REFUSED)
     return known[name]
 
 
@@ -74,7 +74,7 @@ def list_recipes() -> None:
 @recipe.command()
 @_NAME
 def show(name: str) -> None:
-    """Print a recipe: what it is, and each file after its path."""
+    """Print a recipe: its description and its files."""
     chosen = _recipe(name)
     say((chosen.folder / "README.md").read_text("utf-8").rstrip())
     for file, place in chosen.files.items():
@@ -89,11 +89,11 @@ def show(name: str) -> None:
 @_NAME
 @click.option(
     "--to", type=click.Path(file_okay=False, path_type=Path), default=Path(), metavar="DIR",
-    help="The project that it goes into; else the working directory.",
+    help="The project directory.  [default: the working directory]",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace files that are there and say something else.")
+@click.option("--force", is_flag=True, help="Replace existing files that differ.")
 def write(name: str, to: Path, force: bool) -> None:
-    """Put a recipe's files into a project.
+    """Write a recipe's files into a project.
 
     \b
     rampsim recipe write github-action
@@ -107,16 +107,16 @@ def write(name: str, to: Path, force: bool) -> None:
     ]
     if in_the_way:
         what = "a directory" if in_the_way[0].is_dir() else "not a directory"
-        fail([f"{in_the_way[0]} is {what}, so nothing was written; choose another place with --to"], EXIT_USAGE)
+        fail([f"{in_the_way[0]} is {what}, so nothing was written; choose another directory with --to"], EXIT_USAGE)
     taken = [path for path, text in texts.items() if path.exists() and path.read_bytes() != text.encode()]
     if taken and not force:
-        lines = [f"{path} is there and says something else" for path in taken]
-        fail([*lines, "nothing was written; replace such files with --force, or choose another place with --to"], 1)
+        lines = [f"{path} exists and differs" for path in taken]
+        fail([*lines, "nothing was written; use --force to replace files, or --to for another directory"], EXIT_REFUSED)
     for path, text in texts.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
         except OSError as error:
-            fail([f"{path} cannot be written: {error.strerror or error} ({error.filename})"], EXIT_USAGE)
+            fail([f"cannot write {path}: {error.strerror or error} ({error.filename})"], EXIT_USAGE)
         say(str(path))
-    say(f"Written. What to do with it: rampsim recipe show {name}")
+    say(f"Written. Next steps: rampsim recipe show {name}")

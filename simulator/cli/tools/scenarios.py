@@ -1,6 +1,6 @@
-"""`rampsim scenario`: check, list, run and begin scenario files. None of it needs a running server.
+"""`rampsim scenario`: check, list, run and create scenario files, without a running server.
 
-`run` starts a server of its own on a free port, so that webhooks and all go over real connections.
+`run` starts its own server on a free port, so that webhooks use real connections.
 """
 
 from __future__ import annotations
@@ -24,22 +24,20 @@ if TYPE_CHECKING:
 
 @click.group()
 def scenario() -> None:
-    """Check, list, run and begin scenario files.
+    """Check, list, run and create scenario files.
 
-    That needs no running server; `upload` and `activate` put them into one.
+    Only `upload` and `activate` need a running server.
     """
 
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@click.option("--strict", is_flag=True, help="Exit with 1 also for warnings.")
 def validate(files: tuple[Path, ...], strict: bool) -> None:
-    """Check scenario files, without running them.
+    """Check scenario files without running them.
 
-    What is found is printed as FILE:LINE:COLUMN: what is wrong.
-
-    A warning says what the file may mean but probably does not: a field that nothing has, a rule that never fires. With
-    --strict it counts as a problem, as in CI.
+    Problems are printed as FILE:LINE:COLUMN: MESSAGE. A warning is about something legal but probably wrong, such as an
+    unknown field or a rule that can never match. With --strict, warnings are problems.
     """
     from simulator.engine.scenario.files.library import Library, names_in
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
@@ -56,7 +54,7 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
             warnings = loader.load_file(path, known).warnings
         except OSError as error:
             problems += 1
-            say(f"{path}:1:1: cannot be read: {error.strerror or error}")
+            say(f"{path}:1:1: cannot read the file: {error.strerror or error}")
         except ScenarioError as error:
             errors, warnings = error.errors, error.warnings
         found = [*((one, "") for one in errors), *((one, "" if strict else "warning: ") for one in warnings)]
@@ -74,7 +72,7 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
 
 @scenario.command("list")
 def list_scenarios() -> None:
-    """List the scenarios that ship with the simulator."""
+    """List the included scenarios."""
     from simulator.host import Simulator
 
     library = Simulator().library
@@ -85,16 +83,14 @@ def list_scenarios() -> None:
 
 @scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="FILE|NAME...", shell_complete=completing.scenarios)
-@click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report there too.")
+@click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report to this file.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the worlds.")
-@click.option("--url", metavar="URL", help="Run on this server instead of one started for the purpose.")
-@click.option(
-    "--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="With --url: token of that server."
-)
+@click.option("--url", metavar="URL", help="Run on this server instead of a new one.")
+@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Control token for --url.")
 def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | None, control_token: str | None) -> None:
-    """Run scenarios by their `drive`, and check what they `expect`.
+    """Run the `drive` of scenarios and check what they `expect`.
 
-    The exit code is 1 when something fails.
+    Exits with 1 if an expectation fails.
     """
     import asyncio
 
@@ -104,7 +100,7 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
     try:
         results = asyncio.run(_run_all(files, seed, url, control_token or ""))
     except ConnectionError:
-        fail([f"no simulator answers at {url}"], EXIT_UNREACHABLE)
+        fail([f"no simulator responds at {url}"], EXIT_UNREACHABLE)
     if junit is not None:
         suites = [result.junit().partition("\n")[2].strip() for result in results]
         lines = ['<?xml version="1.0" encoding="utf-8"?>', "<testsuites>", *suites, "</testsuites>", ""]
@@ -115,7 +111,7 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
 
 
 def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
-    """The files that names or paths stand for; ends with code 2 when there is none, 1 when one is not valid."""
+    """Return the scenario files by name or path. Exits with 2 if one does not exist, with 1 if one is invalid."""
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
     from simulator.host import Simulator
 
@@ -129,19 +125,19 @@ def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
             files.append(Loader(simulator.vocabulary).load_file(Path(given), simulator.library))
         except OSError:
             close = " or ".join(repr(name) for name in get_close_matches(given, simulator.library, n=3))
-            hint = f"did you mean {close}?" if close else "`rampsim scenario list` shows them."
-            fail([f"{given!r} is neither a file nor one of the scenarios that ship; {hint}"], EXIT_USAGE)
+            hint = f"did you mean {close}?" if close else "`rampsim scenario list` lists them."
+            fail([f"{given!r} is neither a file nor an included scenario; {hint}"], EXIT_USAGE)
         except ScenarioError as error:
             fail(str(error).splitlines(), EXIT_REFUSED)
     return files
 
 
 async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, token: str) -> list[RunResult]:
-    """Run one after another, printing each timeline as it is there; ConnectionError when no server answers at `url`."""
+    """Run the files in order and print each timeline. Raises ConnectionError if no server responds at `url`."""
     from contextlib import AsyncExitStack
 
+    from simulator.engine.clients.asynchronous import HttpClient
     from simulator.engine.scenario.run import runner
-    from simulator.engine.scenario.run.clients import HttpClient
     from simulator.engine.server.config import Config
     from simulator.engine.server.process import serving
     from simulator.host import create_app
@@ -152,7 +148,7 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
             origin, token = await stack.enter_async_context(serving(create_app(Config(clock="manual")))), ""
         else:
             origin = url
-        client = await stack.enter_async_context(HttpClient(origin, token))
+        client = HttpClient(origin, token)
         await client.request("GET", "/_simulator/health")
         for file in files:
             result = await runner.run(file, client, seed=seed)
@@ -163,24 +159,21 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
 
 @scenario.command()
 @click.argument("name")
-@click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def new(name: str, force: bool) -> None:
-    """Begin a scenario: write NAME.yaml, a small one that runs.
-
-    Comments in it explain it.
-    """
+    """Write NAME.yaml, a small commented scenario that runs."""
     from simulator.engine.scenario.language.parts import is_name
 
     path = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
     if not is_name(path.stem):
-        plain = "letters, digits, `.`, `-` and `_`, not `active`"
-        fail([f"{path.stem!r} is no name of a scenario: use {plain}"], EXIT_USAGE)
+        rule = "use letters, digits, `.`, `-` and `_`, and not `active`"
+        fail([f"{path.stem!r} is not a valid scenario name: {rule}"], EXIT_USAGE)
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             template = (Path(__file__).parent / "scenario.template.yaml").read_text("utf-8")
             file.write(template.replace("NAME", path.stem))
     except FileExistsError:
-        fail([f"{path} is there already; choose another name, or overwrite it with --force"], EXIT_USAGE)
+        fail([f"{path} exists; choose another name, or overwrite it with --force"], EXIT_USAGE)
     except OSError as error:
         fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
     say(f"Wrote {path}. Check it with `rampsim scenario validate {path}`, run it with")
@@ -189,12 +182,12 @@ def new(name: str, force: bool) -> None:
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--activate", "is_activated", is_flag=True, help="Put them above the scenarios that are active.")
+@click.option("--activate", "is_activated", is_flag=True, help="Activate them, after the active scenarios.")
 @remote
 def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated: bool) -> None:
-    """Give scenario files to the world of a running server.
+    """Upload scenario files to a world of a running server.
 
-    One of the same name is replaced.
+    A scenario with the same name is replaced.
 
     \b
     rampsim scenario upload flaky-receiver.yaml --activate
@@ -213,12 +206,12 @@ def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated:
                 say(f"{path}:{problem['line']}:{problem['column']}: {where}{problem['message']}")
             continue
         names.append(str(made["name"]))
-        say(f"{made['name']} is there{'' if is_activated else '; make it active with --activate'}.")
+        say(f"Uploaded {made['name']}.{'' if is_activated else ' Activate it with --activate.'}")
         for warning in made.get("warnings", ()):
             say(f"{path}:{warning['line']}:{warning['column']}: warning: {warning['message']}")
     if count:
         fail(
-            [f"{count} {'problem' if count == 1 else 'problems'} found; what is not valid was not taken"], EXIT_REFUSED
+            [f"{count} {'problem' if count == 1 else 'problems'} found; invalid files were not uploaded"], EXIT_REFUSED
         )
     if is_activated:
         active = [row["name"] for row in client.get("/scenarios")["data"] if row["active"]]
@@ -227,19 +220,19 @@ def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated:
 
 @scenario.command()
 @click.argument("names", nargs=-1, metavar="NAME...", shell_complete=completing.scenarios)
-@click.option("--none", "is_none", is_flag=True, help="None: nothing happens but by timers and calls.")
+@click.option("--none", "is_none", is_flag=True, help="Deactivate all scenarios.")
 @remote
 def activate(client: clients.ControlClient, names: tuple[str, ...], is_none: bool) -> None:
-    """Make exactly these scenarios active in a running server.
+    """Activate exactly these scenarios in a running server.
 
-    Later ones win.
+    Later scenarios have priority.
 
     \b
     rampsim scenario activate autopilot payout-fails-and-refunds
     rampsim scenario activate --none
     """
     if bool(names) == is_none:
-        raise click.UsageError("name the scenarios that are to be active, or say --none")
+        raise click.UsageError("name the scenarios to activate, or use --none")
     _activate(client, list(names))
 
 

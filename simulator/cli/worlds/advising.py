@@ -21,30 +21,30 @@ Row: TypeAlias = Mapping[str, Any]
 SEVERITIES = ("info", "warning", "error")
 _WIDTH = 100
 _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
-"""What GitHub calls them."""
+"""GitHub's names of the severities."""
 
 
 @click.command()
-@click.option("--all-worlds", is_flag=True, help="Of all worlds this server has had, ended ones included.")
-@click.option("--severity", type=click.Choice(SEVERITIES), help="Only findings at least as severe as this.")
+@click.option("--all-worlds", is_flag=True, help="Include all worlds that this server has had, even deleted ones.")
+@click.option("--severity", type=click.Choice(SEVERITIES), help="Show only findings of at least this severity.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(("text", "json", "github", "junit")),
     default="text",
     show_default=True,
-    help="How to print them: for people, as JSON, as annotations of a GitHub workflow, as a JUnit report.",
+    help="Output: text, JSON, annotations for a GitHub workflow, or a JUnit report.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 for findings at least as severe as this.")
+@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
+@click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 for findings of at least this severity.")
 @click.option("--fail", "fail_on_any", is_flag=True, hidden=True)  # an older spelling of --fail-on info
 @click.option(
     "--baseline",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Known findings, which are neither shown nor counted.",
+    help="Known findings, which are not shown or counted.",
 )
-@click.option("--write-baseline", is_flag=True, help="Write the findings of now into the file of --baseline.")
+@click.option("--write-baseline", is_flag=True, help="Write the current findings to the file of --baseline.")
 @remote
 def advice(
     client: clients.ControlClient,
@@ -57,9 +57,9 @@ def advice(
     baseline: Path | None,
     write_baseline: bool,
 ) -> None:
-    """Show what an integration does wrong, and what to change.
+    """Show mistakes of an integration, and how to fix them.
 
-    Each finding says what was seen, why it hurts in production, and what to change; the gravest comes first.
+    Each finding has the evidence, its effect in production, and a fix. The most severe come first.
 
     \b
     rampsim advice
@@ -68,7 +68,7 @@ def advice(
     rampsim advice --all-worlds --baseline advice.json --fail-on info --format github
     """
     if write_baseline and baseline is None:
-        fail(["--write-baseline: say with --baseline which file to write"], EXIT_USAGE)
+        fail(["--write-baseline needs a file: set it with --baseline"], EXIT_USAGE)
     rows = client.get("/advice", world="*" if all_worlds else None)["data"]
     if baseline is not None and write_baseline:
         _write(baseline, rows)
@@ -104,15 +104,13 @@ def _write(path: Path, rows: Sequence[Row]) -> None:
 
 
 def _known(path: Path) -> set[str]:
-    """The ids of a baseline: they stay the same from run to run, for they are made of kind and subject."""
+    """Return the ids of a baseline. An id is derived from kind and subject, so it is stable between runs."""
     try:
         return {str(row["id"]) for row in json.loads(path.read_text("utf-8"))["known"]}
     except OSError as error:
-        fail(
-            [f"--baseline {path} cannot be read: {error.strerror or error}; write it with --write-baseline"], EXIT_USAGE
-        )
+        fail([f"cannot read --baseline {path}: {error.strerror or error}; write it with --write-baseline"], EXIT_USAGE)
     except (ValueError, KeyError, TypeError):
-        fail([f"--baseline {path} is no list of known findings; write it anew with --write-baseline"], EXIT_USAGE)
+        fail([f"--baseline {path} is not a list of known findings; write it again with --write-baseline"], EXIT_USAGE)
 
 
 # --- forms --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`rampsim faults`: what is to go wrong on the wire. The options of `add` are made from the models of faults."""
+"""`rampsim faults`: faults on the wire. The options of `add` come from the models of faults."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from simulator.engine.faults import presets
 
 
 class _Member(NamedTuple):
-    """A member of a fault as an option: where it lies, what it takes, and what it means."""
+    """A field of a fault as an option."""
 
     within: str
+    """The nested object with the field, or an empty string."""
     schema: Mapping[str, Any]
     meaning: str
 
 
 class _Add(click.Command):
-    """A command whose options are the members of faults; they are read when somebody asks for them."""
+    """A command whose options are the fields of faults, read on demand."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         if not any(param.name == "times" for param in self.params):
-            self.params[2:2] = _options()  # behind its own, before those of the server
+            self.params[2:2] = _options()  # after its own options, before the server options
         return super().get_params(ctx)
 
 
@@ -43,16 +44,16 @@ def _presets(context: click.Context, parameter: click.Parameter, incomplete: str
 @click.group(invoke_without_command=True)
 @remote
 def faults(client: clients.ControlClient) -> None:
-    """Show the faults in force; `add`, `remove`, `clear` them."""
+    """Show the active faults; `add`, `remove`, `clear` them."""
     show(client.get("/faults")["data"])
 
 
 @faults.command("list")
 @remote
 def list_faults(client: clients.ControlClient) -> None:
-    """Show the faults in force, and how often each was hit.
+    """Show the active faults, including faults of scenarios.
 
-    Those of scenarios are among them.
+    `hits` counts how often a fault applied.
     """
     show(client.get("/faults")["data"])
 
@@ -63,15 +64,13 @@ def list_faults(client: clients.ControlClient) -> None:
     "--webhook",
     metavar="EVENT",
     shell_complete=completing.events,
-    help="A fault of webhooks: of this event type, or '*' for all.",
+    help="Make it a webhook fault, for this event type or '*' for all.",
 )
 @remote
 def add(client: clients.ControlClient, preset: str | None, webhook: str | None, **given: Any) -> None:
-    """Put a fault in force: a PRESET, or what the options say.
+    """Add a fault: a PRESET, options, or both.
 
-    Both together mean that preset, where the options say.
-
-    A fault is one of calls, unless --webhook or the preset makes it one of webhooks.
+    Options narrow a preset. A fault applies to calls, unless --webhook or the preset makes it a webhook fault.
 
     \b
     rampsim faults add refused-503 --path /quotes --times 1
@@ -84,11 +83,11 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
     texts = {name: value for name, value in given.items() if value not in (None, False)}
     if not body and webhook is None and not texts:
         raise click.UsageError(
-            "say what is to go wrong: by a PRESET (`rampsim faults presets` lists them), or an option such as --status"
+            "choose a fault: a PRESET (`rampsim faults presets` lists them), or an option such as --status"
         )
     members = _members(is_webhook)
     if (strange := next((name for name in texts if name not in members), None)) is not None:
-        hint = "is of webhooks: add --webhook EVENT" if not is_webhook else "is of calls, and this is one of webhooks"
+        hint = "needs a webhook fault: add --webhook EVENT" if not is_webhook else "does not apply to webhook faults"
         raise click.UsageError(f"--{strange.replace('_', '-')} {hint}")
     schema = {"properties": {name: member.schema for name, member in members.items()}}
     for name, value in texts.items():
@@ -110,15 +109,15 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
     made = client.post("/faults", body)
     show(made)
     for warning in made.get("warnings", ()):
-        say(f"rampsim: it may never be hit: {warning}", err=True)
+        say(f"rampsim: the fault may never apply: {warning}", err=True)
 
 
 def _refuse_half_an_answer(respond: Mapping[str, Any] | None) -> None:
-    """Say which option an error lacks, where the server would name the member of a body."""
+    """Name the missing option of an error response. The server's message would name a JSON field instead."""
     lacking = [f"--{name}" for name in ("status", "code") if respond is not None and name not in respond]
     if lacking:
         example = "--status 503 --code service_unavailable"
-        raise click.UsageError(f"an answer also needs {' and '.join(lacking)}, for example {example}")
+        raise click.UsageError(f"an error response also needs {' and '.join(lacking)}, for example {example}")
 
 
 def _preset(name: str) -> Mapping[str, Any]:
@@ -126,7 +125,7 @@ def _preset(name: str) -> Mapping[str, Any]:
         from simulator.engine.text.strict import did_you_mean
 
         raise click.UsageError(
-            f"there is no preset {name!r}{did_you_mean(name, presets.PRESETS)}; `rampsim faults presets` lists them"
+            f"unknown preset {name!r}{did_you_mean(name, presets.PRESETS)}; `rampsim faults presets` lists them"
         )
     return presets.PRESETS[name].fault
 
@@ -135,22 +134,22 @@ def _preset(name: str) -> Mapping[str, Any]:
 @click.argument("fault_id", metavar="ID", shell_complete=completing.fault_ids)
 @remote
 def remove(client: clients.ControlClient, fault_id: str) -> None:
-    """End one fault."""
+    """Remove one fault."""
     client.delete(f"/faults/{clients.segment(fault_id)}")
 
 
 @faults.command()
 @remote
 def clear(client: clients.ControlClient) -> None:
-    """End all faults, those of scenarios too."""
+    """Remove all faults, including faults of scenarios."""
     client.delete("/faults")
 
 
 @faults.command("presets")
 def list_presets() -> None:
-    """List the presets and what each stands for.
+    """List the presets as JSON faults.
 
-    They are named as `rampsim explore` names them.
+    `rampsim explore` uses the same names.
     """
     import json
 
@@ -160,7 +159,7 @@ def list_presets() -> None:
 
 
 def _members(is_webhook: bool) -> dict[str, _Member]:
-    """What a fault of calls, or of webhooks, can have, by names that are unique among them."""
+    """Return the fields of call faults or webhook faults. Names are unique among the nested objects."""
     from simulator.engine.faults import models as models
 
     model = models.WebhookFault if is_webhook else models.InterfaceFault
@@ -186,7 +185,7 @@ def _of(model: Any, properties: Mapping[str, Any], within: str) -> Iterator[tupl
 
 @cache
 def _meanings(model: type) -> Mapping[str, str]:
-    """The first sentence beneath each field of a model in its source."""
+    """Return the first paragraph of each field's docstring, by name."""
     found: dict[str, str] = {}
     for cls in reversed([one for one in model.__mro__ if one.__module__ == model.__module__]):
         (defined,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
@@ -199,17 +198,17 @@ def _meanings(model: type) -> Mapping[str, str]:
 
 
 def _options() -> Iterator[click.Option]:
-    """An option for each member; one that both sorts of fault have says what it means for each."""
+    """Yield an option for each field. The help of a field of both kinds of faults describes both."""
     calls, webhooks = _members(is_webhook=False), _members(is_webhook=True)
     for name in dict.fromkeys((*calls, *webhooks)):
         both = [side[name] for side in (calls, webhooks) if name in side]
-        told = list(dict.fromkeys(member.meaning for member in both))
-        words = told[0] if len(told) == 1 else f"Calls: {told[0]}  Webhooks: {told[1]}"
+        meanings = list(dict.fromkeys(member.meaning for member in both))
+        words = meanings[0] if len(meanings) == 1 else f"Calls: {meanings[0]}  Webhooks: {meanings[1]}"
         if name not in calls:
             words = f"Webhooks: {words}"
         is_flag = all(member.schema.get("type") == "boolean" for member in both)
         flag = f"--{name.replace('_', '-')}"
-        # What may be true or a word needs no value.
+        # A field that accepts true or a string needs no value.
         more: dict[str, Any] = {"is_flag": True} if is_flag else {"metavar": "VALUE"}
         if any({"type": "boolean"} in member.schema.get("anyOf", ()) for member in both):
             more |= {"is_flag": False, "flag_value": "true", "metavar": "[VALUE]"}

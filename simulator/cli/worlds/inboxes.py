@@ -15,13 +15,13 @@ from simulator.cli.worlds.worlds import OrShown
 from simulator.engine.clients import control as clients
 from simulator.engine.text.terminal import plain_line
 
-_json = click.option("--json", "as_json", is_flag=True, help="The whole messages as JSON.")
+_json = click.option("--json", "as_json", is_flag=True, help="Print whole messages as JSON.")
 
 
 @click.group("inbox", cls=OrShown, invoke_without_command=True, subcommand_metavar="[NAME | COMMAND]")
 @remote
 def inbox(client: clients.ControlClient) -> None:
-    """Show the built-in inboxes, or what one has received.
+    """Show the built-in inboxes, or the messages of one.
 
     \b
     rampsim inbox
@@ -35,28 +35,28 @@ def inbox(client: clients.ControlClient) -> None:
 
 @inbox.command("show", hidden=True)
 @click.argument("name", shell_complete=completing.inboxes)
-@click.option("--limit", type=click.IntRange(0), help="The newest that many, oldest first.")
+@click.option("--limit", type=click.IntRange(0), help="Number of newest messages to show, oldest first.")
 @_json
 @remote
 def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_json: bool) -> None:
-    """Show what an inbox has received."""
+    """Show the messages of an inbox."""
     messages = client.get(_path(name), limit=limit)["data"]
-    _tell(messages, as_json)
+    _print(messages, as_json)
     if not messages and limit != 0:
-        say(f"rampsim: nothing came to the inbox {name!r} yet; `rampsim inbox` lists all inboxes", err=True)
+        say(f"rampsim: the inbox {name!r} is empty; `rampsim inbox` lists all inboxes", err=True)
 
 
 @inbox.command()
 @click.argument("name", shell_complete=completing.inboxes)
-@click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="How many messages to wait for.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Real seconds to wait at most.  [default: 30]")
+@click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="Number of messages to wait for.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Maximum wait in real seconds.  [default: 30]")
 @_json
 @remote
 def wait(client: clients.ControlClient, name: str, as_json: bool, **query: Any) -> None:
-    """Wait until an inbox has so many messages.
+    """Wait until an inbox has a number of messages.
 
-    Those that are there count. Exit code 1 when the time passes."""
-    _tell(client.get(f"{_path(name)}/wait", **query)["data"], as_json)
+    Messages that are already there count. Exits with 1 after the timeout."""
+    _print(client.get(f"{_path(name)}/wait", **query)["data"], as_json)
 
 
 @inbox.command()
@@ -73,9 +73,9 @@ def subscribe(client: clients.ControlClient, name: str, events: tuple[str, ...])
 @click.argument("statuses", metavar="STATUS...", nargs=-1, required=True, type=click.IntRange(200, 599))
 @remote
 def respond(client: clients.ControlClient, name: str, statuses: tuple[int, ...]) -> None:
-    """Choose the statuses that an inbox answers.
+    """Set the response statuses of an inbox.
 
-    It answers these one after another, and then always the last.
+    They are used in order. The last one repeats.
     """
     show(client.put(_path(name), {"respond": list(statuses)}))
 
@@ -84,7 +84,7 @@ def respond(client: clients.ControlClient, name: str, statuses: tuple[int, ...])
 @click.argument("name", shell_complete=completing.inboxes)
 @remote
 def clear(client: clients.ControlClient, name: str) -> None:
-    """Empty an inbox, and let it answer 200 again."""
+    """Empty an inbox, and reset its response to 200."""
     client.delete(_path(name))
 
 
@@ -92,8 +92,8 @@ def _path(name: str) -> str:
     return f"/inbox/{clients.segment(name)}"
 
 
-def _tell(messages: Iterable[Mapping[str, Any]], as_json: bool) -> None:
-    """A line for each message: when it came, what was answered, and what it tells of."""
+def _print(messages: Iterable[Mapping[str, Any]], as_json: bool) -> None:
+    """Print a line for each message, with time, response status and event."""
     if as_json:
         show(messages)
         return

@@ -1,4 +1,4 @@
-"""Commands that show what happened in a running server: resources, calls, events, deliveries, coverage, a recording."""
+"""Commands that inspect a running server: resources, calls, events, deliveries, search, coverage, recording."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
 from simulator.engine.text.terminal import plain_line
 
-_limit = click.option("--limit", type=click.IntRange(0), help="The newest that many, oldest first.")
+_limit = click.option("--limit", type=click.IntRange(0), help="Number of newest items to show, oldest first.")
 
 
 @click.group(invoke_without_command=True)
 @click.option("--type", metavar="EVENT", shell_complete=completing.events, help="Only events of this type.")
 @click.option("--object-id", metavar="ID", help="Only events about this object.")
 @_limit
-@click.option("--follow", is_flag=True, help="Go on printing events as they come, one per line, until interrupted.")
+@click.option("--follow", is_flag=True, help="Keep printing new events, one per line, until interrupted.")
 @remote
 def events(client: clients.ControlClient, follow: bool, **query: Any) -> None:
-    """Show the events emitted; `wait` for one, `resend` one."""
+    """Show events; `wait` for one, `resend` one."""
     if not follow:
         show(client.get("/events", **query)["data"])
         return
@@ -40,12 +40,12 @@ def events(client: clients.ControlClient, follow: bool, **query: Any) -> None:
 
 
 @events.command()
-@click.option("--type", metavar="EVENT", shell_complete=completing.events, help="Of this type.")
-@click.option("--object-id", metavar="ID", help="About this object.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Real seconds to wait at most.  [default: 30]")
+@click.option("--type", metavar="EVENT", shell_complete=completing.events, help="Wait for this type.")
+@click.option("--object-id", metavar="ID", help="Wait for an event of this object.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Maximum wait in real seconds.  [default: 30]")
 @remote
 def wait(client: clients.ControlClient, **query: Any) -> None:
-    """Wait for an event; one already emitted counts. Exit code 1 when the time passes."""
+    """Wait for an event; earlier events count. Exits with 1 after the timeout."""
     show(client.get("/events/wait", **query))
 
 
@@ -53,7 +53,7 @@ def wait(client: clients.ControlClient, **query: Any) -> None:
 @click.argument("event_id", metavar="ID")
 @remote
 def resend(client: clients.ControlClient, event_id: str) -> None:
-    """Send an event again to every endpoint that is subscribed."""
+    """Send an event again to every subscribed endpoint."""
     show(client.post(f"/events/{clients.segment(event_id)}/resend?wait=true"))
 
 
@@ -63,9 +63,9 @@ def resend(client: clients.ControlClient, event_id: str) -> None:
 @_limit
 @remote
 def resources(client: clients.ControlClient, resource_id: str | None, **query: Any) -> None:
-    """Show all resources, or one with its history and actions.
+    """Show all resources, or one with its history.
 
-    The actions are those that are possible now.
+    One resource is shown with the actions that are possible now.
     """
     if resource_id is not None:
         show(client.get(f"/resources/{clients.segment(resource_id)}"))
@@ -76,36 +76,34 @@ def resources(client: clients.ControlClient, resource_id: str | None, **query: A
 @click.command()
 @click.option("--event-id", metavar="ID", help="Only attempts of this event.")
 @click.option("--endpoint-id", metavar="ID", help="Only attempts to this endpoint.")
-@click.option("--status", type=click.Choice(["succeeded", "failed"]), help="Only attempts that ended so.")
+@click.option("--status", type=click.Choice(["succeeded", "failed"]), help="Only attempts with this result.")
 @_limit
 @remote
 def deliveries(client: clients.ControlClient, **query: Any) -> None:
-    """Show webhook deliveries: what was sent and what came back."""
+    """Show webhook deliveries with requests and responses."""
     show(client.get("/deliveries", **query)["data"])
 
 
 @click.command()
 @click.option("--method", help="Only calls with this method.")
-@click.option("--path", help="Only calls of this full path; * stands for anything.")
-@click.option("--status", help="Only calls answered with this status.")
+@click.option("--path", help="Only calls with this full path; * matches anything.")
+@click.option("--status", help="Only calls with this response status.")
 @_limit
 @remote
 def requests(client: clients.ControlClient, **query: Any) -> None:
-    """Show the calls the server got, with answers and advice."""
+    """Show calls with their responses and advice."""
     show(client.get("/requests", **query)["data"])
 
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(0), help="How many at most, the best first.  [default: 20]")
-@click.option("--json", "as_json", is_flag=True, help="What the server answers, as JSON.")
+@click.option("--limit", type=click.IntRange(0), help="Maximum number of results, best first.  [default: 20]")
+@click.option("--json", "as_json", is_flag=True, help="Print the server's response as JSON.")
 @remote
 def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None, as_json: bool) -> None:
-    """Find anything by your reference, an id, amount or phone.
+    """Find anything by reference, id, amount or phone number.
 
-    It finds resources, calls, events and deliveries.
-
-    Exit code 1 when nothing is found.
+    It searches resources, calls, events and deliveries. Exits with 1 if nothing is found.
 
     \b
     rampsim find order-5000
@@ -122,20 +120,20 @@ def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None
             line = f"{row['sort']:10}  {row['id']}{named}  {row['kind']}  {row['status'] or ''}"
             say(plain_line(line).rstrip())
     if answer["truncated"]:
-        say("rampsim: there is older still that was not looked at", err=True)
+        say("rampsim: older objects were not searched", err=True)
     if not rows:
-        fail([f"nothing in this world has {words!r}"], EXIT_REFUSED)
+        fail([f"nothing in this world matches {words!r}"], EXIT_REFUSED)
 
 
 @click.command()
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write it there instead of printing it.")
-@click.option("--name", metavar="NAME", help="Name of the scenario; else the file's, or `recording`.")
-@click.option("--since", metavar="TIMESTAMP|ID", help="Begin there: a simulated moment, or a request or control call.")
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
+@click.option("--name", metavar="NAME", help="Name of the scenario.  [default: the file name, or `recording`]")
+@click.option("--since", metavar="TIMESTAMP|ID", help="Start at this simulated time, request or control call.")
 @remote
 def record(client: clients.ControlClient, out: Path | None, name: str | None, since: str | None) -> None:
-    """Write what was done by hand as a scenario that repeats it.
+    """Write manual steps as a scenario that repeats them.
 
-    It has the calls, the actions and the time that passed.
+    The scenario contains calls, actions and clock moves.
 
     \b
     rampsim record --out tests/scenarios/payout-bounces.yaml
@@ -150,12 +148,12 @@ def record(client: clients.ControlClient, out: Path | None, name: str | None, si
 
 
 @click.command()
-@click.option("--all-worlds", is_flag=True, help="Of all worlds this server has had, ended ones included.")
+@click.option("--all-worlds", is_flag=True, help="Include all worlds that this server has had, even deleted ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as one HTML page.")
-@click.option("--missing", is_flag=True, help="List what is not covered, too.")
+@click.option("--missing", is_flag=True, help="Also list items that are not covered.")
 @click.option(
-    "--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Exit with 1 when the total is lower."
+    "--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Exit with 1 if the total is lower."
 )
 @remote
 def coverage(
@@ -166,7 +164,7 @@ def coverage(
     missing: bool,
     fail_under: float | None,
 ) -> None:
-    """Show how much of the contract the traffic has exercised.
+    """Show how much of the contract the traffic covers.
 
     \b
     rampsim coverage --missing

@@ -1,7 +1,7 @@
 """The parameters of an action on the command line: `--failure-code payout_failed` becomes a JSON value.
 
-What type a value has is not guessed from its looks but read from the action's own JSON Schema: the string "50" stays
-a string where a string is wanted.
+The type of a value comes from the action's JSON Schema, not from its form: "50" stays a string if the schema has a
+string.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import click
 
 
 def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
-    """The target, and the parameters by name; None for one that was given without a value."""
+    """Return the target and the parameters by name. The value of a parameter without one is None."""
     words = list(rest)
     target = words.pop(0) if words and not words[0].startswith("--") else None
     given: dict[str, str | None] = {}
     while words:
         word = words.pop(0)
         if not word.startswith("--") or len(word) == 2:
-            raise click.UsageError(f"{word!r} is out of place; parameters are written --name value")
+            raise click.UsageError(f"{word!r} is not a parameter; write parameters as --name value")
         name, equals, value = word[2:].partition("=")
         name = name.replace("-", "_")
         if name in given:
@@ -34,7 +34,7 @@ def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
 
 
 def parameters_of(schema: Mapping[str, Any], given: Mapping[str, str | None]) -> dict[str, Any]:
-    """The values as the action's schema wants them."""
+    """Return the values with the types of the action's schema."""
     return {name: _value(name, text, _types(schema, name)) for name, text in given.items()}
 
 
@@ -50,12 +50,12 @@ def _value(name: str, text: str | None, types: set[str]) -> Any:
     except ValueError:
         if types and "string" not in types:
             wanted = " or ".join(sorted(types - {"null"}))
-            raise click.UsageError(f"--{name}: {text!r} is not JSON; {wanted} is wanted") from None
+            raise click.UsageError(f"--{name}: {text!r} is not JSON; use {wanted}") from None
         return text
 
 
 def _types(schema: Mapping[str, Any], name: str) -> set[str]:
-    """The JSON types a parameter may have in any of the action's schemas; empty when it is unknown."""
+    """Return the JSON types of a parameter in all schemas of the action; empty if it is unknown."""
     parts = [one.get("properties", {}).get(name) for one in schema.get("anyOf") or [schema]]
     return {kind for part in parts if part is not None for kind in _types_of(part)}
 

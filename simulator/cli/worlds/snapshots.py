@@ -1,4 +1,4 @@
-"""`rampsim snapshots`: keep the state of a world, go back to it, begin another world in it, take it along."""
+"""`rampsim snapshots`: save the state of a world, restore it, fork it, export and import it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def snapshots(client: clients.ControlClient) -> None:
 @snapshots.command("list")
 @remote
 def list_snapshots(client: clients.ControlClient) -> None:
-    """Show the snapshots of the world, the oldest first."""
+    """Show the snapshots of the world, oldest first."""
     show(client.get("/snapshots")["data"])
 
 
@@ -33,7 +33,7 @@ def list_snapshots(client: clients.ControlClient) -> None:
 @click.argument("name", required=False)
 @remote
 def take(client: clients.ControlClient, name: str | None) -> None:
-    """Keep the state of the world, once no webhook is on its way."""
+    """Save the state of the world after webhooks in flight end."""
     show(client.post("/snapshots?wait=true", {} if name is None else {"name": name}))
 
 
@@ -41,29 +41,29 @@ def take(client: clients.ControlClient, name: str | None) -> None:
 @_snapshot
 @remote
 def restore(client: clients.ControlClient, snapshot: str) -> None:
-    """Put the world back into the state of a snapshot."""
+    """Restore the world to a snapshot."""
     show(client.post(f"/snapshots/{clients.segment(id_of(client, snapshot))}/restore"))
 
 
 @snapshots.command()
 @_snapshot
 @click.argument("world_id", metavar="[WORLD]", required=False)
-@click.option("--replace", is_flag=True, help="A world of this id ends first.")
+@click.option("--replace", is_flag=True, help="First delete a world with this id.")
 @remote
 def fork(client: clients.ControlClient, snapshot: str, world_id: str | None, replace: bool) -> None:
-    """Begin another world, with its own keys, from a snapshot."""
+    """Create another world, with its own keys, from a snapshot."""
     named = {} if world_id is None else {"id": world_id}
     show(client.post("/worlds", {**named, "from_snapshot": id_of(client, snapshot), "replace": replace}))
 
 
 @snapshots.command()
 @click.argument("snapshot", metavar="[ID|NAME]", required=False, shell_complete=completing.snapshots)
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write it there instead of printing it.")
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
 @remote
 def export(client: clients.ControlClient, snapshot: str | None, out: Path | None) -> None:
-    """Write a snapshot, or the world as it is, as a JSON document.
+    """Export a snapshot, or the current world, as JSON.
 
-    `rampsim serve --state FILE` begins with it.
+    `rampsim serve --state FILE` starts with the document.
     """
     path = "/state" if snapshot is None else f"/snapshots/{clients.segment(id_of(client, snapshot))}"
     text = client.text(path)
@@ -71,14 +71,14 @@ def export(client: clients.ControlClient, snapshot: str | None, out: Path | None
         say(text)
         return
     write_file(out, text)
-    say(f"Wrote {out}. Begin with it by `rampsim serve --state {out}`, or here by `rampsim snapshots import {out}`.")
+    say(f"Wrote {out}. Use it with `rampsim serve --state {out}`, or here with `rampsim snapshots import {out}`.")
 
 
 @snapshots.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @remote
 def import_state(client: clients.ControlClient, file: Path) -> None:
-    """Put the world of a document in the place of this one."""
+    """Replace this world with an exported one."""
     show(client.send("PUT", "/state", read_file(file), "application/json"))
 
 
@@ -86,18 +86,17 @@ def import_state(client: clients.ControlClient, file: Path) -> None:
 @_snapshot
 @remote
 def forget(client: clients.ControlClient, snapshot: str) -> None:
-    """Forget a snapshot; worlds that began in it stay."""
+    """Delete a snapshot. Worlds created from it remain."""
     client.delete(f"/snapshots/{clients.segment(id_of(client, snapshot))}")
 
 
 def id_of(client: clients.ControlClient, given: str) -> str:
-    """The id of a snapshot that is named by its id, or by its name: the newest that has it."""
+    """Return the id of a snapshot by id or name. Of several with the same name, the newest."""
     rows: list[dict[str, Any]] = client.get("/snapshots")["data"]
     if any(given == row["id"] for row in rows):
         return given
     named = [str(row["id"]) for row in rows if row["name"] == given]
     if not named:
-        there = ", ".join(row["name"] or row["id"] for row in rows)
-        why = f"there {f'are {there}' if there else 'is none'}"
-        fail([f"there is no snapshot {given!r} of this world; {why}"], EXIT_REFUSED)
+        known = ", ".join(row["name"] or row["id"] for row in rows) or "none"
+        fail([f"this world has no snapshot {given!r}; its snapshots: {known}"], EXIT_REFUSED)
     return named[-1]

@@ -1,4 +1,4 @@
-"""Commands that steer a running server: its clock, what the outside world does, its worlds."""
+"""Commands that control a running server: clock, actions, trigger, reset."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulator.engine.clients import control as clients
 @click.group(invoke_without_command=True)
 @remote
 def clock(client: clients.ControlClient) -> None:
-    """Show the clock; `advance` and `set` move it."""
+    """Show the clock; `advance` and `set` change it."""
     show(client.get("/clock"))
 
 
@@ -33,17 +33,17 @@ def clock(client: clients.ControlClient) -> None:
     "--until-event",
     metavar="EVENT",
     shell_complete=completing.events,
-    help="Advance until an event of this type is emitted.",
+    help="Advance until an event of this type occurs.",
 )
 @click.option("--object", "object_id", metavar="ID", help="With --until-event: the event's object.")
 @click.option("--until", nargs=2, metavar="ID STATUS", help="Advance until a resource has a status.")
-@click.option("--horizon", metavar="DURATION", help="With --until or --until-event: how far to look.  [default: 3652d]")
+@click.option("--horizon", metavar="DURATION", help="With --until or --until-event: maximum advance.  [default: 3652d]")
 @remote
 def advance(
     client: clients.ControlClient, by: str | None, to: str | None, to_next: bool, until_event: str | None,
     object_id: str | None, until: tuple[str, str] | None, horizon: str | None,
 ) -> None:  # fmt: skip
-    """Move the clock and fire what is due on the way.
+    """Advance the clock and fire timers that are due.
 
     BY is a duration: 500ms, 20s, 10m, 2h30m, 3d, or PT10M.
 
@@ -66,30 +66,30 @@ def advance(
     if until is not None:
         ways.append({"until": {"resource": until[0], "status": until[1]}})
     if len(ways) != 1:
-        raise click.UsageError("say how far in exactly one way: BY, --to, --next, --until-event or --until")
+        raise click.UsageError("use exactly one of BY, --to, --next, --until-event and --until")
     if object_id is not None and until_event is None:
-        raise click.UsageError("--object goes with --until-event")
+        raise click.UsageError("--object needs --until-event")
     waits = "until" in ways[0]
     if horizon is not None and not waits:
-        raise click.UsageError("--horizon goes with --until or --until-event")
+        raise click.UsageError("--horizon needs --until or --until-event")
     limits = ({"partial": True} | ({"horizon": horizon} if horizon is not None else {})) if waits else {}
     with shown(client):
         answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
     show(answer)
     if answer.get("reached") is False:
-        fail([str(answer.get("stopped", "what was waited for did not happen"))], EXIT_REFUSED)
+        fail([str(answer.get("stopped", "the goal was not reached"))], EXIT_REFUSED)
 
 
 @clock.command("set")
 @click.option("--mode", type=click.Choice(["real", "manual", "scaled"]), help="How the clock moves.")
 @click.option("--rate", type=float, help="Speed of a scaled clock.")
-@click.option("--now", metavar="TIMESTAMP", help="Move ahead to this moment, firing what is due on the way.")
+@click.option("--now", metavar="TIMESTAMP", help="Advance to this time, firing timers that are due.")
 @remote
 def set_clock(client: clients.ControlClient, **given: Any) -> None:
     """Change how the clock moves, or the time."""
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
-        raise click.UsageError("say what to change: --mode, --rate or --now")
+        raise click.UsageError("set at least one of --mode, --rate and --now")
     with shown(client):
         answer = client.put("/clock?wait=true", body)
     show(answer)
@@ -110,10 +110,9 @@ def set_clock(client: clients.ControlClient, **given: Any) -> None:
 )
 @remote
 def action(client: clients.ControlClient, name: str, rest: tuple[str, ...]) -> None:
-    """Do what the outside world does: pay, confirm, refuse, refund.
+    """Perform an action of a third party: pay, confirm, refund.
 
-    TARGET is the id of a resource. Every parameter of the action is an option; what is not a string is written as
-    JSON.
+    TARGET is the id of a resource. Every parameter of the action is an option. Values other than strings are JSON.
 
     \b
     rampsim action payment_arrives txn_123
@@ -132,10 +131,10 @@ def action(client: clients.ControlClient, name: str, rest: tuple[str, ...]) -> N
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="The whole list with the JSON Schemas of the parameters.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list with the JSON Schemas of the parameters.")
 @remote
 def actions(client: clients.ControlClient, as_json: bool) -> None:
-    """List all actions, what they act on, and their parameters."""
+    """List all actions with their targets and parameters."""
     rows = client.get("/actions")["data"]
     if as_json:
         show(rows)
@@ -148,7 +147,7 @@ def actions(client: clients.ControlClient, as_json: bool) -> None:
 
 
 def _options_of(schema: dict[str, Any]) -> list[str]:
-    """`--amount X` where required, `[--memo X]` where not; in several schemas, required is what all require."""
+    """Return `--amount X` for parameters that every schema requires, and `[--memo X]` for others."""
     schemas = schema.get("anyOf") or [schema]
     names = list(dict.fromkeys(name for one in schemas for name in one.get("properties", {})))
     required = set.intersection(*(set(one.get("required", ())) for one in schemas))
@@ -158,26 +157,26 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 
 @click.command()
 @click.argument("event", shell_complete=completing.events)
-@click.option("--target", metavar="ID", help="The object the event is to be about.")
+@click.option("--target", metavar="ID", help="The object of the event.")
 @remote
 def trigger(client: clients.ControlClient, event: str, target: str | None) -> None:
-    """Make an event happen by calls and actions that lead there."""
+    """Cause an event through the calls and actions that lead to it."""
     show(client.post("/trigger?wait=true", {"event": event} | ({"target": target} if target is not None else {})))
 
 
 @click.command()
 @remote
 def reset(client: clients.ControlClient) -> None:
-    """Make the world again as it was at its creation.
+    """Reset the world to its initial state.
 
-    Seed, keys and scenarios stay the same, and nothing is in it.
+    Seed, keys and scenarios stay the same. All objects are deleted.
     """
     show(client.post("/reset"))
 
 
 @contextmanager
 def shown(client: clients.ControlClient) -> Iterator[None]:
-    """Tell on standard error, at a terminal, how far the clock is while the body runs; a quick one tells nothing."""
+    """Show the progress of the clock on standard error while the block runs, at a terminal only."""
     if not sys.stderr.isatty():
         yield
         return
@@ -196,13 +195,13 @@ def _follow(client: clients.ControlClient, over: threading.Event) -> None:
             if over.is_set():
                 return
             if sort == "progress":
-                say_passing(told(json.loads(data)))
+                say_passing(progress_line(json.loads(data)))
     except (clients.Unreachable, clients.CallRefused, OSError, ValueError):
-        return  # the advance itself says what is wrong
+        return  # the advance itself reports the error
 
 
-def told(progress: Mapping[str, Any]) -> str:
-    """Where the clock is, where it goes, and what has happened on the way."""
+def progress_line(progress: Mapping[str, Any]) -> str:
+    """Return the current time, the target time, and counts of timers, events and deliveries."""
     goal = f" of {progress['to'][:16]}" if progress["to"] else ""
     return (
         f"{progress['now'][:16]}{goal}: {progress['fired']} timers, {progress['events']} events, "

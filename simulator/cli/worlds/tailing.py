@@ -25,12 +25,12 @@ _ALL = (*_SHOWN, "state")
 _TYPE = {"event": "type", "delivery": "event_type"}
 _AGAIN_SECONDS = 1.0
 _SLACK_SECONDS = 2.0
-"""How much later than others a message may come."""
+"""The largest delay between two messages of the same time."""
 _COLOURS = {"request": "cyan", "event": "magenta", "delivery": "blue", "clock": "yellow", "state": "white"}
 
 
 class Wanted(NamedTuple):
-    """What of the stream is to be shown; None: whatever it is."""
+    """A filter for messages of the stream. None matches everything."""
 
     sorts: tuple[str, ...]
     event_type: str | None = None
@@ -39,7 +39,7 @@ class Wanted(NamedTuple):
     failed: bool = False
 
     def has(self, sort: str, message: Mapping[str, Any]) -> bool:
-        """Whether a message is shown: it is of a wanted sort, and whatever is asked of such messages fits."""
+        """Whether a message has a wanted sort and matches all conditions."""
         return (
             sort in self.sorts
             and (self.event_type is None or fnmatchcase(str(message.get(_TYPE.get(sort, ""), "")), self.event_type))
@@ -51,28 +51,27 @@ class Wanted(NamedTuple):
 
 @click.command()
 @click.option("--only", "sorts", multiple=True, type=click.Choice(_ALL),
-              help=f"Only messages of this sort; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
+              help=f"Show this kind of message; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
 @click.option(
     "--type",
     "event_type",
     metavar="EVENT",
     shell_complete=completing.events,
-    help="Only events of this type, and their deliveries; * is any.",
+    help="Only events of this type and their deliveries; * matches anything.",
 )
-@click.option("--object-id", metavar="ID", help="Only what is about this object.")
-@click.option("--path", help="Only calls of this full path; * stands for anything.")
-@click.option("--failed", is_flag=True, help="Only calls that were refused and deliveries that failed.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line: the message, and its `stream` sort.")
+@click.option("--object-id", metavar="ID", help="Only messages about this object.")
+@click.option("--path", help="Only calls with this full path; * matches anything.")
+@click.option("--failed", is_flag=True, help="Only refused calls and failed deliveries.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with the kind of message in `stream`.")
 @remote
 def tail(
     client: clients.ControlClient, sorts: tuple[str, ...], event_type: str | None, object_id: str | None,
     path: str | None, failed: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Show calls, events, deliveries and the clock as they happen.
+    """Show calls, events, deliveries and the clock live.
 
-    It goes on until it is interrupted.
-
-    A server that goes away is waited for. Colours show at a terminal, unless NO_COLOR is set.
+    It runs until it is interrupted, and waits for a server that restarts. Output at a terminal is coloured unless
+    NO_COLOR is set.
 
     \b
     rampsim tail
@@ -80,7 +79,7 @@ def tail(
     rampsim tail --failed --json | jq .status
     """
     wanted = Wanted(sorts or _SHOWN, event_type, object_id, path, failed)
-    ticks = bool(sorts)  # who asks for the clock sees all of it
+    ticks = bool(sorts)  # --only clock shows every message of the clock
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -90,9 +89,9 @@ def tail(
             if as_json:
                 show({"stream": sort, **message}, indent=None)
             elif coloured:
-                say_painted(*_painted(sort, message, told(sort, message, at)))
+                say_painted(*_painted(sort, message, line_of(sort, message, at)))
             else:
-                say(told(sort, message, at))
+                say(line_of(sort, message, at))
     except KeyboardInterrupt:
         sys.exit(0)
 
@@ -102,25 +101,25 @@ def _interrupt(*_: Any) -> None:
 
 
 def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
-    """The stream, taken up again where it broke off; Unreachable where the first attempt fails."""
+    """Yield the messages of the stream and reconnect if it breaks. Raises Unreachable if the first attempt fails."""
     connected, lost = False, False
     while True:
         try:
-            client.get("/clock")  # a stream that cannot be opened is waited for only where there was one before
+            client.get("/clock")  # fails if the server is unreachable, which is fatal only at the first attempt
             if lost:
-                say("rampsim: it is there again", err=True)
+                say("rampsim: reconnected", err=True)
             connected, lost = True, False
             after = f"?last_event_id={client.last_event_id}" if client.last_event_id else ""
             for sort, data in client.stream(f"/stream{after}"):
                 if sort == "missed":
-                    say("rampsim: what happened meanwhile was missed in part", err=True)
+                    say("rampsim: some messages were missed", err=True)
                 else:
                     yield sort, data
         except (clients.Unreachable, OSError) as error:
             if not connected:
                 raise
             if not lost:
-                say(f"rampsim: {client.url} is gone ({error}); waiting for it", err=True)
+                say(f"rampsim: lost the connection to {client.url} ({error}); waiting for the server", err=True)
             lost = True
         time.sleep(_AGAIN_SECONDS)
 
@@ -128,10 +127,10 @@ def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
 def dated(
     messages: Iterable[tuple[str, str]], *, ticks: bool, wall: Callable[[], float] = time.monotonic
 ) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Messages, each with the simulated time at which it was told: calls and deliveries carry when they began.
+    """Yield messages with the simulated time of their arrival. The times in calls and deliveries are their start times.
 
-    Without `ticks` a clock that runs by itself is told once, when its mode or rate changes, and when somebody moves
-    it on. `wall`: real seconds, by which such a move is known.
+    Without `ticks`, messages of a running clock are dropped, except the first, changes of mode or rate, and advances.
+    An advance is recognised by comparison with `wall`, in real seconds.
     """
     now, pace, heard = "", None, 0.0
     for sort, data in messages:
@@ -148,7 +147,7 @@ def dated(
 
 
 def _about(sort: str, message: Mapping[str, Any]) -> tuple[str, ...]:
-    """The ids that a message is about; of a call its path, of a delivery its event."""
+    """Return the ids of a message: of its object, of the parts of a call's path, of a delivery's event and endpoint."""
     if sort == "event":
         return str(message["id"]), str(message.get("data", {}).get("object", {}).get("id", ""))
     if sort == "request":
@@ -162,8 +161,8 @@ def _has_failed(sort: str, message: Mapping[str, Any]) -> bool:
     return sort == "delivery" and message.get("status") != "succeeded"
 
 
-def told(sort: str, message: Mapping[str, Any], at: str = "") -> str:
-    """A message as a line: the simulated time (`at`, else its own), what it is, and what it says."""
+def line_of(sort: str, message: Mapping[str, Any], at: str = "") -> str:
+    """Return a message as a line: simulated time (`at`, or its own), kind and content."""
     if sort == "request":
         advice = f"  {', '.join(message['advice'])}" if message.get("advice") else ""
         answered = message["status"] if message["status"] is not None else "cut"
@@ -172,7 +171,7 @@ def told(sort: str, message: Mapping[str, Any], at: str = "") -> str:
         thing = message.get("data", {}).get("object", {})
         said = f"{message['type']}  {thing.get('id', '')}  {thing.get('status', '')}"
     elif sort == "delivery":
-        answer = message["response_status"] or message["error"] or "no answer"
+        answer = message["response_status"] or message["error"] or "no response"
         again = f"  again at {message['next_attempt_at']}" if message["next_attempt_at"] else ""
         said = f"{message['event_type']}  to {message['url']}  attempt {message['attempt']}: {answer}{again}"
     elif sort == "state":
@@ -184,7 +183,7 @@ def told(sort: str, message: Mapping[str, Any], at: str = "") -> str:
 
 
 def _painted(sort: str, message: Mapping[str, Any], line: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The parts of a line with their styles: its sort in the colour of the sort; what has failed is red as a whole."""
+    """Yield the parts of a line with their styles. A failed message is red; otherwise only its kind has a colour."""
     if _has_failed(sort, message):
         yield line, {"fg": "red"}
         return

@@ -1,4 +1,4 @@
-"""`rampsim worlds`: what worlds there are; making and ending them."""
+"""`rampsim worlds`: list, create and delete worlds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.engine.clients import control as clients
 
 
 class OrShown(click.Group):
-    """A group of which a word that names none of its commands is the name of what it shows."""
+    """A group in which an argument that is not a command is the name of an object to show."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -30,7 +30,7 @@ class OrShown(click.Group):
 def worlds(client: clients.ControlClient) -> None:
     """Show all worlds, or one; `create` and `end` them.
 
-    Of one it shows keys, clock, scenarios and settings.
+    One world is shown with keys, clock, scenarios and settings.
     """
     show(client.get("/worlds")["data"])
 
@@ -44,10 +44,10 @@ def show_world(client: clients.ControlClient, world_id: str) -> None:
 
 
 @worlds.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @remote
 def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
-    """What each world holds, and when it was last used."""
+    """List worlds with their size and last use."""
     rows = client.get("/usage")["data"]
     if as_json:
         show(rows)
@@ -60,15 +60,13 @@ def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
 
 
 @worlds.command()
-@click.option("--idle", required=True, metavar="DURATION", help="End those that nobody has used for so long: 7d, 12h.")
-@click.option("--dry-run", is_flag=True, help="Only say which they are.")
+@click.option("--idle", required=True, metavar="DURATION", help="Delete worlds without calls for this long: 7d, 12h.")
+@click.option("--dry-run", is_flag=True, help="Only list them.")
 @remote
 def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
-    """End worlds that nobody uses; never the world default.
+    """Delete unused worlds, except the world `default`.
 
-    Their snapshots end with them.
-
-    A call about a world is a use of it; what it does by itself is none.
+    Their snapshots are deleted, too. Calls count as use; a world's own timers do not.
 
     \b
     rampsim worlds prune --idle 7d --dry-run
@@ -76,11 +74,11 @@ def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
     ended = client.post("/prune", {"idle": idle, "dry_run": dry_run})["ended"]
     for world_id in ended:
         say(world_id)
-    say(f"{len(ended)} worlds {'would end' if dry_run else 'have ended'}.", err=True)
+    say(f"{len(ended)} worlds {'would be deleted' if dry_run else 'deleted'}.", err=True)
 
 
 def _of_world(command: Any) -> Any:
-    """The settings of a world as options; what is left out is as the server was started."""
+    """Add the settings of a world as options. Omitted settings come from the server."""
     for row in reversed(settings.SERVE[_FIRST_OF_WORLDS:]):
         if not row.keyed:
             continue
@@ -98,24 +96,20 @@ _FIRST_OF_WORLDS = next(at for at, row in enumerate(settings.SERVE) if row.name 
 
 @worlds.command()
 @click.argument("world_id", metavar="[ID]", required=False)
-@click.option("--seed", type=click.IntRange(0), help="Seed of everything random.  [default: drawn]")
+@click.option("--seed", type=click.IntRange(0), help="Seed of everything random.  [default: random]")
 @click.option(
     "--scenario",
     metavar="NAME|FILE",
     shell_complete=completing.scenarios,
     multiple=True,
-    help="Active scenario; repeatable; none for none.",
+    help="Active scenario; repeatable; none for no scenario.",
 )
-@click.option(
-    "--clock", type=click.Choice(["manual", "real", "scaled"]), help="How its clock moves.  [default: manual]"
-)
+@click.option("--clock", type=click.Choice(["manual", "real", "scaled"]), help="Mode of the clock.  [default: manual]")
 @click.option("--now", metavar="TIMESTAMP", help="Start time.")
 @click.option("--rate", type=float, help="Speed of a scaled clock.")
-@click.option("--from-snapshot", metavar="ID|NAME", help="Begin in the state of a snapshot.")
-@click.option("--replace", is_flag=True, help="A world of this id ends first.")
-@click.option(
-    "--env", "as_env", is_flag=True, help="Print it as lines for a shell: `eval $(rampsim worlds create --env)`."
-)
+@click.option("--from-snapshot", metavar="ID|NAME", help="Start from a snapshot.")
+@click.option("--replace", is_flag=True, help="First delete a world with this id.")
+@click.option("--env", "as_env", is_flag=True, help="Print shell commands: `eval $(rampsim worlds create --env)`.")
 @_of_world
 @remote
 def create(
@@ -123,9 +117,9 @@ def create(
     clock: str | None, now: str | None, rate: float | None, from_snapshot: str | None, replace: bool, as_env: bool,
     **of_world: Any,
 ) -> None:  # fmt: skip
-    """Make a world and show it.
+    """Create a world and show it.
 
-    What is not said is as the server was started, but for a manual clock.
+    Omitted settings come from the server, except the clock, which is manual.
 
     \b
     rampsim worlds create my-test --seed 7 --scenario autopilot --replace
@@ -153,7 +147,7 @@ def _named(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    """What the options say, as the body has it."""
+    """Return the given options as the `settings` of the request body."""
     body: dict[str, Any] = {}
     for row in settings.SERVE[_FIRST_OF_WORLDS:]:
         value = given.get(row.name)
@@ -178,7 +172,7 @@ def _scenario(given: str) -> Any:
     try:
         read = document.read(path.read_text("utf-8-sig"))
     except (OSError, ValueError) as error:
-        fail([f"--scenario: {given} cannot be read: {error}"], EXIT_USAGE)
+        fail([f"--scenario: cannot read {given}: {error}"], EXIT_USAGE)
     if read.problems:
         fail([f"{given}:{one.line}:{one.column}: {one.message}" for one in read.problems], EXIT_USAGE)
     return read.value
@@ -188,7 +182,7 @@ def _scenario(given: str) -> Any:
 @click.argument("world_ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.worlds)
 @remote
 def end(client: clients.ControlClient, world_ids: tuple[str, ...]) -> None:
-    """End worlds, with their snapshots; their tokens are answered 401."""
+    """Delete worlds and their snapshots; their tokens become invalid."""
     for world_id in world_ids:
         client.delete(f"/worlds/{clients.segment(world_id)}")
 
@@ -197,7 +191,7 @@ def end(client: clients.ControlClient, world_ids: tuple[str, ...]) -> None:
 @click.argument("world_id", metavar="ID", shell_complete=completing.worlds)
 @remote
 def raw(client: clients.ControlClient, world_id: str) -> None:
-    """Export what the store has of a world, readable or not.
+    """Export the stored data of a world, readable or not.
 
     \b
     rampsim worlds raw my-world > my-world.raw.json

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from functools import partial
 from math import inf
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Scope
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.access import EVERYBODY, NOBODY, Access, Tokens
@@ -22,8 +22,8 @@ from simulator.engine.control.operation import ControlAnswer, ControlOperation, 
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.scenario.play.logbook import last_entry
 from simulator.engine.server.endpoint import DEFECT
+from simulator.engine.server.http.fast_path import InlineCall
 from simulator.engine.server.http.hosts import Hosts, is_embedded_elsewhere, own_origin
-from simulator.engine.server.http.inline import Begun
 from simulator.engine.server.http.messages import (
     BELOW,
     CUT,
@@ -31,14 +31,12 @@ from simulator.engine.server.http.messages import (
     Outgoing,
     head_of,
     json_object,
-    read_body,
     route_path,
-    write,
 )
 from simulator.engine.server.http.router import Router
-from simulator.engine.server.keeping import Unavailable
 from simulator.engine.server.running.chunks import Content, in_pieces
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.storage import Unavailable
 from simulator.engine.text.fields import parse
 from simulator.engine.text.json import dumps
 from simulator.kernel.dataclass import dataclass
@@ -91,25 +89,13 @@ class ControlInterface:
         self._rows = {row.name: row for row in rows}
         self._router = Router(self._rows.values(), turns_back=True)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a call by ASGI."""
-        try:
-            admission = self._admitted(scope)
-        except ApiError as error:
-            await write(scope, receive, send, await self._masked(_refusal(error)))
-            return
-        way = _ControlWay(self, scope, admission)
-        way.begin(*await read_body(receive, admission.row.max_bytes))
-        await way.rest(scope, receive, send)
+    def admit(self, scope: Scope) -> InlineCall:
+        admission = self._admitted(scope)
+        gone = asyncio.get_running_loop().create_future()
+        return InlineCall(partial(self.answer, scope, admission, gone), admission.row.max_bytes, gone)
 
-    def way_of(self, scope: Scope) -> _ControlWay | None:
-        """The short way of a call whose head has come in; None for one that is to be refused.
-
-        None too where a proxy in front tells the scheme: the server beneath ASGI knows which proxies it may believe.
-        """
-        is_behind_proxy = _header(scope, b"x-forwarded-proto") is not None
-        admission = None if is_behind_proxy else self.admission(scope)
-        return None if admission is None else _ControlWay(self, scope, admission)
+    async def refuse(self, error: ApiError) -> Outgoing[Content]:
+        return await self._masked(_refusal(error))
 
     def admission(self, scope: Scope) -> Admission | None:
         """Return what the head of a call tells before its body is read, or None if the call is to be refused."""
@@ -119,7 +105,7 @@ class ControlInterface:
             return None
 
     async def answer(
-        self, scope: Scope, admission: Admission, body: bytes, is_whole: bool, gone: asyncio.Future[None]
+        self, scope: Scope, admission: Admission, gone: asyncio.Future[None], body: bytes, is_whole: bool
     ) -> Outgoing[Content] | Response:
         """Answer a call that may be made; `is_whole`: nothing of its body was cut off."""
         call: ControlCall | None = None
@@ -256,43 +242,6 @@ class ControlInterface:
         return self._tokens.access_of(_token(scope)) or NOBODY
 
 
-class _ControlWay:
-    """One control call: begun as soon as its body is there, and ended by ASGI where it has to wait."""
-
-    __slots__ = ("_admission", "_begun", "_gone", "_interface", "_scope")
-
-    def __init__(self, interface: ControlInterface, scope: Scope, admission: Admission) -> None:
-        self._interface = interface
-        self._scope = scope
-        self._admission = admission
-
-    def begin(self, body: bytes, is_whole: bool = True) -> Outgoing[Content] | None:
-        """Begin to answer it; mostly that is all."""
-        self._gone = asyncio.get_running_loop().create_future()
-        most = self._admission.row.max_bytes
-        is_whole = is_whole and len(body) <= most
-        answering = self._interface.answer(self._scope, self._admission, body[:most], is_whole, self._gone)
-        self._begun = begun = Begun(answering)
-        return begun.result if begun.is_done and isinstance(begun.result, Outgoing) else None
-
-    async def rest(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Wait for the answer, for as long as the client does, and send it."""
-        if self._begun.is_done:
-            answer = self._begun.result
-        else:
-            watch = asyncio.create_task(_watch(self._gone, receive))
-            try:
-                answer = await self._begun
-            finally:
-                watch.cancel()
-                with suppress(asyncio.CancelledError):
-                    await watch
-        if isinstance(answer, Outgoing):
-            await write(scope, receive, send, answer)
-        else:
-            await answer(scope, receive, send)
-
-
 def _header(scope: Scope, wanted: bytes) -> str | None:
     """The first header of a name, None where there is none."""
     for name, value in scope["headers"]:
@@ -329,14 +278,6 @@ def _written(row: ControlOperation, answer: Mapping[str, object] | Raw[Any] | No
         policy = PAGE_POLICY if row.media_type.startswith("text/html") else {}
         return Outgoing(answer.status, answer.body, {**_HEADERS, **policy}, media_type=row.media_type)
     return Outgoing(204, b"", _HEADERS) if answer is None else Outgoing(row.status, dumps(answer), _HEADERS)
-
-
-async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
-    """Tell the call when its client leaves. A host that has no such news (it repeats the request) is let be."""
-    for _ in range(3):
-        if (await receive())["type"] == "http.disconnect":
-            gone.set_result(None)
-            return
 
 
 def _body(row: ControlOperation, body: bytes, is_whole: bool) -> Any:

@@ -18,9 +18,9 @@ from simulator.engine.control.refusals import clock_busy, unanswered, wrong
 from simulator.engine.control.shapes import StoppedScenarios, show_receipt
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.play.stops import stopped_since
-from simulator.engine.server.keeping import unreadable_error
 from simulator.engine.server.running.advance import AdvanceCancelled, ClockBusy, Receipt, Target
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.storage import unreadable_error
 from simulator.engine.text.strict import is_whole
 from simulator.engine.webhooks.courier.courier import Patience, Unanswered
 from simulator.engine.worlds.simulator import Simulator
@@ -126,8 +126,8 @@ class ControlCall:
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
         """Have the world of a snapshot in memory."""
-        if snapshot_id not in self.simulator.snapshots and self.runtime.keeper is not None:
-            await self.runtime.keeper.wake_snapshot(snapshot_id)
+        if snapshot_id not in self.simulator.snapshots and self.runtime.persistence is not None:
+            await self.runtime.persistence.wake_snapshot(snapshot_id)
 
     def require_readable(self, world_id: str) -> None:
         """503 world_unreadable for a world that is set aside."""

@@ -46,10 +46,10 @@ async def ready(call: ControlCall) -> Readiness:
 
     Without a store a server that is up is ready.
     """
-    keeper = call.runtime.keeper
-    if keeper is not None and keeper.refusal is not None:
-        raise ControlError(503, "not_ready", f"The store cannot keep what calls do: {keeper.refusal}")
-    if keeper is not None and keeper.is_leaving:
+    persistence = call.runtime.persistence
+    if persistence is not None and persistence.refusal is not None:
+        raise ControlError(503, "not_ready", f"The store cannot keep what calls do: {persistence.refusal}")
+    if persistence is not None and persistence.is_leaving:
         raise ControlError(503, "not_ready", "This server is being ended; others have its worlds.")
     return {"status": "ready"}
 

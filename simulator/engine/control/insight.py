@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from simulator.engine.control.call import ControlCall
@@ -9,8 +10,9 @@ from simulator.engine.control.operation import LIMIT, Query, Raw, any_text, call
 from simulator.engine.control.pages import HTML, apart, page_rows
 from simulator.engine.control.refusals import wrong
 from simulator.engine.insight import page
-from simulator.engine.insight.advice import findings, findings_with_world
-from simulator.engine.insight.coverage import EVERY_WORLD, count_world, coverage_of, merged
+from simulator.engine.insight.advice import findings_in_slices, of_world
+from simulator.engine.insight.counting import Counts, count_some, count_world, merged
+from simulator.engine.insight.coverage import EVERY_WORLD, coverage_of
 from simulator.engine.insight.shapes import AdviceList, CoverageReport
 from simulator.engine.records.advice import SEVERITIES, SEVERITY_MEANINGS
 from simulator.engine.records.requests import requests_of
@@ -40,10 +42,11 @@ async def advice(call: ControlCall) -> AdviceList:
     worlds = await _worlds(call)
     if call.query.get("world") == EVERY_WORLD:
         await call.runtime.remembered()
-        living = (row for world in worlds for row in findings_with_world(world, operations))
-        found = [*call.runtime.ended_worlds.findings, *living]
+        found = list(call.runtime.ended_worlds.findings)
+        for world in worlds:
+            found += of_world(world.id, await findings_in_slices(world, operations))
     else:
-        found = findings(worlds[0], operations)
+        found = await findings_in_slices(worlds[0], operations)
     shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]
     dropped = sum(requests_of(world).dropped for world in worlds)
     told: AdviceList = {"data": newest(shown, limit)}
@@ -75,10 +78,18 @@ async def _report(call: ControlCall) -> JsonObject:
     runtime = call.runtime
     simulator, worlds = runtime.simulator, await _worlds(call)
     if call.query.get("world") != EVERY_WORLD:
-        return coverage_of(count_world(worlds[0]), simulator.operations, worlds[0], worlds[0].id)
+        return coverage_of(await _counts(worlds[0]), simulator.operations, worlds[0], worlds[0].id)
     await runtime.remembered()
-    counts = merged((runtime.ended_worlds.counts, *(count_world(world) for world in worlds)))
+    living = [await _counts(world) for world in worlds]
+    counts = merged((runtime.ended_worlds.counts, *living))
     return coverage_of(counts, simulator.operations, simulator.default, EVERY_WORLD)
+
+
+async def _counts(world: World) -> Counts:
+    """Count a world. Other calls get their turn between slices."""
+    while count_some(world):
+        await asyncio.sleep(0)
+    return count_world(world)
 
 
 @operation("GET /coverage", "What of the contract the traffic has exercised", query=_WORLD)

@@ -43,7 +43,7 @@ class Metrics(Collector):
         yield GaugeMetricFamily(
             "rampsim_journal_lag_seconds",
             "How long what has happened has been waiting to be kept in the store; 0 without a store.",
-            0.0 if self._runtime.keeper is None else self._runtime.keeper.lag_seconds(),
+            0.0 if self._runtime.persistence is None else self._runtime.persistence.lag_seconds(),
         )
         yield GaugeMetricFamily(
             "rampsim_ready", "1 while calls are answered, 0 while the store lets none be.", float(self._is_ready)
@@ -51,7 +51,7 @@ class Metrics(Collector):
 
     @property
     def _is_ready(self) -> bool:
-        return self._runtime.keeper is None or self._runtime.keeper.refusal is None
+        return self._runtime.persistence is None or self._runtime.persistence.refusal is None
 
     def _requests(self) -> Iterator[Metric]:
         """A histogram by operation, and counts by operation and status."""

@@ -1,4 +1,4 @@
-"""What keeps writes: the one thing that the keeper needs of a database, and how one fails."""
+"""The protocol of a database that saves worlds, its batches and its errors."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol, TypeAlias
 
-from simulator.engine.server.keeping import RawPiece, Use
+from simulator.engine.server.storage import RawPiece, Use
 from simulator.kernel.dataclass import dataclass
 
 
 class StoreError(Exception):
-    """The store cannot do what it was asked; the message is a sentence for people: what, why, and what to do."""
+    """An operation of the store failed. The message is for people: what failed, why, and what to do."""
 
 
 class StoreLocked(StoreError):
-    """Another server works with it."""
+    """Another server uses the store."""
 
 
 class StoreDamaged(StoreError):
-    """It is no store of ours, or what stands in it cannot be what was written."""
+    """The store is not one of rampsim, or its content is not what was written."""
 
 
 class StoreNewer(StoreError):
-    """A newer version has written it, in a format that this one does not know."""
+    """A newer version has written the store, in a format that this one does not know."""
 
 
 class StoreFull(StoreError):
-    """There is no room for more."""
+    """The disk is full."""
 
 
 class StoreFailed(StoreError):
@@ -36,32 +36,34 @@ class StoreFailed(StoreError):
 
 @dataclass(frozen=True)
 class WorldBegan:
-    """A world stands in place of whatever was kept under its id. `parts`: its base, made when it is written."""
+    """A world that replaces everything saved under its id."""
 
     world: str
     number: int
     parts: Callable[[], Iterator[bytes]]
+    """Returns the parts of its base. They are encoded when they are written."""
 
 
 @dataclass(frozen=True)
 class WorldChanged:
-    """A world has written. `number` is that of the entry, one more than that of the one before."""
+    """The writes of a world in one turn of the event loop."""
 
     world: str
     number: int
+    """The number of the entry, one more than the last."""
     entry: Callable[[], bytes]
 
 
 @dataclass(frozen=True)
 class WorldEnded:
-    """A world is no more, nor are its snapshots."""
+    """A world that was deleted, with its snapshots."""
 
     world: str
 
 
 @dataclass(frozen=True)
-class SnapshotKept:
-    """A snapshot of a world was taken; it is a base of its own."""
+class SnapshotSaved:
+    """A new snapshot of a world, as a base of its own."""
 
     id: str
     world: str
@@ -69,30 +71,30 @@ class SnapshotKept:
 
 
 @dataclass(frozen=True)
-class SnapshotForgotten:
-    """A snapshot was forgotten, or went with its world."""
+class SnapshotDeleted:
+    """A snapshot that was deleted, alone or with its world."""
 
     id: str
 
 
-Change: TypeAlias = "WorldBegan | WorldChanged | WorldEnded | SnapshotKept | SnapshotForgotten"
+Change: TypeAlias = "WorldBegan | WorldChanged | WorldEnded | SnapshotSaved | SnapshotDeleted"
 
 
 @dataclass(frozen=True)
 class Batch:
-    """All that happened in one turn of the event loop, in an order in which it can be written; all of it or nothing.
-
-    `server`: what belongs to no world, by name. `uses`: when worlds that are kept by then were last used.
-    """
+    """All changes of one turn of the event loop, which are saved atomically."""
 
     changes: Sequence[Change]
+    """The changes in an order in which they can be written."""
     server: Mapping[str, bytes]
+    """State that belongs to no world, by name."""
     uses: Mapping[str, Use] = field(default_factory=dict)
+    """The last uses of worlds that are saved after this batch."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many bytes a batch has written: as bases and as entries, by world."""
+    """The number of bytes that a batch has written, by world."""
 
     bases: Mapping[str, int]
     entries: Mapping[str, int]
@@ -100,57 +102,59 @@ class Sizes:
 
 @dataclass(frozen=True)
 class StoredWorld:
-    """A world as it is kept: the parts of its base, the entries after it, the number of the last, its snapshots.
-
-    `used_ms`: when it was last used, to the minute.
-    """
+    """A world as it is saved."""
 
     world: str
     number: int
+    """The number of the last entry."""
     parts: Sequence[bytes]
+    """The parts of the base."""
     entries: Sequence[bytes]
+    """The entries after the base."""
     snapshots: Sequence[Sequence[bytes]]
     used_ms: int
+    """The time of the last use, to the minute."""
 
 
 class Backend(Protocol):
-    """A database. Its calls come one after another from one event loop, but for those of `compact`.
+    """A database. Its methods are called one after another from one event loop, except `compact`.
 
-    Each raises `StoreError`; what a call that failed was to write is not there.
+    Each raises `StoreError`. A method that failed has written nothing.
     """
 
     name: str
-    """How messages call it."""
+    """The name in messages."""
     is_shared: bool
-    """Whether others may have it too: then a world is read when it is asked for, and what an answer shows has to be
-    asked for as well, by a batch without changes."""
+    """True if several servers may use it. Then a world is read on demand. A response that only reads needs a batch
+    without changes, which confirms that this server still owns the world.
+    """
 
     async def open(self) -> None:
-        """Take hold of it, make what it lacks; again after a failure. StoreLocked, StoreDamaged, StoreNewer."""
+        """Open the database, and create what it lacks; also after a failure. StoreLocked, StoreDamaged, StoreNewer."""
 
     async def heads(self) -> Sequence[str]:
-        """The ids of the worlds that are kept, oldest first."""
+        """Return the ids of the worlds to read at the start, oldest first."""
 
     async def uses(self) -> Mapping[str, Use]:
-        """When the worlds that are kept were last used, oldest world first."""
+        """Return the last uses of all worlds, oldest world first."""
 
     async def load(self, world: str) -> StoredWorld:
-        """What is kept of a world; KeyError."""
+        """Return a world. Raise KeyError if there is none."""
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
-        """Return the pieces that are kept of a world, however damaged they are; KeyError."""
+        """Return the saved pieces of a world, even damaged ones. Raise KeyError if there are none."""
 
     async def server(self) -> Mapping[str, bytes]:
-        """What belongs to no world, by name."""
+        """Return the state that belongs to no world, by name."""
 
     async def commit(self, batch: Batch) -> Sizes:
-        """Keep a batch: when this returns, it outlives the machine."""
+        """Save a batch. When this returns, the batch survives a crash of the machine."""
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Put a base in place of the one there and of the entries up to a number; returns the bytes of the base.
+        """Replace the base and the entries up to a number with a new base, and return the size of that.
 
-        Nothing, and 0, where the world began anew meanwhile. Batches may be committed between its steps.
+        Do nothing and return 0 if the world was replaced meanwhile. Batches may be committed between its steps.
         """
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Close the database."""

@@ -1,7 +1,7 @@
-"""Tables of a SQLite store that are read and written as a whole: cards of worlds at rest, and raw worlds.
+"""Cards of worlds at rest, and raw worlds, in a SQLite store.
 
-A card says what has to be known of a world without reading it. It holds for exactly the bytes that it was made from:
-it has a digest of their checksums, so a card that anything made stale is ignored.
+A card has the data about a world that the server needs without reading it. It has a digest of the checksums of the
+bytes that it was made from, so a stale card is recognised and ignored.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from zlib import crc32
 
-from simulator.engine.server.keeping import RawPiece, Use
+from simulator.engine.server.storage import RawPiece, Use
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS cards (world TEXT PRIMARY KEY, digest INTEGER NOT NULL, content BLOB NOT NULL)"
-"""Older versions ignore the table, and what they write makes its cards stale, so the format stays the same."""
+"""Older versions ignore the table, and their writes make its cards stale. So the format number stays the same."""
 
 NewCard: TypeAlias = tuple[int, bytes, Use]
-"""The number of the last entry that a card is made from, its content, and the last use of its world."""
+"""The number of the last entry in a card, its content, and the last use of its world."""
 
 
 def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
-    """Return the content of every card that holds, by world.
+    """Return the content of every valid card, by world.
 
-    Everything that is kept is held against its checksums on the way, at about 1 GB a second: a world that is damaged
-    has no card, so it is read, and set aside, at the start.
+    This computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card, so it is read,
+    and set aside, at the start.
     """
     digests = _digests(connection, connection.execute("SELECT id, number, base FROM worlds").fetchall(), "", ())
     rows = connection.execute("SELECT world, digest, content FROM cards")
@@ -33,9 +33,9 @@ def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
 
 
 def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> set[str]:
-    """Write cards, and when their worlds were last used; inside a transaction.
+    """Write cards and the last uses of their worlds, inside a transaction.
 
-    Return the worlds whose card was written: not those that have another last entry by now.
+    Return the ids of worlds whose card was written. Worlds with later entries are left out.
     """
     written = set()
     for world, (number, content, use) in cards.items():
@@ -54,7 +54,7 @@ def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> s
 
 
 def _digests(connection: sqlite3.Connection, heads: Iterable[Any], where: str, values: Any) -> dict[str, int]:
-    """Return a digest of the checksums of everything that is kept of each of these worlds."""
+    """Return a digest of the checksums of everything that the store has of each of these worlds."""
     made_of = {world: [(number, base)] for world, number, base in heads}
     bases = {base: world for world, (head, *_) in made_of.items() for base in (head[1],)}
     for world, base in connection.execute(f"SELECT world, base FROM snapshots {where} ORDER BY place", values):
@@ -82,13 +82,13 @@ def _checksum(content: object) -> int:
 
 
 def raw_pieces(connection: sqlite3.Connection, world: str, base: int) -> list[RawPiece]:
-    """Return everything that is kept of a world, however damaged."""
+    """Return everything that the store has of a world, even damaged pieces."""
     asked: list[tuple[str, str, object]] = [
         ("base", "parts WHERE base = ?", base),
         ("entry", "entries WHERE world = ?", world),
     ]
     snapshots = connection.execute("SELECT id, base FROM snapshots WHERE world = ? ORDER BY place", (world,))
-    asked += [(f"snapshot {one}", "parts WHERE base = ?", kept) for one, kept in snapshots]
+    asked += [(f"snapshot {one}", "parts WHERE base = ?", base) for one, base in snapshots]
     return [
         RawPiece(part, number, content, crc32(content) == crc)
         for part, rows, value in asked

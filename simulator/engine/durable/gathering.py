@@ -1,4 +1,4 @@
-"""Batches: everything that worlds wrote since the last one, as it is written to the store."""
+"""Batches: all writes of worlds since the last batch."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from simulator.engine.durable.backend import (
     Batch,
     Change,
     Sizes,
-    SnapshotForgotten,
-    SnapshotKept,
+    SnapshotDeleted,
+    SnapshotSaved,
     WorldBegan,
     WorldChanged,
     WorldEnded,
 )
-from simulator.engine.durable.notifications import KeptUses
-from simulator.engine.durable.stored_world import Folding, Kept, OfServer, base_of
+from simulator.engine.durable.last_used import LastUsedWriter
+from simulator.engine.durable.stored_world import Folding, OfServer, TrackedWorld, base_of
 from simulator.engine.durable.writes import Base, ClockState, base_parts, entry_bytes
 from simulator.engine.records.row_text import RowTexts
 from simulator.engine.server.running.driver import Driver
@@ -27,29 +27,33 @@ from simulator.kernel.world import World
 
 
 class Batches:
-    """Gathers the changes of the saved worlds into batches. `dirty` are the ids of worlds with something to write."""
+    """Collects the changes of worlds into batches."""
 
     def __init__(
         self,
         simulator: Simulator,
         driver: Driver,
         contents: Contents,
-        kept: Mapping[str, Kept],
+        tracked: Mapping[str, TrackedWorld],
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self.dirty: dict[str, None] = {}
+        """Ids of worlds with something to write. A dict, because their order must not depend on hashes."""
         self.ended: dict[str, int] = {}
-        """The numbers of the last entries of worlds that have ended."""
+        """The numbers of the last entries of worlds that have ended.
+
+        A new world of the same id continues them, so that late compactions of the old one find nothing.
+        """
         self.snapshots: dict[str, dict[str, Snapshot]] = {}
         """The snapshots in the store, by world and id."""
         self.changed_snapshots: dict[str, None] = {}
         self.wiped: dict[str, None] = {}
-        """The worlds whose remains in the store go before anything else is written."""
+        """Ids of worlds that are deleted from the store before anything else is written."""
         self.of_server = OfServer(simulator)
         self._simulator = simulator
         self._driver = driver
         self._texts = RowTexts(contents.codec)
-        self._kept = kept
+        self._tracked = tracked
         self._wall_clock_ms = wall_clock_ms
 
     def release(self, world_id: str) -> None:
@@ -61,33 +65,33 @@ class Batches:
         """Drop everything that was gathered."""
         self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
 
-    def gather(self, told: KeptUses) -> tuple[Batch, list[Folding]]:
-        """Return everything to write now, and the states of worlds that have many entries by now."""
+    def gather(self, last_used: LastUsedWriter) -> tuple[Batch, list[Folding]]:
+        """Return the batch to write now, and the worlds whose entries are to be folded."""
         dirty, ended = self.dirty, self.ended
         self.dirty, self.ended = {}, {}
-        uses = told.take(dirty)
+        uses = last_used.take(dirty)
         changes: list[Change] = [WorldEnded(world_id) for world_id in self.wiped]
         self.wiped = {}
         folding: list[Folding] = []
         snapshots = self._snapshot_changes(changes)
         for world_id in dirty:
-            kept = self._kept.get(world_id)
-            if kept is None:
+            tracked = self._tracked.get(world_id)
+            if tracked is None:
                 changes += [WorldEnded(world_id)] if world_id in ended else []
                 continue
             taken = self._simulator.snapshots_taken(world_id)
-            clock = kept.clock = self._clock_of(kept.world)
-            entry = kept.gathering.take(clock, taken)
-            if kept.begins:
-                kept.begins = False
-                base = self._base_of(kept.world, clock)
-                changes.append(WorldBegan(world_id, kept.number, partial(base_parts, self._texts, base)))
+            clock = tracked.clock = self._clock_of(tracked.world)
+            entry = tracked.gathering.take(clock, taken)
+            if tracked.begins:
+                tracked.begins = False
+                base = self._base_of(tracked.world, clock)
+                changes.append(WorldBegan(world_id, tracked.number, partial(base_parts, self._texts, base)))
                 continue
-            kept.number += 1
-            changes.append(WorldChanged(world_id, kept.number, partial(entry_bytes, self._texts, entry)))
-            if kept.is_large:
-                kept.is_large, kept.entry_bytes = False, 0
-                folding.append(Folding(kept, kept.number, self._base_of(kept.world, clock)))
+            tracked.number += 1
+            changes.append(WorldChanged(world_id, tracked.number, partial(entry_bytes, self._texts, entry)))
+            if tracked.is_large:
+                tracked.is_large, tracked.entry_bytes = False, 0
+                folding.append(Folding(tracked, tracked.number, self._base_of(tracked.world, clock)))
         return Batch((*changes, *snapshots), self.of_server.changes(), uses), folding
 
     def parts_of(self, base: Base) -> Callable[[], Iterator[bytes]]:
@@ -95,13 +99,13 @@ class Batches:
         return partial(base_parts, self._texts, base)
 
     def add_up(self, sizes: Sizes) -> None:
-        """Note how many bytes a batch has written."""
+        """Add the sizes that a batch has written."""
         for world_id, size in sizes.bases.items():
-            if (kept := self._kept.get(world_id)) is not None:
-                kept.measure(size, 0)
+            if (tracked := self._tracked.get(world_id)) is not None:
+                tracked.measure(size, 0)
         for world_id, size in sizes.entries.items():
-            if (kept := self._kept.get(world_id)) is not None:
-                kept.measure(kept.base_bytes, kept.entry_bytes + size)
+            if (tracked := self._tracked.get(world_id)) is not None:
+                tracked.measure(tracked.base_bytes, tracked.entry_bytes + size)
 
     def _snapshot_changes(self, changes: list[Change]) -> list[Change]:
         """Add deleted snapshots to `changes`, and return the new ones."""
@@ -109,10 +113,10 @@ class Batches:
         for world_id in self.changed_snapshots:
             before = self.snapshots.get(world_id, {})
             present = {snapshot.id: snapshot for snapshot in self._simulator.snapshots_of(world_id)}
-            changes += [SnapshotForgotten(key) for key, row in before.items() if present.get(key) is not row]
+            changes += [SnapshotDeleted(key) for key, row in before.items() if present.get(key) is not row]
             for key, snapshot in present.items():
                 if before.get(key) is not snapshot:
-                    new.append(SnapshotKept(key, world_id, partial(base_parts, self._texts, base_of(snapshot))))
+                    new.append(SnapshotSaved(key, world_id, partial(base_parts, self._texts, base_of(snapshot))))
             self.snapshots[world_id] = present
         self.changed_snapshots = {}
         return new
@@ -122,6 +126,6 @@ class Batches:
         return ClockState(clock.mode, present_ms, clock.rate, self._wall_clock_ms())
 
     def _base_of(self, world: World, clock: ClockState) -> Base:
-        # The empty tables too: what is written to them later comes to where they are.
+        # Including empty tables: entries that write to them later rely on their order.
         state = replace(self._simulator.state_of(world), tables=world.store.tables(empty=True))
         return Base(state, clock, self._simulator.snapshots_taken(world.id))

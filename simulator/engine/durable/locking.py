@@ -1,4 +1,4 @@
-"""The lock by which one server at a time has a SQLite file, by whatever name or link it opens it."""
+"""The lock that gives a SQLite file to one server at a time, under any name or link."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 from simulator.engine.durable.backend import StoreFailed, StoreLocked
 
 _BYTE = 1 << 62
-"""The byte of the database file that is locked. SQLite locks bytes near 1 GiB only, and no file gets this long."""
+"""The locked byte of the database file. SQLite locks bytes near 1 GiB only, and no file gets this long."""
 _BY_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 class FileLock:
-    """Two locks that end with this process. StoreLocked, StoreFailed, and OSError on a full disk.
+    """Two locks that end with this process. Raise StoreLocked, StoreFailed, and OSError on a full disk.
 
-    The first is on a file beside the database, which names the process: symbolic links are resolved for it. The second
-    is on the database file itself, so that a hard link does not get around it. SQLite must not use a file by two
-    names at once: each name would have a write-ahead log of its own.
+    The first lock is on a file beside the database, which names the process. Symbolic links are resolved for it. The
+    second is on the database file itself, because a hard link bypasses the first. SQLite must not use a file under two
+    names at once: each name would have its own write-ahead log.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,23 +58,21 @@ class FileLock:
             if error.errno in (ENOSPC, EDQUOT):
                 raise
             raise StoreFailed(
-                f"{str(named)!r} cannot be written ({error.strerror}): let this user write it and its directory"
+                f"{str(named)!r} cannot be written ({error.strerror}): give this user write access to it"
             ) from None
         self._files.append(file)
         return file
 
     def release(self) -> None:
-        """Let go of the locks.
-
-        SQLite has to have closed the file by then: closing any descriptor of a file ends its locks as well.
-        """
+        """Release the locks, after SQLite has closed the file: closing any descriptor of a file ends its locks."""
         for file in reversed(self._files):
             os.close(file)
         self._files = []
 
 
 def _lock_byte(file: int) -> None:
-    """Lock the byte for as long as the file is open, or as the process lives; OSError if another one has it."""
+    """Lock the byte until the file is closed or the process ends. Raise OSError if another process has it."""
+    # A lock of the open file description, where the system has one: closing another descriptor does not end it.
     if _BY_OPEN_FILE is not None:
         fcntl.fcntl(file, _BY_OPEN_FILE, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _BYTE, 1, 0))
     else:

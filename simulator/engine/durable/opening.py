@@ -1,4 +1,4 @@
-"""Which store a URL means, and how the worlds of a server come to be kept in it."""
+"""Choosing a store by its URL, and saving the worlds of a server in it."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from simulator.engine.durable.keeper import Keeper
-from simulator.engine.durable.resting import RestingKeeper
+from simulator.engine.durable.persistence import PersistenceLayer
+from simulator.engine.durable.resting import FilePersistence
 from simulator.engine.durable.shared import fallback, postgres, sharing
 from simulator.engine.durable.sqlite import SqliteStore
-from simulator.engine.server.app import Application, ErrorBoundary
+from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config, ConfigError
+from simulator.engine.server.http.boundary import ErrorBoundary
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.worlds.settings import DEFAULTS
 from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.version import wheel
 
 
-def keep(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> Keeper:
-    """Let the worlds of a server be kept in the file of `--store`, from `Keeper.start` on.
+def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> PersistenceLayer:
+    """Save the worlds of a server in the file of `--store`, once `PersistenceLayer.start` is called.
 
-    `make_default` makes the world `default` where the store has none; `asked` is how the flags of the server would
-    have it.
+    `make_default` creates the world `default` in a new store. `asked` is that world as the flags describe it.
     """
 
-    def differs(kept: Blueprint) -> str:
+    def differs(saved: Blueprint) -> str:
         if config.state is not None:
             return f"--state {str(config.state)!r} was not read"
-        return otherwise(asked, kept)
+        return otherwise(asked, saved)
 
     store = SqliteStore(Path((config.store or "").removeprefix("sqlite:///")))
-    keeper = RestingKeeper(runtime, store, make_default, differs, idle_seconds=config.idle_worlds_seconds)
-    runtime.keep_with(keeper)
-    return keeper
+    persistence = FilePersistence(runtime, store, make_default, differs, idle_seconds=config.idle_worlds_seconds)
+    runtime.persist_with(persistence)
+    return persistence
 
 
 def is_shared(url: str) -> bool:
-    """Whether several servers may have the store of a URL at once."""
+    """Return True if several servers may use the store of a URL at once."""
     return not url.startswith("sqlite:")
 
 
@@ -48,7 +48,7 @@ def share(
     make_default: Callable[[], None],
     admission: fallback.Admits,
 ) -> None:
-    """Let a server be a replica among others; ConfigError. `admission`: that of its control interface."""
+    """Make a server a replica. Raise ConfigError. `admission` is that of its control API."""
     if find_spec("asyncpg") is None:
         needed = f"--store: PostgreSQL needs a driver that is not installed: pip install '{wheel('postgres')}'"
         raise ConfigError([needed])
@@ -57,9 +57,9 @@ def share(
     simulator.stand_in = Simulator(simulator.provider, simulator.library).create_world(default)
     store = postgres.PostgresStore(config.store or "", config.advertise or "")
     replica = sharing.Sharing(runtime, store, make_default, idle_seconds=config.idle_worlds_seconds)
-    runtime.keep_with(replica.keeper)
+    runtime.persist_with(replica.persistence)
     application.add_middleware(
-        fallback.Front,
+        fallback.FallbackApp,
         sharing=replica,
         refusal=application.interface.refusal,
         admission=admission,
@@ -68,13 +68,13 @@ def share(
     application.add_middleware(ErrorBoundary, calls=application.calls, settles=False)
 
 
-def otherwise(asked: Blueprint, kept: Blueprint) -> str:
-    """Where a world that is kept was made otherwise than the flags of this server say; "" where it was not."""
+def otherwise(asked: Blueprint, saved: Blueprint) -> str:
+    """Describe how a saved world differs from the flags of this server. Return "" if it does not."""
     parts = {
-        "seed": (kept.seed, asked.seed),
-        "clock": (kept.mode, asked.mode),
-        "scenarios": (", ".join(kept.scenarios) or "none", ", ".join(asked.scenarios) or "none"),
+        "seed": (saved.seed, asked.seed),
+        "clock": (saved.mode, asked.mode),
+        "scenarios": (", ".join(saved.scenarios) or "none", ", ".join(asked.scenarios) or "none"),
     }
     given = {**DEFAULTS, **asked.settings}
-    parts |= {name: (value, given.get(name)) for name, value in {**DEFAULTS, **kept.settings}.items()}
+    parts |= {name: (value, given.get(name)) for name, value in {**DEFAULTS, **saved.settings}.items()}
     return "; ".join(f"{name} {was}, not {wanted}" for name, (was, wanted) in parts.items() if was != wanted)

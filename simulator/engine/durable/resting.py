@@ -1,7 +1,7 @@
-"""Worlds at rest: those of a SQLite store that nobody uses are in memory as cards only.
+"""Worlds at rest: unused worlds of a SQLite store, which are in memory as cards only.
 
-They are read when somebody asks for them, and when their running clock has something to do. A server that starts reads
-the cards, the world `default`, and those worlds whose cards do not hold: they were in use when it died.
+A world is read when a request needs it, or when a timer of its running clock is due. At the start, a server reads the
+cards, the world `default`, and the worlds whose cards are stale because they were in use when the server died.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from simulator.engine import webhooks
 from simulator.engine.control.worlds.world_object import world_object
 from simulator.engine.durable.backend import StoreDamaged, StoreError
 from simulator.engine.durable.cards import NewCard
-from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.engine.durable.sqlite import SqliteStore
 from simulator.engine.records.requests import requests_of
-from simulator.engine.server.keeping import Unavailable, Use
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.storage import Unavailable, Use
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.worlds.quotas import QUOTAS, objects_of
 from simulator.engine.worlds.simulator import Blueprint
@@ -35,33 +35,33 @@ from simulator.version import __version__
 
 IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
-"""How often this looks for worlds that are idle, and for those that have something to do."""
+"""The interval between searches for idle worlds and for due timers."""
 _AT_ONCE = 50
-"""How many cards are written together; others have their turn in between."""
+"""The number of cards in one transaction. Batches are committed in between."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Card:
-    """What has to be known of a world that is at rest."""
+    """The data about a world at rest that the server needs without reading the world."""
 
     shown: JsonObject
-    """The world object, with URLs below "" in place of the server's origin."""
+    """The world object. Its URLs have no origin."""
     credentials: Sequence[str]
-    """Its public keys and tokens."""
+    """Public keys and tokens."""
     snapshots: Sequence[str]
-    """The ids of its snapshots."""
+    """Ids of snapshots."""
     rate: Decimal
-    """How fast its clock runs; 0 for a manual one."""
+    """The rate of the clock, 0 if it is manual."""
     now_ms: int
-    """Its simulated time at `wall_ms`."""
+    """Simulated time at `wall_ms`."""
     wall_ms: int
     wakes_at_ms: int | None
-    """When it has something to do, by the clock of the machine; None if only a call changes it."""
+    """The time of its next timer by the clock of the machine, or None if only a request changes the world."""
 
     def show(self, origin: str, wall_ms: int) -> JsonObject:
-        """Return the world object at this moment."""
+        """Return the world object now."""
         now_ms = self.now_ms + int(max(wall_ms - self.wall_ms, 0) * self.rate)
         keys: Mapping[str, Mapping[str, str]] = self.shown["credentials"]
         credentials = {name: {**pair, "base_url": origin + pair["base_url"]} for name, pair in keys.items()}
@@ -69,37 +69,26 @@ class Card:
         return {**self.shown, "clock": clock, "credentials": credentials}
 
     def written(self, made_for: str) -> bytes:
-        return dumps(
-            {
-                "for": made_for,
-                "shown": self.shown,
-                "credentials": list(self.credentials),
-                "snapshots": list(self.snapshots),
-                "rate": str(self.rate),
-                "now_ms": self.now_ms,
-                "wall_ms": self.wall_ms,
-                "wakes_at_ms": self.wakes_at_ms,
-            }
-        )
+        return dumps({"for": made_for, **vars(self), "rate": str(self.rate)})
 
     @classmethod
     def read(cls, content: bytes, made_for: str) -> Card | None:
-        """Return the card, or None for one of another version or of a server with other quotas."""
+        """Return the card, or None if another version wrote it, or a server with other quotas."""
         members = orjson.loads(content)
         if members.pop("for", None) != made_for:
             return None
         return cls(**{**members, "rate": Decimal(members["rate"])})
 
 
-class RestingKeeper(Keeper):
-    """Saves the worlds of one server in a file, and lets those rest that nobody has used for `idle_seconds`."""
+class FilePersistence(PersistenceLayer):
+    """Saves the worlds of one server in a file. Worlds that are unused for `idle_seconds` leave memory."""
 
     def __init__(
         self,
         runtime: Runtime,
         store: SqliteStore,
         make_default: Callable[[], None],
-        otherwise: Callable[[Blueprint], str] = lambda kept: "",
+        otherwise: Callable[[Blueprint], str] = lambda saved: "",
         *,
         idle_seconds: float = IDLE_SECONDS,
         **more: Any,
@@ -115,19 +104,19 @@ class RestingKeeper(Keeper):
         most = self._simulator.inherited.settings
         self._made_for = f"{__version__} {[most.get(name) for name in QUOTAS]}"
 
-    # What the server asks
+    # Called by the server
 
     def world_ids(self) -> Sequence[str]:
-        """The worlds in memory and at rest, oldest first."""
+        """Return the ids of the worlds in memory and at rest, oldest first."""
         return [one for one in self._order if one in self.at_rest or one in self._simulator.worlds]
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         card = self.at_rest.get(world_id)
         return None if card is None else card.show(origin, self._wall_clock_ms())
 
     async def wake(self, world_id: str) -> None:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         while world_id in self.at_rest:
             task = self._waking.get(world_id)
             if task is None:
@@ -136,7 +125,7 @@ class RestingKeeper(Keeper):
             await asyncio.shield(task)
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """See `Keeper` of `server.keeping`."""
+        """See `storage.Persistence`."""
         for world_id in [one for one, card in self.at_rest.items() if snapshot_id in card.snapshots]:
             await self.wake(world_id)
 
@@ -157,7 +146,7 @@ class RestingKeeper(Keeper):
             await self._loader.set_aside(world_id, error)
 
     async def close(self) -> None:
-        """Write what is left, and cards of all worlds, so that the next start need not read them."""
+        """Save all writes and the cards of all worlds, so that the next start need not read them."""
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
@@ -167,14 +156,14 @@ class RestingKeeper(Keeper):
                 await self._write_cards([world for world in self._simulator.worlds.values() if self._is_quiet(world)])
         await super().close()
 
-    # What the simulator tells
+    # Called by the simulator
 
     def attach(self, world: World) -> None:
         self._order.setdefault(world.id)
         super().attach(world)
 
     def detach(self, world: World) -> None:
-        if world.id not in self._simulator.worlds:  # else another one takes its place
+        if world.id not in self._simulator.worlds:  # else another world replaces it
             self._order.pop(world.id, None)
         super().detach(world)
 
@@ -185,12 +174,12 @@ class RestingKeeper(Keeper):
         for world_id, content in (await self._store.cards()).items():
             card = Card.read(content, self._made_for)
             if card is not None and world_id != DEFAULT_WORLD:
-                self._lay_down(world_id, card)
+                self._put_to_rest(world_id, card)
         if self._looking is None:
             self._looking = asyncio.get_running_loop().create_task(self._look())
         return [world_id for world_id in self._order if world_id not in self.at_rest]
 
-    def _lay_down(self, world_id: str, card: Card) -> None:
+    def _put_to_rest(self, world_id: str, card: Card) -> None:
         self.at_rest[world_id] = card
         self._simulator.directory.update(dict.fromkeys(card.credentials, world_id))
 
@@ -211,12 +200,12 @@ class RestingKeeper(Keeper):
                 try:
                     await self.look()
                 except (StoreError, Unavailable):
-                    continue  # whoever writes next hears of it
+                    continue  # the next batch fails and reports it
                 except Exception:
                     self._runtime.log_defect()
 
     async def look(self) -> None:
-        """Wake the worlds that have something to do, and let those rest that nobody has used."""
+        """Wake the worlds whose timers are due, and put idle worlds to rest."""
         now_ms = self._wall_clock_ms()
         due = [one for one, card in self.at_rest.items() if card.wakes_at_ms is not None and card.wakes_at_ms <= now_ms]
         for world_id in due:
@@ -225,9 +214,10 @@ class RestingKeeper(Keeper):
         for start in range(0, len(idle), _AT_ONCE):
             for world_id, card in (await self._write_cards(idle[start : start + _AT_ONCE])).items():
                 world = self._simulator.worlds.get(world_id)
+                # Again, because the world may have been used while its card was written.
                 if world is not None and self._may_rest(world):
                     self._simulator.release_world(world_id)
-                    self._lay_down(world_id, card)
+                    self._put_to_rest(world_id, card)
 
     def _may_rest(self, world: World) -> bool:
         if self._runtime.meter.uses.idle_seconds(world) < self.idle_seconds or not self._is_quiet(world):
@@ -236,13 +226,13 @@ class RestingKeeper(Keeper):
         return wakes_at_ms is None or wakes_at_ms > self._wall_clock_ms() + self.idle_seconds * 1000
 
     def _is_quiet(self, world: World) -> bool:
-        """Whether nothing is known of a world but what the store has."""
-        kept, runtime = self._kept.get(world.id), self._runtime
+        """Return True if the store has everything about a world, and nothing is in progress."""
+        tracked, runtime = self._tracked.get(world.id), self._runtime
         return (
-            kept is not None
-            and not kept.begins
+            tracked is not None
+            and not tracked.begins
             and world.id != DEFAULT_WORLD
-            and self.is_kept(world.id)
+            and self.is_saved(world.id)
             and not runtime.is_held(world.id)
             and not runtime.driver.is_busy(world)
             and not runtime.courier.is_busy(world)
@@ -250,21 +240,23 @@ class RestingKeeper(Keeper):
         )
 
     async def _write_cards(self, worlds: Sequence[World]) -> dict[str, Card]:
-        """Write the cards of these worlds. Return those of worlds that have not written anything since."""
+        """Write the cards of worlds. Return the cards of those that have not written anything since."""
         cards, new = {}, dict[str, NewCard]()
         now_ms = self._wall_clock_ms()
         for world in worlds:
-            kept = self._kept[world.id]
-            kept.used_ms = now_ms - int(self._runtime.meter.uses.idle_seconds(world) * 1000)
-            use = Use(kept.used_ms, objects_of(world), requests_of(world).size)
+            tracked = self._tracked[world.id]
+            tracked.used_ms = now_ms - int(self._runtime.meter.uses.idle_seconds(world) * 1000)
+            use = Use(tracked.used_ms, objects_of(world), requests_of(world).size)
             card = cards[world.id] = self._card_of(world)
-            new[world.id] = (kept.number, card.written(self._made_for), use)
+            new[world.id] = (tracked.number, card.written(self._made_for), use)
         numbers = {world_id: number for world_id, (number, _, _) in new.items()}
         written = await self._store.put_cards(new) if new else set()
         return {
             world_id: card
             for world_id, card in cards.items()
-            if world_id in written and (one := self._kept.get(world_id)) is not None and one.number == numbers[world_id]
+            if world_id in written
+            and (one := self._tracked.get(world_id)) is not None
+            and one.number == numbers[world_id]
         }
 
     def _card_of(self, world: World) -> Card:
@@ -272,7 +264,7 @@ class RestingKeeper(Keeper):
         rate = {"manual": Decimal(0), "real": Decimal(1)}.get(world.clock.mode, world.clock.rate)
         return Card(
             shown=orjson.loads(dumps(world_object(simulator, "", world))),
-            credentials=simulator.provider.identity.directory_entries(world),
+            credentials=list(simulator.provider.identity.directory_entries(world)),
             snapshots=[snapshot.id for snapshot in simulator.snapshots_of(world.id)],
             rate=rate,
             now_ms=self._runtime.driver.present_ms(world),

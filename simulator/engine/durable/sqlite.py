@@ -1,7 +1,7 @@
-"""Worlds in a file, by the SQLite of the standard library: one thread that writes, and nothing half-written.
+"""The SQLite store: worlds in one file, and one thread for all operations.
 
-The file is in WAL mode with full synchronisation, so that a committed batch outlives the machine and others may read
-meanwhile. A second server is kept out by a lock (`locking`), which ends with the process that holds it.
+The file is in WAL mode with full synchronisation, so a committed batch survives a crash of the machine, and other
+programs can read meanwhile. A lock (`locking`) excludes a second server.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from simulator.engine.durable.backend import (
     Batch,
     Change,
     Sizes,
-    SnapshotForgotten,
-    SnapshotKept,
+    SnapshotDeleted,
+    SnapshotSaved,
     StoreDamaged,
     StoredWorld,
     StoreError,
@@ -39,21 +39,21 @@ from simulator.engine.durable.backend import (
 from simulator.engine.durable.cards import SCHEMA, NewCard, cards_in, put_cards, raw_pieces
 from simulator.engine.durable.locking import FileLock
 from simulator.engine.durable.sqlite_schema import FORMAT, PRAGMAS, TABLES, UPGRADES
-from simulator.engine.server.keeping import RawPiece, Use
+from simulator.engine.server.storage import RawPiece, Use
 from simulator.version import __version__
 
 _BUSY_SECONDS = 5.0
-"""How long a write waits for whoever else holds the file, a tool that copies it for example."""
+"""The time a write waits for another program that locks the file, such as a backup."""
 
 _ROWS_AT_ONCE = 1000
-"""How many entries one statement takes; SQLite takes 32,766 values."""
+"""The number of entries in one statement. SQLite takes at most 32,766 values, four for each."""
 
 T = TypeVar("T")
 _Row: TypeAlias = tuple[str, int, int, bytes]
 
 
 class SqliteStore:
-    """A file of worlds. `path` is made where it is not there; its directory is not."""
+    """A file of worlds. It is created if it does not exist, its directory is not."""
 
     is_shared = False
 
@@ -64,27 +64,27 @@ class SqliteStore:
         self._lock: FileLock | None = None
         self._open: sqlite3.Connection | None = None
 
-    # The calls of a backend, each carried out in the one thread
+    # The methods of a backend, carried out in one thread
 
     async def open(self) -> None:
-        await self._do(self._take_hold)
+        await self._do(self._acquire)
 
     async def heads(self) -> Sequence[str]:
         return await self._do(lambda: [row[0] for row in self._rows("SELECT id FROM worlds ORDER BY place")])
 
     async def uses(self) -> Mapping[str, Use]:
         query = "SELECT id, used_ms, objects, journal_bytes FROM worlds ORDER BY place"
-        return await self._do(lambda: {world: Use(*told) for world, *told in self._rows(query)})
+        return await self._do(lambda: {world: Use(*use) for world, *use in self._rows(query)})
 
     async def load(self, world: str) -> StoredWorld:
         return await self._do(lambda: self._load(world))
 
     async def cards(self) -> Mapping[str, bytes]:
-        """Return the cards of worlds that hold for what is kept of them."""
+        """Return the valid cards of worlds."""
         return await self._do(lambda: cards_in(self._connection))
 
     async def put_cards(self, cards: Mapping[str, NewCard]) -> set[str]:
-        """Write cards of worlds. Return those worlds that have no other last entry by now."""
+        """Write cards of worlds. Return the ids of worlds without later entries."""
         return await self._do(lambda: self._in_transaction(lambda: put_cards(self._connection, cards)))
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
@@ -100,16 +100,17 @@ class SqliteStore:
         old = await self._do(lambda: self._base_of(world))
         if old is None:
             return 0
-        # Made beside the thread, which commits batches meanwhile, and written a part at a time for the same reason.
+        # Encoded in another thread and written part by part, so that the store's thread commits batches in between. A
+        # large world in one step would block all others.
         made = await asyncio.to_thread(lambda: list(parts()))
         new = await self._do(partial(self._in_transaction, self._new_base))
         for place, part in enumerate(made):
             await self._do(partial(self._in_transaction, partial(self._put_part, new, place, part)))
-        kept = await self._do(lambda: self._in_transaction(lambda: self._take_base(world, old, new, number)))
-        return sum(map(len, made)) if kept else 0
+        taken = await self._do(lambda: self._in_transaction(lambda: self._take_base(world, old, new, number)))
+        return sum(map(len, made)) if taken else 0
 
     async def close(self) -> None:
-        await self._do(self._let_go)
+        await self._do(self._release)
         if self._thread is not None:
             self._thread.shutdown(wait=False)
             self._thread = None
@@ -125,10 +126,10 @@ class SqliteStore:
 
     # Opening and closing
 
-    def _take_hold(self) -> None:
+    def _acquire(self) -> None:
         self._close()
         if not self._path.parent.is_dir():
-            raise StoreFailed(f"there is no directory {str(self._path.parent)!r}: make it first")
+            raise StoreFailed(f"the directory {str(self._path.parent)!r} does not exist: create it first")
         if self._path.is_dir():
             raise StoreFailed(f"{self.name!r} is a directory: name a file in it")
         if self._lock is None:
@@ -136,7 +137,7 @@ class SqliteStore:
         try:
             self._connect()
         except BaseException:
-            self._let_go()
+            self._release()
             raise
 
     def _connect(self) -> None:
@@ -157,17 +158,17 @@ class SqliteStore:
             write.execute(SCHEMA)
             about = {"format": str(FORMAT), "simulator": __version__}
             write.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", about.items())
-            # What a compaction has left behind that did not come to its end.
+            # Bases of compactions that were interrupted.
             used = "SELECT base FROM worlds UNION SELECT base FROM snapshots"
             write.execute(f"DELETE FROM parts WHERE base NOT IN ({used})")
             write.execute(f"DELETE FROM bases WHERE id NOT IN ({used})")
 
     def _check(self, connection: sqlite3.Connection) -> int:
-        """Look at a file that is there before anything in it is touched; its format."""
+        """Return the format of an existing file. It is checked before anything in it is changed."""
         about = dict(connection.execute("SELECT name, value FROM about"))
         written, by = about.get("format", ""), about.get("simulator", "an unknown version")
         if not written.isdecimal():
-            raise StoreDamaged(f"{self.name!r} does not say in which format it is written: it is no store of rampsim")
+            raise StoreDamaged(f"{self.name!r} has no format number: it is not a store of rampsim")
         if int(written) > FORMAT:
             raise StoreNewer(
                 f"{self.name!r} was written by a newer rampsim ({by}, format {written}; this is {__version__}, "
@@ -178,7 +179,7 @@ class SqliteStore:
             raise StoreDamaged(f"{self.name!r} is damaged ({found}): bring back a copy, or name another file")
         return int(written)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._close()
         if self._lock is not None:
             self._lock.release()
@@ -217,7 +218,7 @@ class SqliteStore:
             last,
             self._parts(base, world),
             [self._whole(crc, content, world) for _, crc, content in rows],
-            [self._parts(kept, world) for (kept,) in list(snapshots)],
+            [self._parts(one, world) for (one,) in list(snapshots)],
             used_ms,
         )
 
@@ -261,7 +262,9 @@ class SqliteStore:
             return act()
 
     def _commit(self, batch: Batch) -> Sizes:
-        """Nearly every batch is entries alone: one statement, because after each this thread waits for the loop."""
+        """Save a batch."""
+        # Nearly every batch has entries only, and becomes one statement without BEGIN and COMMIT: after each statement
+        # this thread waits for the interpreter lock, which the event loop holds.
         entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
         rows = [(one.world, one.number, crc32(content), content) for one in entries for content in (one.entry(),)]
         sizes = Sizes({}, {world: len(content) for world, _, _, content in rows})
@@ -277,8 +280,8 @@ class SqliteStore:
                 self._put_entries(rows[start : start + _ROWS_AT_ONCE])
             if batch.server:
                 write.executemany("INSERT OR REPLACE INTO server VALUES (?, ?)", batch.server.items())
-            told = [(use.used_ms, use.objects, use.journal_bytes, world) for world, use in batch.uses.items()]
-            write.executemany("UPDATE worlds SET used_ms = ?, objects = ?, journal_bytes = ? WHERE id = ?", told)
+            used = [(use.used_ms, use.objects, use.journal_bytes, world) for world, use in batch.uses.items()]
+            write.executemany("UPDATE worlds SET used_ms = ?, objects = ?, journal_bytes = ? WHERE id = ?", used)
         return sizes
 
     def _put_entries(self, rows: Sequence[_Row]) -> None:
@@ -288,11 +291,11 @@ class SqliteStore:
     def _write(self, write: sqlite3.Connection, change: Change, sizes: Any) -> None:
         match change:
             case WorldChanged():
-                pass  # written together, by whoever calls this
+                pass  # the caller writes all entries together
             case WorldBegan(world, number, parts):
                 old = self._base_of(world)
                 base, sizes.bases[world] = self._put_base(parts())
-                self._forget_base(old)
+                self._delete_base(old)
                 write.execute("DELETE FROM entries WHERE world = ?", (world,))
                 write.execute(
                     "INSERT INTO worlds (id, number, base) VALUES (?, ?, ?) "
@@ -300,9 +303,9 @@ class SqliteStore:
                     (world, number, base),
                 )
             case WorldEnded(world):
-                kept = list(self._rows("SELECT base FROM snapshots WHERE world = ?", world))
-                for base in (self._base_of(world), *(base for (base,) in kept)):
-                    self._forget_base(base)
+                snapshots = list(self._rows("SELECT base FROM snapshots WHERE world = ?", world))
+                for base in (self._base_of(world), *(base for (base,) in snapshots)):
+                    self._delete_base(base)
                 for table, column in (
                     ("entries", "world"),
                     ("snapshots", "world"),
@@ -310,12 +313,12 @@ class SqliteStore:
                     ("worlds", "id"),
                 ):
                     write.execute(f"DELETE FROM {table} WHERE {column} = ?", (world,))
-            case SnapshotKept(identifier, world, parts):
+            case SnapshotSaved(identifier, world, parts):
                 base, _ = self._put_base(parts())
                 write.execute("INSERT INTO snapshots (id, world, base) VALUES (?, ?, ?)", (identifier, world, base))
-            case SnapshotForgotten(identifier):
+            case SnapshotDeleted(identifier):
                 row = write.execute("SELECT base FROM snapshots WHERE id = ?", (identifier,)).fetchone()
-                self._forget_base(None if row is None else row[0])
+                self._delete_base(None if row is None else row[0])
                 write.execute("DELETE FROM snapshots WHERE id = ?", (identifier,))
 
     def _base_of(self, world: str) -> int | None:
@@ -337,18 +340,18 @@ class SqliteStore:
     def _put_part(self, base: int, place: int, part: bytes) -> None:
         self._connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", (base, place, crc32(part), part))
 
-    def _forget_base(self, base: int | None) -> None:
+    def _delete_base(self, base: int | None) -> None:
         self._connection.execute("DELETE FROM parts WHERE base = ?", (base,))
         self._connection.execute("DELETE FROM bases WHERE id = ?", (base,))
 
     def _take_base(self, world: str, old: int, new: int, number: int) -> bool:
-        """Put one base in place of another; False, and the new one is gone, where the other is there no more."""
+        """Replace a base by another. Delete the new one and return False if the old one was replaced meanwhile."""
         asked = "UPDATE worlds SET base = ?, number = ? WHERE id = ? AND base = ?"
-        kept = self._connection.execute(asked, (new, number, world, old)).rowcount == 1
-        self._forget_base(old if kept else new)
-        if kept:
+        taken = self._connection.execute(asked, (new, number, world, old)).rowcount == 1
+        self._delete_base(old if taken else new)
+        if taken:
             self._connection.execute("DELETE FROM entries WHERE world = ? AND number <= ?", (world, number))
-        return kept
+        return taken
 
     # Errors
 
@@ -357,23 +360,23 @@ class SqliteStore:
         try:
             yield
         except sqlite3.Error as error:
-            raise self._told(error) from error
+            raise self._translated(error) from error
         except OSError as error:
             if error.errno in (ENOSPC, EDQUOT):
                 raise self._full(str(error.strerror)) from error
             raise StoreFailed(f"{self.name!r}: {error.strerror or error}") from error
 
     def _has_no_room(self) -> bool:
-        """Whether the disk is full. SQLite says so for some writes only: shared memory is a "disk I/O error"."""
+        """Return True if the disk is full. SQLite reports it as "disk I/O error" if it affects shared memory."""
         with suppress(OSError):
             disk = os.statvfs(self._path.parent)
             return disk.f_bavail * disk.f_frsize < 1024 * 1024
         return False
 
     def _full(self, why: str) -> StoreFull:
-        return StoreFull(f"there is no room left for {self.name!r} ({why}): make room on its disk")
+        return StoreFull(f"there is no space left for {self.name!r} ({why}): free space on its disk")
 
-    def _told(self, error: sqlite3.Error) -> StoreError:
+    def _translated(self, error: sqlite3.Error) -> StoreError:
         name, why = getattr(error, "sqlite_errorname", "") or "", str(error)
         if name.startswith("SQLITE_FULL") or (name.startswith("SQLITE_IOERR") and self._has_no_room()):
             return self._full(why)
@@ -381,8 +384,8 @@ class SqliteStore:
             return StoreLocked(f"{self.name!r} is locked by another program ({why}): end that one")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return StoreDamaged(
-                f"{self.name!r} is damaged, or no store at all ({why}): bring back a copy, or name another file"
+                f"{self.name!r} is damaged or not a store ({why}): bring back a copy, or name another file"
             )
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-            return StoreFailed(f"{self.name!r} cannot be written ({why}): let this user write it and its directory")
+            return StoreFailed(f"{self.name!r} cannot be written ({why}): give this user write access to it")
         return StoreFailed(f"{self.name!r} cannot be read or written ({why})")

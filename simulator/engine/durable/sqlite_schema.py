@@ -1,9 +1,9 @@
-"""The tables of a SQLite store, its format, and how an older format becomes the present one."""
+"""The tables of a SQLite store, its format number, and upgrades of older formats."""
 
 from __future__ import annotations
 
 FORMAT = 2
-"""Rises when a version of the simulator could not read what an older one has written, or the other way round."""
+"""Rises when a version of the simulator cannot read the files of an older one, or the other way round."""
 
 TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -33,7 +33,7 @@ UPGRADES = {
         "UPDATE worlds SET used_ms = 1000 * CAST(strftime('%s', 'now') AS INTEGER)",
     )
 }
-"""By format, what makes the next one of it."""
+"""Statements that upgrade a format to the next one."""
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",

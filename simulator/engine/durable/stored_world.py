@@ -1,4 +1,4 @@
-"""What the keeper knows of a world that lives, and of what belongs to no world."""
+"""The state of saving: of each world in memory, and of what belongs to no world."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 
 from simulator.engine.durable.writes import Base, ClockState, Gathering
 from simulator.engine.scenario.play.catalogue import file_of, row_of
-from simulator.engine.server.keeping import Unavailable
+from simulator.engine.server.storage import Unavailable
 from simulator.engine.text.json import dumps
 from simulator.engine.worlds.simulator import Simulator, Snapshot
 from simulator.kernel.dataclass import dataclass
@@ -18,28 +18,31 @@ from simulator.kernel.table import Write
 from simulator.kernel.world import World
 
 COMPACT_BYTES = 16 * 1024 * 1024
-"""So many bytes of entries a world may have at least before they are folded into its base."""
+"""Entries of fewer bytes are never folded into the base."""
 COMPACT_TIMES = 2
-"""So many times as many as its base has."""
+"""Entries are folded when they have more than this many times the bytes of the base."""
 
 DRIFT_MS = 1_000
-"""A running clock that is further than this from where it would have come by itself was set."""
+"""A running clock that is further than this from its expected time was set."""
 
 
-class Kept:
-    """What the keeper knows of a world that lives: the number of its last entry, and what it wrote since.
-
-    `used_ms`: when it was last used, as that is kept. `begins`: all of it is to be written. `is_large`: its entries are
-    to be folded into a new base.
-    """
+class TrackedWorld:
+    """The saving of one world in memory."""
 
     def __init__(self, world: World, number: int, note: Callable[[str], None], clock: ClockState | None = None) -> None:
+        """`note` is called with the id of the world when it has something to write."""
         self.world = world
         self.number = number
+        """The number of its last entry in the store."""
         self.begins = clock is None
+        """True if all of the world is to be written, not only its changes."""
         self.clock = clock
-        self.base_bytes = self.entry_bytes = self.used_ms = 0
+        """The clock as it was last written."""
+        self.base_bytes = self.entry_bytes = 0
+        self.used_ms = 0
+        """The last-used time that the store has."""
         self.is_large = False
+        """True if the entries are to be folded into a new base."""
         self.gathering = Gathering(world)
         self._note = note
         world.store.listen(self.heard)
@@ -53,7 +56,7 @@ class Kept:
         self.world.store.stop_listening(self.heard)
 
     def clock_was_set(self, present_ms: int, wall_ms: int) -> bool:
-        """Whether the clock stands elsewhere than it would by itself."""
+        """Return True if the clock is not where it would be by itself since it was last written."""
         clock, before = self.world.clock, self.clock
         if before is None or (clock.mode, clock.rate) != (before.mode, before.rate):
             return True
@@ -64,29 +67,29 @@ class Kept:
         return abs(present_ms - by_itself) > DRIFT_MS * max(rate, 1.0)
 
     def measure(self, base_bytes: int, entry_bytes: int) -> None:
-        """Note how much is kept of it."""
+        """Note the saved sizes."""
         self.base_bytes, self.entry_bytes = base_bytes, entry_bytes
         self.is_large = entry_bytes > max(COMPACT_BYTES, COMPACT_TIMES * base_bytes)
 
 
 @dataclass(frozen=True)
 class Folding:
-    """A world whose entries up to a number are to be folded into its state as it was then."""
+    """A world whose entries up to a number are to be folded into a base, its state at that number."""
 
-    kept: Kept
+    tracked: TrackedWorld
     number: int
     base: Base
 
 
 def base_of(snapshot: Snapshot) -> Base:
-    """A snapshot as the base that it is kept as."""
+    """Return a snapshot as the base that is saved."""
     state = snapshot.state
     clock = ClockState(state.mode, state.now_ms, state.rate, 0)
     return Base(state, clock, snapshot=(snapshot.id, snapshot.name))
 
 
 class OfServer:
-    """What belongs to no world: how many tokens were issued, and the scenarios that servers were started with."""
+    """State that belongs to no world: the number of issued tokens, and scenarios that servers were started with."""
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
@@ -94,7 +97,7 @@ class OfServer:
         self._changed: dict[str, bytes] = {}
 
     def changes(self) -> Mapping[str, bytes]:
-        """What is to be written of it now."""
+        """Return the changes to write now."""
         issued = dumps(self._simulator.directory.tokens_issued)
         changed, self._changed = self._changed, {}
         if issued != self._issued:
@@ -102,20 +105,20 @@ class OfServer:
         return changed
 
     def take_in(self, server: Mapping[str, bytes]) -> None:
-        """What is kept of it. Of a scenario that this server was started with as well, its own is used."""
+        """Read the saved state. A scenario that this server was started with replaces a saved one of the same name."""
         directory, library = self._simulator.directory, self._simulator.library
         self._issued = server.get("tokens_issued", b"0")
         directory.tokens_issued = max(directory.tokens_issued, int(self._issued))
-        kept: dict[str, Any] = orjson.loads(server.get("scenarios", b"{}"))
-        for name, row in kept.items():
+        saved: dict[str, Any] = orjson.loads(server.get("scenarios", b"{}"))
+        for name, row in saved.items():
             if name not in library:
                 library[name] = file_of(row)
         own = {name: row_of(library[name]) for name in library if name not in self._simulator.shipped}
-        if own != kept:
+        if own != saved:
             self._changed["scenarios"] = dumps(own)
 
 
 def refuse(waiting: asyncio.Future[None], why: str) -> None:
     """Fail all waiters. Waiting is optional."""
     waiting.set_exception(Unavailable(why))
-    waiting.exception()
+    waiting.exception()  # asyncio would log an exception that nobody waited for

@@ -1,9 +1,8 @@
-"""What a world has written, as bytes and back: bases, and the entries after them.
+"""Encoding and decoding of worlds: bases, and the entries after them.
 
-Rows are written in the form of the world's document (`wire/codec`). A base is a sequence of parts: a head, then rows of
-tables and calls of the journal, each part of a bounded size. An entry has what one turn of the event loop wrote. All of
-it was written by this simulator, so what is read is trusted to be what it says it is; that bytes are as they were
-written is for the store to tell.
+Rows have the form of the world's document (`records/codec`). A base is a sequence of parts of bounded size: a head,
+then rows of tables and requests of the journal. An entry has the writes of one turn of the event loop. This simulator
+has written all of it, so content is trusted. The store checks that bytes are unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from simulator.engine.records.codec import StateError, texts_of
 from simulator.engine.records.dropped_rows import DroppedRows
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.records.row_text import RowTexts
-from simulator.engine.server.keeping import RawPiece
+from simulator.engine.server.storage import RawPiece
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.texts import json_text
 from simulator.engine.worlds.simulator import Blueprint, Snapshot, WorldState
@@ -35,70 +34,70 @@ from simulator.kernel.texts import pack
 from simulator.kernel.world import World
 
 PART_BYTES = 256 * 1024
-"""About how large a part of a base is."""
+"""The approximate size of a part of a base."""
 
-_DELETED = 0
 _MOVED = 1
-"""What stands behind the key of a row: nothing more, it was deleted; the row and this, it was deleted and made anew."""
+"""A written row is `[key, row]`, a deleted one `[key]`, and one that was deleted and created again `[key, row, 1]`."""
 
 
 @dataclass(frozen=True)
 class ClockState:
-    """The clock of a world, and the moment of the machine's clock at which it stood so."""
+    """The clock of a world at one moment."""
 
     mode: str
     now_ms: int
     rate: Decimal
     wall_ms: int
+    """That moment, by the clock of the machine."""
 
     def show(self) -> JsonObject:
-        return {"mode": self.mode, "now_ms": self.now_ms, "rate": str(self.rate), "wall_ms": self.wall_ms}
+        return {**vars(self), "rate": str(self.rate)}
 
     @classmethod
     def read(cls, shown: JsonObject) -> ClockState:
-        return cls(shown["mode"], shown["now_ms"], Decimal(shown["rate"]), shown["wall_ms"])
+        return cls(**{**shown, "rate": Decimal(shown["rate"])})
 
     def passed_seconds(self, wall_ms: int) -> float:
-        """How long ago by the machine's clock that was; 0 where that clock was set back."""
+        """Return the time since then by the machine's clock, or 0 if that clock was set back."""
         return max(wall_ms - self.wall_ms, 0) / 1000
 
 
 @dataclass(frozen=True)
 class Base:
-    """A state to begin with, and what a world has beside it. `snapshot`: id and name, where it is one.
-
-    `dropped` are the journal rows that could not be read.
-    """
+    """The whole state of a world or a snapshot."""
 
     state: WorldState
     clock: ClockState
     snapshots_taken: int = 0
     snapshot: tuple[str, str | None] | None = None
+    """Id and name of a snapshot, None for a world."""
     dropped: DroppedRows = field(default_factory=DroppedRows)
+    """Journal rows that could not be read."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a world wrote in one turn. `writes`: by table, rows in their order; ABSENT for one that was deleted.
-
-    `tables`: those that were not there before, in their order. `calls` are new in the journal, which had `entered` in
-    all by then and has `dropped` so many.
-    """
+    """The writes of a world in one turn of the event loop."""
 
     clock: ClockState
     causes: Sequence[Cause]
     tables: Sequence[str]
+    """New tables in their order."""
     writes: Mapping[str, Sequence[tuple[str, Any, bool]]]
+    """By table: key, row (ABSENT if it was deleted), and True if it was deleted and created again."""
     calls: Sequence[JournalEntry]
+    """New requests in the journal."""
     entered: int
+    """The number of all requests that were ever entered in the journal."""
     dropped: int
+    """The number of requests that the journal has dropped."""
     snapshots_taken: int
 
 
 class Gathering:
-    """What the changes of a world have written since it was asked last.
+    """Collects the writes of a world since the last entry.
 
-    Of a row that was written several times the last is kept: in between nobody saw it in the store.
+    Only the last version of a row is saved. Nobody could see the earlier ones in the store.
     """
 
     __slots__ = ("_calls", "_causes", "_tables", "_world", "_writes")
@@ -115,7 +114,7 @@ class Gathering:
         self._tables = self._world.store.table_count
 
     def hear(self, writes: list[Write]) -> None:
-        """A change was made. A row that was not there before comes to the end of its table, as in the table itself."""
+        """Note the writes of one transaction. A new row goes to the end of its table, as in the table itself."""
         cause, causes = self._world.cause, self._causes
         if not causes or causes[-1] is not cause:
             causes.append(cause)
@@ -129,7 +128,7 @@ class Gathering:
                 keys[key] = False
 
     def take(self, clock: ClockState, snapshots_taken: int) -> Entry:
-        """What was gathered, which is gone from here."""
+        """Return the entry of all writes so far, and start anew."""
         world = self._world
         requests, tables = requests_of(world), world.store.table_names()
         entered = requests.dropped + len(requests.entries)
@@ -157,7 +156,7 @@ class Gathering:
 
 
 def entry_bytes(texts: RowTexts, entry: Entry) -> bytes:
-    """An entry as it is kept."""
+    """Return the bytes of an entry."""
     ready = texts.ready
     written: JsonObject = {
         "clock": entry.clock.show(),
@@ -179,7 +178,7 @@ def entry_bytes(texts: RowTexts, entry: Entry) -> bytes:
 
 
 def base_parts(texts: RowTexts, base: Base) -> Iterator[bytes]:
-    """A base as it is kept: the head first."""
+    """Yield the parts of a base, the head first."""
     yield texts.dumps(_head(base))
     for name, rows in base.state.tables.items():
         pairs = (texts.dumps([key, texts.ready(row)]) for key, row in rows.items())
@@ -210,15 +209,10 @@ def _head(base: Base) -> JsonObject:
         "started_at_ms": state.started_at_ms,
         "clock": base.clock.show(),
         "blueprint": {
-            "id": blueprint.id,
+            **vars(blueprint),
             "seed": str(blueprint.seed),
-            "mode": blueprint.mode,
-            "now_ms": blueprint.now_ms,
             "rate": str(blueprint.rate),
-            "scenarios": list(blueprint.scenarios),
             "settings": dict(blueprint.settings),
-            "keys_of": blueprint.keys_of,
-            "at_wall_time": blueprint.at_wall_time,
         },
         "tables": list(state.tables),
         "calls_size": state.requests_size,
@@ -232,7 +226,7 @@ def _head(base: Base) -> JsonObject:
 
 
 def read_world(contents: Contents, parts: Sequence[bytes], entries: Iterable[bytes]) -> Base:
-    """A base with the entries after it, in their order, as one base; ValueError or KeyError where they are none."""
+    """Return a base to which the entries after it were applied. Raise ValueError or KeyError for other bytes."""
     reading = _Reading(contents, orjson.loads(parts[0]))
     for part in parts[1:]:
         reading.take_in(orjson.loads(part))
@@ -242,18 +236,18 @@ def read_world(contents: Contents, parts: Sequence[bytes], entries: Iterable[byt
 
 
 def read_snapshot(contents: Contents, parts: Sequence[bytes]) -> Snapshot:
-    """A snapshot from the parts of its base; ValueError or KeyError."""
+    """Return a snapshot from the parts of its base. Raise ValueError or KeyError."""
     base = read_world(contents, parts, ())
     if base.snapshot is None:
-        raise ValueError("the base is of no snapshot")
+        raise ValueError("the base is not one of a snapshot")
     return Snapshot(base.snapshot[0], base.snapshot[1], base.state)
 
 
 def credentials_in(pieces: Iterable[RawPiece]) -> set[str]:
-    """Return the public keys and tokens in a world that need not be readable, as far as they can be found."""
+    """Return the public keys and tokens in a world that may be unreadable, as far as they can be found."""
     found = set()
     for piece in pieces:
-        with suppress(Exception):  # whatever stands there
+        with suppress(Exception):  # the piece may be anything
             read = orjson.loads(piece.content)
             written = {read["table"]: read["rows"]} if "table" in read else read.get("writes", {})
             for table, rows in written.items():
@@ -263,11 +257,11 @@ def credentials_in(pieces: Iterable[RawPiece]) -> set[str]:
 
 
 _CREDENTIALS = ("api_keys", "tokens")
-"""The tables that have public keys and tokens for keys."""
+"""Tables whose row keys are public keys and tokens."""
 
 
 class _Reading:
-    """A state that comes together from parts and entries."""
+    """A state that is built from parts and entries."""
 
     def __init__(self, contents: Contents, head: JsonObject) -> None:
         self._contents = contents
@@ -282,7 +276,7 @@ class _Reading:
         self._keys: dict[str, TableKey[Any] | None] = {}
 
     def take_in(self, part: JsonObject) -> None:
-        """A part of the base after its head."""
+        """Add a part of the base after its head."""
         if "table" in part:
             rows = self._tables[part["table"]]
             for key, row in part["rows"]:
@@ -291,14 +285,16 @@ class _Reading:
             self._calls.extend(self._call(call) for call in part["calls"])
 
     def apply(self, entry: JsonObject) -> None:
-        """What was written after that."""
+        """Apply an entry."""
         self._has_entries = True
         for name in entry["tables"]:
             self._tables.setdefault(name, {})
         for name, written in entry["writes"].items():
             rows = self._tables.setdefault(name, {})
             for key, *row in written:
-                if len(row) != 1:  # deleted, and perhaps made anew
+                if (
+                    len(row) != 1
+                ):  # deleted. If it was created again, it goes to the end of the table, so `pop` is needed
                     rows.pop(key, None)
                     self._unreadable.discard(name, key)
                 if row:
@@ -311,7 +307,7 @@ class _Reading:
         self._clock = ClockState.read(entry["clock"])
 
     def _put(self, name: str, rows: dict[str, Any], key: str, written: object) -> None:
-        """Put a row into its table. StateError for one that cannot be read; one of a journal is dropped instead."""
+        """Put a row into its table. Raise StateError for an unreadable one, but drop one of a journal."""
         if name not in self._keys:
             address = address_of(name, self._contents.tables, self._contents.environments)
             self._keys[name] = None if address is None else address.key
@@ -361,14 +357,5 @@ class _Reading:
 
 
 def _blueprint(shown: JsonObject) -> Blueprint:
-    return Blueprint(
-        id=shown["id"],
-        seed=int(shown["seed"]),
-        mode=shown["mode"],
-        now_ms=shown["now_ms"],
-        rate=Decimal(shown["rate"]),
-        scenarios=tuple(shown["scenarios"]),
-        settings=shown["settings"],
-        keys_of=shown["keys_of"],
-        at_wall_time=shown["at_wall_time"],
-    )
+    parsed = {"seed": int(shown["seed"]), "rate": Decimal(shown["rate"]), "scenarios": tuple(shown["scenarios"])}
+    return Blueprint(**{**shown, **parsed})

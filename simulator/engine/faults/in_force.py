@@ -1,24 +1,25 @@
-"""The faults in force: their rows, what they make of a delivery, and which of them acts.
+"""The faults in force: their rows, the plan for a delivery, and the choice of the fault that acts.
 
-They are checked by the models in `faults`, which a server without faults never makes.
+The models in `models` validate faults. A server without faults never loads them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Literal, TypeVar, cast
+from dataclasses import fields
+from typing import Annotated, Literal, NotRequired, TypeVar, cast
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from simulator.engine.faults import models as faults
-from simulator.engine.faults import mutations as surprises
+from simulator.engine.faults import mutations
 from simulator.engine.records.codec import StateError
 from simulator.engine.records.saved import SavedCount, hold_against
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.fields import refusal_of
 from simulator.engine.text.json import JsonObject
-from simulator.engine.text.shapes import Count, Meanings
+from simulator.engine.text.shapes import Count
 from simulator.kernel.clock import parse_duration
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
@@ -26,64 +27,28 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
 
-class _Named(TypedDict):
+class FaultEntry(TypedDict):
+    """A fault in force: its state, and its fields as given, of which only the containers are typed here."""
+
     id: str
     """Names the fault."""
-
-
-class _Given(TypedDict, total=False):
-    match: JsonObject
-    """Which calls it acts on, as given."""
-    respond: JsonObject | None
-    """The error that is answered instead, as given."""
-    delay: str | float | None
-    """How long the call is held back: wall time, as given."""
-    answer_delay: str | float | None
-    """How long the answer is held back once the work is done: wall time, as given."""
-    act: JsonObject | None
-    """What happens in the outside world before the call, as given."""
-    drop: bool
-    """Whether the connection is cut."""
-    malformed: Annotated[Literal["truncate", "garbage"], Meanings(faults.MALFORMED_MEANINGS)] | None
-    """How the body of the answer is spoilt."""
-    after_commit: bool
-    """Whether the work is done all the same."""
-    first_per_key: Count | None
-    """How many calls under each Idempotency-Key it acts on, as given."""
-    key_forgotten: bool
-    """Whether the answer stored for the key of the call is forgotten."""
-    unknown_enum: bool | str | None
-    """Where the answer has a word that nobody knows, as given."""
-    extra_field: bool | str | None
-    """The member that the answer has besides, as given."""
-    missing_field: bool | str | None
-    """The optional member that the answer lacks, as given."""
-    webhook: JsonObject
-    """Which deliveries it acts on, as given."""
-    deliver: JsonObject
-    """What happens to them, as given."""
-    skip: Count | None
-    """How many that fit are let through first, as given."""
-    times: Count | None
-    """How often it acts, as given."""
-    probability: float | None
-    """How likely it acts, as given."""
-
-
-class FaultEntry(_Named, _Given):
-    """A fault as it was given, and how it stands."""
-
     times_left: Count | None
-    """How often it still acts; null: without end."""
+    """How often it can still act; null: without a limit."""
     hits: Count
     """How often it has acted."""
     scenario: str | None
-    """The scenario it is of; null for one that was put in force by hand."""
+    """The scenario that has it; null for a fault created by a call."""
+    match: NotRequired[JsonObject]
+    """A fault of calls: the calls that match, as given."""
+    webhook: NotRequired[JsonObject]
+    """A fault of deliveries: the deliveries that match, as given."""
+    deliver: NotRequired[JsonObject]
+    """A fault of deliveries: its effects, as given."""
 
 
 @with_config(strict=True)
-class _Standing(TypedDict):
-    """What a fault in force has besides what was asked for."""
+class _State(TypedDict):
+    """The state of a saved fault."""
 
     id: Annotated[str, Field(pattern=r"^flt_[0-9a-z]+$")]
     times_left: SavedCount | None
@@ -92,17 +57,17 @@ class _Standing(TypedDict):
 
 
 def _check_row(key: str, row: FaultEntry) -> None:
-    hold_against(_Standing, row)
+    hold_against(_State, row)
     try:
-        faults.check_fault({name: value for name, value in row.items() if name not in _Standing.__annotations__}, None)
+        faults.check_fault({name: value for name, value in row.items() if name not in _State.__annotations__}, None)
     except ApiError as error:
         raise StateError(error.param or "", error.message) from None
     if row["id"] != key:
-        raise StateError("id", "it is the key of the row")
+        raise StateError("id", "it must equal the key of the row")
 
 
 def check_event(row: FaultEntry, path: str, known: Iterable[str]) -> None:
-    """StateError for a fault of deliveries of an event that there is not."""
+    """Raise `StateError` for a fault of deliveries of an unknown event."""
     found = list(faults.wrong_event(row.get("webhook", {}).get("event"), known))
     if found:
         error = refusal_of(found)
@@ -113,17 +78,14 @@ FAULTS = TableKey("faults", FaultEntry, check=_check_row)
 """The faults in force, by id; `scenario` is the one they are of (or None)."""
 
 UNDER_KEYS = TableKey("faults.keys", int)
-"""What a fault has counted: calls under an Idempotency-Key that it acted on, by `<fault>|<environment>:<key>`, and
-what it let through first, by `<fault>|skipped`."""
+"""Counters of faults: hits under an Idempotency-Key by `<fault>|<environment>:<key>`, and matches let through first by
+`<fault>|skipped`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan:
-    """What faults make of one attempt. `delay_ms`, `reorder` and `hold` are cleared once they have been carried out.
-
-    `hold`: for so many first attempts; `until_end`: until the end of its object was told, as `hold: terminal` says.
-    `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
-    """
+    """The effects of faults on one attempt. `delay_ms`, `reorder` and `hold` are cleared once they were carried out."""
 
     fault_id: Id = ""
     copies: int = 1
@@ -134,42 +96,40 @@ class DeliveryPlan:
     stale_timestamp: bool = False
     alter_body: bool = False
     slow_ms: Milliseconds = 0
+    """Wall time before the request is sent; the simulated clock waits."""
     hold: int = 0
+    """For how many first attempts it is held."""
     until_end: bool = False
+    """Whether it is held until the endpoint has acknowledged the end of its object (`hold: terminal`)."""
     before_answer: bool = False
     two_at_once: bool = False
     acknowledgement_lost: bool = False
-    surprise: surprises.Surprise | None = None
+    surprise: mutations.Mutation | None = None
 
     @property
     def named(self) -> str:
-        """Which fault it is of, for people; without an id that of a resend, which was never in force."""
+        """The fault, for people. A plan without an id belongs to a resend and was never in force."""
         return f"the fault {self.fault_id}" if self.fault_id else "the fault that it was resent with"
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
-        """What a fault asks for, its durations in milliseconds."""
+        """Return the plan that a fault describes, with durations in milliseconds."""
+        same = {one.name: value for one in fields(cls) if (value := getattr(deliver, one.name, None)) is not None}
         return cls(
-            fault_id=fault_id,
-            copies=deliver.copies or 1,
-            delay_ms=parse_duration(deliver.delay or 0),
-            reorder=deliver.reorder,
-            drop=deliver.drop,
-            corrupt_signature=deliver.corrupt_signature,
-            stale_timestamp=deliver.stale_timestamp,
-            alter_body=deliver.alter_body,
-            slow_ms=min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
-            hold=deliver.hold if isinstance(deliver.hold, int) else 0,
-            until_end=deliver.hold == "terminal",
-            before_answer=deliver.before_answer,
-            two_at_once=deliver.two_at_once,
-            acknowledgement_lost=deliver.acknowledgement_lost,
-            surprise=surprises.Surprise.of(deliver),
+            **{
+                **same,
+                "fault_id": fault_id,
+                "delay_ms": parse_duration(deliver.delay or 0),
+                "slow_ms": min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
+                "hold": deliver.hold if isinstance(deliver.hold, int) else 0,
+                "until_end": deliver.hold == "terminal",
+                "surprise": mutations.Mutation.of(deliver),
+            }
         )
 
 
 def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
-    """Put a checked fault in force as it was given, for a scenario or by hand; its row. Inside a change."""
+    """Put a validated fault in force, for a scenario or a call, and return its row. Inside a change."""
     row = {
         "id": world.streams.identifier("flt_", "ids.fault"),
         **given,
@@ -177,13 +137,13 @@ def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -
         "hits": 0,
         "scenario": scenario,
     }
-    entry = cast("FaultEntry", row)  # what was given has been checked by the models
+    entry = cast("FaultEntry", row)  # validated by the models
     world.store[FAULTS].put(entry["id"], entry)
     return entry
 
 
 def end(world: World, fault_id: str) -> None:
-    """End a fault, and forget what it has counted. Inside a change."""
+    """End a fault and delete its counters. Inside a change."""
     world.store[FAULTS].delete(fault_id)
     counted = world.store[UNDER_KEYS]
     for place in [place for place in counted.rows if place.startswith(f"{fault_id}|")]:
@@ -191,7 +151,7 @@ def end(world: World, fault_id: str) -> None:
 
 
 def give_back(world: World, fault_id: str) -> None:
-    """A fault that counted a hit could do nothing after all: the hit does not count. Inside a change."""
+    """Take back a hit of a fault that had no effect. Inside a change."""
     row = world.store[FAULTS].get(fault_id)
     if row is not None and row["hits"]:
         left = row["times_left"]
@@ -200,7 +160,7 @@ def give_back(world: World, fault_id: str) -> None:
 
 
 def _lets_through(world: World, fault_id: str, most: int) -> bool:
-    """Whether what fits a fault is one of the first `most`, which go untouched; it counts."""
+    """Return True for the first `most` matches of a fault, which it lets through; it counts them."""
     counted, place = world.store[UNDER_KEYS], f"{fault_id}|skipped"
     count = counted.get(place) or 0
     if count < most:
@@ -218,10 +178,10 @@ def first_hit(
     fits: Callable[[str, FaultT], bool],
     chance: str,
 ) -> tuple[str, FaultT] | None:
-    """The first fault of a sort in force that fits, with its id; it counts as hit. Inside a change.
+    """Return the first fault of a sort in force that matches, with its id, and count the hit. Inside a change.
 
-    `sort` is the member that only faults of this `model` have; `fits` gets the id of a fault and the fault.
-    `chance` names the stream from which it is drawn whether one with a probability acts.
+    `sort` is the field that only faults of this `model` have. `fits` receives the id of a fault and the fault. `chance`
+    is the random stream for faults with a probability.
     """
     table = world.store[FAULTS]
     if not table.rows:

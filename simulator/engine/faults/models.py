@@ -1,8 +1,7 @@
-"""Faults: what can be asked for, and what is wrong with it (`in_force` has those that act).
+"""Models of faults, and their validation (`in_force` has the faults that act).
 
-Control interface, chapter "Faults". Calls and scenario files ask the same checks. A member stands here, in its model,
-in the row of `in_force`, and in the place that acts on it: `server/faults` for calls, the webhooks room or the courier
-for deliveries, `surprises` for what is in the bodies of both.
+Control interface, chapter "Faults". Calls and scenario files share the checks. A member is declared here;
+`server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from simulator.engine.faults import mutations as surprises
+from simulator.engine.faults import mutations
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
@@ -24,7 +23,7 @@ from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS
 LONGEST_SLOWNESS_MS = MINUTE_MS
-"""Of interface calls, and of deliveries: both are wall time."""
+"""For calls and deliveries; both are wall time."""
 
 
 MALFORMED_MEANINGS = {
@@ -34,23 +33,23 @@ MALFORMED_MEANINGS = {
 
 
 class Match(Body):
-    """Which calls: all that are named must fit."""
+    """The calls that a fault acts on: all given fields must match."""
 
     method: Text | None = None
     """Only calls by this method."""
     path: Annotated[Text, Field(max_length=500)] | None = None
-    """Only calls to paths that fit this glob, below the base: `/quotes/*/confirm`."""
+    """Only calls to paths that match this glob, below the base: `/quotes/*/confirm`."""
     public_key: Text | None = None
     """Only calls of this key pair."""
 
 
 class Respond(Body):
-    """The error envelope that is answered instead of the true answer."""
+    """The error envelope to return instead of the true response."""
 
     status: Annotated[int, Field(ge=200, le=599)]
-    """The status to answer."""
+    """The status to return."""
     code: Text
-    """The code in the error envelope; any one."""
+    """The code in the error envelope; any code."""
     message: FreeText | None = None
     """The message in the error envelope."""
     retry_after: Annotated[int, Field(ge=0)] | None = None
@@ -58,73 +57,74 @@ class Respond(Body):
 
 
 Chosen: TypeAlias = bool | Annotated[Text, Field(max_length=200)]
-"""A dotted path, or true: the simulator chooses."""
+"""A dotted path, or true to let the simulator choose."""
 
 
-class Surprising(Body):
-    """What nobody expects of a body, though the contract allows it. Paths are dotted: `status`, `data.0.status`.
+class BodyMutations(Body):
+    """Unexpected contents of a body that the contract allows. Paths are dotted: `status`, `data.0.status`.
 
-    `*` in a path stands for every item of a list.
+    `*` in a path means every item of a list.
     """
 
     unknown_enum: Chosen | None = None
-    """Puts a word that nobody knows where a fixed list of words is: at this path, or else at `status` or the like."""
+    """Puts an unknown value in an enum: at this path, or with true at `status` or the like."""
     extra_field: Chosen | None = None
-    """Adds a member of this name or path, with true `added_later` to every object of the body."""
+    """Adds a field of this name or path; with true, `added_later` in every object of the body."""
     missing_field: Chosen | None = None
-    """Leaves out the member at this path, one that may be absent or null; with true the first that is there."""
+    """Removes the field at this path, which may be absent or null; with true, the first such field."""
 
 
 class Happening(Body):
-    """What happens in the outside world just before a call is dealt with."""
+    """An outside event just before a call is handled."""
 
     action: Text
-    """The action, one that needs no target: `set_balance`, `move_rates`, `set_kyc`, …"""
+    """The action, which needs no target: `set_balance`, `move_rates`, `set_kyc`, …"""
     parameters: dict[str, str | float | bool] = Field(default_factory=dict)
     """Its parameters."""
 
 
-class CallMembers(Surprising):
-    """What a fault of interface calls does, and how often."""
+class CallMembers(BodyMutations):
+    """What a fault of API calls does, and how often."""
 
     respond: Respond | None = None
-    """The error to answer instead of the true answer."""
+    """The error to return instead of the true response."""
     delay: Text | float | None = None
     """How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds."""
     answer_delay: Text | float | None = None
-    """How long to hold the answer back once the work is done: wall time, as in `delay`."""
+    """How long to hold the response back once the work is done: wall time, as in `delay`."""
     act: Happening | None = None
-    """What happens in the outside world just before the call is dealt with; refused, it is no hit."""
+    """An outside event just before the call is handled; if it is refused, the call does not count as a hit."""
     drop: bool = False
     """Whether to cut the connection; no work is done then."""
     malformed: Annotated[Literal["truncate", "garbage"], Meanings(MALFORMED_MEANINGS)] | None = None
-    """How to spoil the body of the answer."""
+    """How to corrupt the body of the response."""
     after_commit: bool = False
-    """Whether to do the work and store its true answer first; then the answer is replaced, or lost with `drop`."""
+    """Whether to do the work and store its true response first; then it is replaced, or lost with `drop`."""
     first_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Only the first so many calls under each Idempotency-Key; a call without a key is let through."""
+    """How many calls under each Idempotency-Key it acts on; a call without a key is let through."""
     key_forgotten: bool = False
-    """Whether the answer stored for the call's Idempotency-Key is forgotten first, so that the work is done again.
+    """Whether the response stored for the call's Idempotency-Key is deleted first, so that the work is done again.
 
-    It acts only on a call under a key that has a stored answer.
+    It acts only on a call under a key that has a stored response.
     """
     skip: Annotated[int, Field(ge=0)] | None = None
-    """How many calls that fit are let through first: 2 for the third call."""
+    """How many matching calls are let through first: 2 for the third."""
     times: Annotated[int, Field(ge=1)] | None = None
-    """How many calls it acts on; without end when left out."""
+    """How many calls it acts on; without a limit if left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    """How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed."""
+    """The probability that it acts on a matching call, from 0 to 1; drawn from the world's seed."""
 
 
 class InterfaceFault(CallMembers):
-    """A fault of interface calls: the first one that matches acts, after authentication, on the call."""
+    """A fault of API calls. The first one that matches a call acts, after authentication."""
 
     match: Match
-    """Which calls: all that is named must fit."""
+    """Which calls: all given fields must match."""
 
 
-EFFECTS = ("respond", "delay", "answer_delay", "act", "drop", "malformed", "key_forgotten", *Surprising.model_fields)
-"""The members of which a fault of calls has at least one."""
+_MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "probability")
+EFFECTS = (*(name for name in CallMembers.__annotations__ if name not in _MODIFIERS), *BodyMutations.model_fields)
+"""The fields of which a fault of calls has at least one."""
 
 
 class WebhookMatch(Body):
@@ -136,86 +136,86 @@ class WebhookMatch(Body):
     """Only deliveries to this endpoint."""
 
 
-class Deliver(Surprising):
+class Deliver(BodyMutations):
     """What happens to a delivery."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
-    """How often it is sent in all."""
+    """How often it is sent in total."""
     delay: Text | float | None = None
-    """How long it is held back: simulated time such as `2s`; a number means seconds."""
+    """How long to hold it back: simulated time such as `2s`; a number means seconds."""
     reorder: bool = False
-    """Whether it is held until the next first attempt to the endpoint has been answered.
+    """Whether to hold it until the next first attempt to the endpoint has been answered.
 
-    One that is held itself does not count; one that went during its own `delay` does.
+    Attempts that are held themselves do not count; attempts during its own `delay` do.
     """
     hold: Literal["terminal"] | Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Until when it is held: a number, of further first attempts that the endpoint has answered (`reorder`: 1).
+    """Until when to hold it: a number of further first attempts that the endpoint has answered (`reorder`: 1).
 
-    `terminal`: until the endpoint has acknowledged the event that tells of the end of its object (completed, failed,
-    expired); events that tell of an end are not held, nor those of objects that have none. What is held goes when the
-    fault ends.
+    `terminal`: until the endpoint has acknowledged the event for the end of its object (completed, failed, expired).
+    Events for an end are not held, nor are events of objects without an end. Held deliveries go out when the fault
+    ends.
     """
     before_answer: bool = False
-    """Whether it is delivered, and answered, before the answer of the interface call that causes it goes out.
+    """Whether to deliver it, and wait for the receiver, before the response to the API call that causes it.
 
-    It acts only on the first attempts of events that an interface call itself causes.
+    It acts only on the first attempts of events that an API call itself causes.
     """
     two_at_once: bool = False
-    """Whether it is sent twice at the same time; the second attempt is not retried."""
+    """Whether to send it twice at the same time; the second attempt is not retried."""
     acknowledgement_lost: bool = False
-    """Whether the receiver's 2xx is lost, so that the attempt fails and is retried."""
+    """Whether to lose the receiver's 2xx, so that the attempt fails and is retried."""
     unknown_type: Chosen | None = None
-    """Gives it a type that is not in the catalogue, in place of its own: this one, or with true a new one.
+    """Replaces its type by one that is not in the catalogue: this one, or with true a new one.
 
-    What is sent is signed like that; the event itself stays as it is.
+    The changed body is signed; the event itself stays unchanged.
     """
     drop: bool = False
-    """Whether it is lost, without a retry."""
+    """Whether to lose it, without a retry."""
     corrupt_signature: bool = False
-    """Whether X-Signature is made wrong."""
+    """Whether to send a wrong X-Signature."""
     stale_timestamp: bool = False
-    """Whether X-Timestamp is 10 minutes old, and signed like that."""
+    """Whether to send an X-Timestamp that is 10 minutes old, with a matching signature."""
     alter_body: bool = False
-    """Whether the body differs from what was signed."""
+    """Whether to send a body that differs from the signed one."""
     slow: Text | float | None = None
-    """How long to wait before it is sent: wall time, at most one minute."""
+    """How long to wait before sending it: wall time, at most one minute."""
 
 
-TOLD = frozenset((*EFFECTS, "after_commit", *Deliver.model_fields))
-"""The members, of faults of both kinds, that say what a fault does."""
+DESCRIBED = frozenset((*EFFECTS, "after_commit", *Deliver.model_fields))
+"""The fields of both kinds of faults that describe an effect."""
 OF_FIRST_ATTEMPTS = ("reorder", "hold", "before_answer")
-"""Members that set the order of first attempts; a resend is none."""
+"""Fields that change the order of first attempts; a resend is not a first attempt."""
 OF_NEW_NAMES = ("unknown_enum", "extra_field", "unknown_type")
-"""Members that put a name into a body that nobody knows."""
+"""Fields that put an unknown name into a body."""
 _APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": ("copies",), "reorder": ("hold",)}
-"""Members of a delivery that contradict each other."""
+"""Fields of a delivery that contradict each other."""
 
 
 class WebhookFault(Body):
-    """A fault of webhook deliveries: of events that happen, retries that fall due and resends, while it is in force."""
+    """A fault of webhook deliveries. It acts on first attempts, retries and resends while it is in force."""
 
     webhook: WebhookMatch
     """Which deliveries."""
     deliver: Deliver
     """What happens to them."""
     skip: Annotated[int, Field(ge=0)] | None = None
-    """How many attempts that fit are let through first: 2 for the third attempt."""
+    """How many matching attempts are let through first: 2 for the third."""
     times: Annotated[int, Field(ge=1)] | None = None
-    """How many attempts it acts on; without end when left out."""
+    """How many attempts it acts on; without a limit if left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    """How likely it acts on an attempt that fits, from 0 to 1; drawn from the world's seed."""
+    """The probability that it acts on a matching attempt, from 0 to 1; drawn from the world's seed."""
 
 
 Fault: TypeAlias = InterfaceFault | WebhookFault
 
 
 def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
-    """A fault that may be put in force; ApiError 400 with dotted `param` when it is malformed.
+    """Return a valid fault. Raise `ApiError` 400 with a dotted `param` if it is malformed.
 
-    With `vocabulary` also when no call or event of it can match it.
+    With `vocabulary`, also raise if no call or event can match it.
     """
     model: type[Fault] = WebhookFault if "webhook" in raw or "deliver" in raw else InterfaceFault
-    if not raw.keys() & {"match", "webhook", "deliver"}:  # which of the two is meant may be the slip
+    if not raw.keys() & {"match", "webhook", "deliver"}:  # the name of the container may be the typo
         refuse_names(raw, dict.fromkeys((*members(InterfaceFault), *members(WebhookFault))))
     refuse_unknown(model, raw)
     fault = parse(model, raw, code="invalid_parameter")
@@ -226,30 +226,19 @@ def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
 
 
 def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
-    """What is wrong with the event of a fault of deliveries, None for all events."""
+    """Yield the problem of an unknown event in a fault of deliveries; None means all events."""
     if event is not None and event not in known:
         yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, known)}")
 
 
 def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
-    """What is wrong with a fault beyond the shape of its members; with `vocabulary` also that no call can meet it.
+    """Yield the problems of a fault beyond the shapes of its fields.
 
-    A fault that does nothing is wrong at `respond` or `deliver`.
+    With `vocabulary`, a fault that no call can match is a problem. A fault without an effect is wrong at `respond` or
+    `deliver`.
     """
     if isinstance(fault, WebhookFault):
-        event = fault.webhook.event
-        known = {} if vocabulary is None else vocabulary.events
-        if vocabulary is not None:
-            yield from wrong_event(event, known)
-        yield from _wrong_delivery(fault.deliver)
-        if vocabulary is not None and event in (None, *known):
-            events = known if event is None else (event,)
-            bodies = (surprises.places_of_event(vocabulary, one) for one in events)
-            yield from _wrong_surprise(vocabulary, fault.deliver, bodies, "deliver.")
-        if vocabulary is not None and fault.deliver.hold == "terminal" and event is not None and event in known:
-            last = vocabulary.ends_after(event)
-            if not last:
-                yield wrong("deliver.hold", f"no event tells of a later end of what {event} is about")
+        yield from _wrong_webhook_fault(fault, vocabulary)
         return
     given = {name: value for name in ("delay", "answer_delay") if (value := getattr(fault, name)) is not None}
     wrong_delay = [one for name, value in given.items() for one in _wrong_delay(value, name, LONGEST_DELAY_MS)]
@@ -259,12 +248,12 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     if not delays and not wrong_delay and not any(others):
         yield wrong(EFFECTS[0], f"a fault has at least one of {', '.join(EFFECTS)}")
     elif fault.after_commit and fault.respond is None and not fault.drop:
-        yield wrong("respond", "after_commit replaces the answer by respond, or loses it with drop")
-    asked = [name for name in Surprising.model_fields if getattr(fault, name)]
+        yield wrong("respond", "after_commit needs respond, which replaces the response, or drop, which loses it")
+    asked = [name for name in BodyMutations.model_fields if getattr(fault, name)]
     if asked and (fault.respond is not None or fault.drop):
         yield wrong(
             "respond" if fault.respond is not None else "drop",
-            f"it does not go together with {', '.join(asked)}: these change the true answer",
+            f"it cannot be combined with {', '.join(asked)}: these change the true response",
         )
     if vocabulary is not None and fault.act is not None and fault.act.action not in vocabulary.actions.of_world:
         name = fault.act.action
@@ -278,29 +267,43 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
             yield from _wrong_for(vocabulary, fault, list(_met(fault.match, vocabulary.operations)))
 
 
+def _wrong_webhook_fault(fault: WebhookFault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
+    event = fault.webhook.event
+    known = {} if vocabulary is None else vocabulary.events
+    if vocabulary is not None:
+        yield from wrong_event(event, known)
+    yield from _wrong_delivery(fault.deliver)
+    if vocabulary is None or event not in (None, *known):
+        return
+    bodies = (mutations.places_of_event(vocabulary, one) for one in (known if event is None else (event,)))
+    yield from _wrong_mutation(vocabulary, fault.deliver, bodies, "deliver.")
+    if fault.deliver.hold == "terminal" and event is not None and not vocabulary.ends_after(event):
+        yield wrong("deliver.hold", f"the object of {event} has no later end")
+
+
 def _wrong_for(vocabulary: Vocabulary, fault: InterfaceFault, operations: list[Operation]) -> Iterator[Wrong]:
-    """What a fault wants of calls or answers and none of these operations has."""
+    """Yield the effects of a fault that none of these operations can show."""
     answers = [row.answer() for row in operations if row.answer is not None]
-    yield from _wrong_surprise(vocabulary, fault, (surprises.places_of(vocabulary, one) for one in answers))
+    yield from _wrong_mutation(vocabulary, fault, (mutations.places_of(vocabulary, one) for one in answers))
     for name in ("first_per_key", "key_forgotten"):
         if getattr(fault, name) and not any(row.takes_key for row in operations):
-            yield wrong(name, "no call that fits takes an Idempotency-Key")
+            yield wrong(name, "no matching call takes an Idempotency-Key")
 
 
-def _wrong_surprise(
-    vocabulary: Vocabulary, given: Surprising, bodies: Iterable[surprises.Places], within: str = ""
+def _wrong_mutation(
+    vocabulary: Vocabulary, given: BodyMutations, bodies: Iterable[mutations.Places], within: str = ""
 ) -> Iterator[Wrong]:
-    surprise = surprises.Surprise.of(given)
-    if surprise is None:
+    mutation = mutations.Mutation.of(given)
+    if mutation is None:
         return
-    if surprise.unknown_type in vocabulary.events:
-        yield wrong(f"{within}unknown_type", f"{surprise.unknown_type} is a type that there is")
-    for name, why in surprises.impossible(bodies, surprise):
+    if mutation.unknown_type in vocabulary.events:
+        yield wrong(f"{within}unknown_type", f"{mutation.unknown_type} is an existing type")
+    for name, why in mutations.impossible(bodies, mutation):
         yield wrong(within + name, why)
 
 
 def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
-    """The operations that a call which fits can mean."""
+    """Yield the operations that a matching call can mean."""
     method = None if match.method is None else match.method.upper().replace("HEAD", "GET")
     for row in operations:
         if method in (None, row.method) and (match.path is None or can_match(match.path, row.path)):
@@ -308,7 +311,7 @@ def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
 
 
 def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
-    """Durations that are none, members that do not go together, and no effect at all."""
+    """Yield invalid durations, contradicting fields, and the lack of an effect."""
     durations = [
         *_wrong_delay(deliver.delay, "deliver.delay"),
         *_wrong_delay(deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS),
@@ -316,11 +319,11 @@ def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
     yield from durations
     acting = [name for name in Deliver.model_fields if getattr(deliver, name) not in (None, False)]
     if not durations and all(_is_idle(deliver, name) for name in acting):
-        yield wrong("deliver", f"it does something by at least one of {', '.join(Deliver.model_fields)}")
+        yield wrong("deliver", f"a delivery fault has at least one of {', '.join(Deliver.model_fields)}")
     for one, others in _APART.items():
         both = [name for name in others if one in acting and name in acting]
         if both:
-            yield wrong(f"deliver.{both[0]}", f"it does not go together with {one}")
+            yield wrong(f"deliver.{both[0]}", f"it cannot be combined with {one}")
 
 
 def _is_idle(deliver: Deliver, name: str) -> bool:
@@ -329,7 +332,7 @@ def _is_idle(deliver: Deliver, name: str) -> bool:
 
 
 def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wrong]:
-    """A path that no operation has, or a method that is not possible there."""
+    """Yield the problem of a path that no operation has, or a method that is not possible there."""
     rows = list(operations)
     if match.path is not None:
         known = [row.path for row in rows]

@@ -1,7 +1,7 @@
-"""Surprises in what the service says: a word that nobody knows yet, a member more, an optional one less.
+"""Mutations of bodies that the contract allows: an unknown enum value, an additional field, a missing optional field.
 
-The contract allows all of it, and integrators trip over it. What is an enum and what may be left out is read from the
-shape of an answer or an event. A path is dotted, with numbers for items of a list; `*` stands for every item.
+Integrators trip over them. The enums and optional fields are read from the shape of a response or an event. A path is
+dotted, with numbers for items of a list; `*` means every item.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ Path: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Surprise:
-    """What is unexpected about a body: None where nothing is, "" where the simulator chooses the place."""
+class Mutation:
+    """The mutations of a body: None for no mutation, "" if the simulator chooses the location."""
+
+    saved_as = "Surprise"
+    """Its name in documents, which must stay."""
 
     unknown_enum: str | None = None
     extra_field: str | None = None
@@ -40,8 +43,8 @@ class Surprise:
     unknown_type: str | None = None
 
     @classmethod
-    def of(cls, given: object) -> Surprise | None:
-        """What the members of a fault ask for; None where that is nothing."""
+    def of(cls, given: object) -> Mutation | None:
+        """Return the mutations that a fault asks for, or None."""
         asked = {name: getattr(given, name, None) for name in cls.__annotations__}
         wishes = {name: "" if wish is True else wish for name, wish in asked.items() if wish}
         return cls(**wishes) if wishes else None
@@ -49,17 +52,16 @@ class Surprise:
 
 @dataclass
 class Place:
-    """What the contract says of one place of a body.
-
-    `words` are those that an enum has, none where it is no enum; `may_lack`: it is left out where it does not apply;
-    `may_be_null`: it is there all the same, as null, so that a reader has to do without it too.
-    """
+    """The contract of one location in a body."""
 
     words: set[str] = field(default_factory=set)
+    """The values of an enum; empty if it is not an enum."""
     is_text: bool = False
     is_object: bool = False
     may_lack: bool = True
+    """Whether the field may be absent."""
     may_be_null: bool = True
+    """Whether the field may be null."""
 
     @property
     def is_enum(self) -> bool:
@@ -71,18 +73,18 @@ class Place:
 
 
 Places: TypeAlias = Mapping[Path, Place]
-"""The places of a body, shallow ones first; items of lists are `*`, the body itself is ()."""
+"""The locations in a body, shallow ones first. Items of lists are `*`, the body itself is ()."""
 
 
 @lru_cache(maxsize=256)
 def places_of(vocabulary: Vocabulary, shape: object) -> Places:
-    """The places of a body of this shape: a TypedDict, or a union of such."""
+    """Return the locations in a body of this shape: a TypedDict, or a union of them."""
     return _places(vocabulary, ((), shape))
 
 
 @lru_cache(maxsize=256)
 def places_of_event(vocabulary: Vocabulary, event: str) -> Places:
-    """The places of the envelope of an event of this type, with all that it may tell of."""
+    """Return the locations in the envelope of an event of this type, for all of its objects."""
     shapes = vocabulary.shapes_of(event)
     found = dict(_places(vocabulary, *((("data", "object"), shape) for shape in shapes)))
     envelope = {name: Place(may_lack=False, may_be_null=False) for name in ("id", "type", "created_at", "livemode")}
@@ -100,12 +102,12 @@ def _places(vocabulary: Vocabulary, *shapes: tuple[Path, object]) -> Places:
 
 
 def _schema_of(shape: Any) -> JsonObject:
-    # Alone in a function: pydantic looks for the names in annotations among the variables of whoever calls it.
+    # A function of its own, because pydantic resolves annotations with the local variables of its caller.
     return TypeAdapter(shape).json_schema(mode="serialization")
 
 
 def _enter(schema: JsonObject, defs: JsonObject, path: Path, found: dict[Path, Place]) -> None:
-    """Enter a place and all below it; what several forms of a body say of it comes together."""
+    """Enter a location and everything below it, merging the variants of a body."""
     place = found.setdefault(path, Place())
     variants = list(_variants(schema, defs))
     place.may_be_null &= any(variant.get("type") == "null" for variant in variants)
@@ -124,7 +126,7 @@ def _enter(schema: JsonObject, defs: JsonObject, path: Path, found: dict[Path, P
 
 
 def _variants(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
-    """The forms that a value may have."""
+    """Yield the variants of a schema."""
     if "$ref" in schema:
         yield from _variants(defs[schema["$ref"].rpartition("/")[2]], defs)
     elif inner := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
@@ -134,21 +136,21 @@ def _variants(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
         yield schema
 
 
-# --- what can be asked for ----------------------------------------------------------------------------------------
+# --- possible mutations ---------------------------------------------------------------------------------------------
 
 
-def impossible(places: Iterable[Places], surprise: Surprise) -> Iterator[tuple[str, str]]:
-    """What cannot come about in any body of these: the name of the member of the fault, and why not."""
+def impossible(places: Iterable[Places], mutation: Mutation) -> Iterator[tuple[str, str]]:
+    """Yield the mutations that are impossible in all of these bodies: the field of the fault, and the reason."""
     bodies = list(places)
     for member, asked, chosen, what in (
-        ("unknown_enum", surprise.unknown_enum, _enums, "has a fixed list of words"),
-        ("missing_field", surprise.missing_field, _options, "may be absent or null"),
+        ("unknown_enum", mutation.unknown_enum, _enums, "has a fixed list of words"),
+        ("missing_field", mutation.missing_field, _options, "may be absent or null"),
     ):
         if asked is not None and not any(chosen(body, asked) for body in bodies):
             known = list(dict.fromkeys(".".join(path) for body in bodies for path in chosen(body, "")))
             such = f"{asked} is none that {what}; such are {', '.join(known[:8])}{' and others' if known[8:] else ''}"
             yield member, such if known else f"no member there {what}"
-    if surprise.extra_field is not None and (why := _why_not_added(bodies, surprise.extra_field)):
+    if mutation.extra_field is not None and (why := _why_not_added(bodies, mutation.extra_field)):
         yield "extra_field", why
 
 
@@ -168,13 +170,13 @@ def _generic(path: str) -> Path:
 
 
 def _enums(places: Places, asked: str | None) -> list[Path]:
-    """The enums that may be meant, `status` first, then those with a choice."""
+    """Return the enums that a fault may mean, `status` first, then those with several values."""
     found = [path for path, place in places.items() if place.is_enum and asked in ("", *_written(path, asked))]
     return sorted(found, key=lambda path: (path[-1] != "status", len(places[path].words) == 1))
 
 
 def _options(places: Places, asked: str | None) -> list[Path]:
-    """The optional members that may be meant, first those that may be left out."""
+    """Return the optional fields that a fault may mean, those that may be absent first."""
     found = [path for path, place in places.items() if path and path[-1] != _EVERY and place.is_optional]
     return sorted(
         (path for path in found if asked in ("", *_written(path, asked))), key=lambda path: not places[path].may_lack
@@ -185,22 +187,22 @@ def _written(path: Path, asked: str | None) -> tuple[str, ...]:
     return (asked,) if asked is not None and _generic(asked) == path else ()
 
 
-# --- making it so -------------------------------------------------------------------------------------------------
+# --- applying them ------------------------------------------------------------------------------------------------
 
 
 _SURELY_64_BITS = 18
-"""So many characters an integer may have for it to fit into 64 bits, whatever its digits and sign."""
+"""An integer of this many characters is within 64 bits with any digits and sign."""
 
 
 def _as_written(digits: str) -> int | Decimal:
-    """An integer, or the decimal of the same digits: `dumps` writes integers of at most 64 bits."""
+    """Return an integer, or the equal decimal: `dumps` writes integers of at most 64 bits."""
     return int(digits) if len(digits) <= _SURELY_64_BITS else Decimal(digits)
 
 
-def surprised(raw: bytes, places: Places, surprise: Surprise) -> bytes | None:
-    """The body with what nobody expects in it; None where nothing of it can be there.
+def mutated(raw: bytes, places: Places, mutation: Mutation) -> bytes | None:
+    """Return the mutated body, or None if no mutation is possible.
 
-    Deterministic: the same body and surprise give the same bytes. Numbers stay as they are written.
+    The result is deterministic. Numbers keep their notation.
     """
     try:
         body = json.loads(raw, parse_float=Decimal, parse_int=_as_written)
@@ -209,18 +211,18 @@ def surprised(raw: bytes, places: Places, surprise: Surprise) -> bytes | None:
     if not isinstance(body, dict):
         return None
     done = [
-        surprise.unknown_enum is not None and _first(body, _enums(places, surprise.unknown_enum),
-                                                     surprise.unknown_enum, _put_new_word(places)),
-        surprise.missing_field is not None and _first(body, _options(places, surprise.missing_field),
-                                                      surprise.missing_field, _leave_out),
-        surprise.extra_field is not None and _add(body, places, surprise.extra_field),
-        surprise.unknown_type is not None and _rename(body, surprise.unknown_type),
+        mutation.unknown_enum is not None and _first(body, _enums(places, mutation.unknown_enum),
+                                                     mutation.unknown_enum, _put_new_word(places)),
+        mutation.missing_field is not None and _first(body, _options(places, mutation.missing_field),
+                                                      mutation.missing_field, _leave_out),
+        mutation.extra_field is not None and _add(body, places, mutation.extra_field),
+        mutation.unknown_type is not None and _rename(body, mutation.unknown_type),
     ]  # fmt: skip
     return dumps(body) if any(done) else None
 
 
 def _first(body: JsonObject, paths: list[Path], asked: str, change: Callable[[JsonObject, str, Path], bool]) -> bool:
-    """Change the members at the first of these places that are there."""
+    """Change the fields at the first of these paths that exists."""
     for path in paths:
         wanted = tuple(asked.split(".")) if asked else path
         changed = [change(holder, wanted[-1], path) for holder in _holders(body, wanted)]
@@ -230,7 +232,7 @@ def _first(body: JsonObject, paths: list[Path], asked: str, change: Callable[[Js
 
 
 def _holders(value: Any, path: Path) -> Iterator[JsonObject]:
-    """The objects that have, or could have, the member that a path ends with."""
+    """Yield the objects that have, or could have, the field at the end of a path."""
     if len(path) == 1:
         if isinstance(value, dict):
             yield value
@@ -260,7 +262,7 @@ def _leave_out(holder: JsonObject, name: str, _: Path) -> bool:
 
 
 def _add(body: JsonObject, places: Places, asked: str) -> bool:
-    """One more member: where it was asked for, or in every object that the contract describes."""
+    """Add a field at the requested path, or to every object that the contract describes."""
     if asked:
         holders = list(_holders(body, tuple(asked.split("."))))
     else:
@@ -273,7 +275,7 @@ def _add(body: JsonObject, places: Places, asked: str) -> bool:
 
 
 def _rename(body: JsonObject, asked: str) -> bool:
-    """An event of a type that is not in the catalogue."""
+    """Replace the type of an event by one that is not in the catalogue."""
     group = str(body.get("type", "")).partition(".")[0]
     body["type"] = asked or f"{group}.{NEW_WORD}"
     return True

@@ -1,20 +1,19 @@
-"""Advice: findings about the integrator's conduct, computed from what a world remembers.
+"""Advice: findings about the integrator's conduct, computed from the journals of a world.
 
-One finding per kind and subject, with everything that shows it (bounded) and the clause it rests on. What the rooms
-noted themselves while they worked (`wire/advice`) is merged in.
+There is one finding per kind and subject, with up to `MOST_EVIDENCE` ids that show it and the clause it rests on.
+Findings that rooms noted while they worked (`records/advice`) are included.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from urllib.parse import quote
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.insight import conduct, lessons, receipts
 from simulator.engine.insight.shapes import Finding
-from simulator.engine.insight.signals import Signal
-from simulator.engine.insight.traffic import traffic_of
+from simulator.engine.insight.traffic import PAUSE, Signal, traffic_of
 from simulator.engine.records.advice import ADVICE, Advice, AdviceKind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import vocabulary_of
@@ -24,39 +23,55 @@ from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 MOST_EVIDENCE = 100
-"""How many ids a finding shows; `count` counts on."""
+"""The most ids that a finding shows. Its `count` is not limited."""
 
 MOST_LINKS = 5
-"""How many calls it links."""
+"""The most calls that a finding links to."""
 
 
 def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
-    """All findings of a world, the one shown last at the end. None is about calls of the simulator's own tools.
+    """Return all findings of a world, oldest first. None is about calls of the simulator's own tools."""
+    found: list[Finding] = []
+    for _ in _search(world, operations, found):
+        pass
+    return found
 
-    Each: {id, kind, severity, subject, message, what_to_do, clause, count, requests, evidence, first_at, last_at}.
-    `requests` are ids of calls, `evidence` ids of anything else; the times are null where none is known.
-    """
+
+async def findings_in_slices(world: World, operations: Iterable[Operation]) -> list[Finding]:
+    """Return the same. Other calls get their turn meanwhile."""
+    found: list[Finding] = []
+    for _ in _search(world, operations, found):
+        await asyncio.sleep(0)
+    return found
+
+
+def _search(world: World, operations: Iterable[Operation], found: list[Finding]) -> Iterator[None]:
+    """Add all findings to `found`, and yield after each slice of the work."""
     calls = traffic_of(world, operations)
-    # Detectors see the calls of tools, which may be what an integrator's call follows: a sign-in after a 401, say.
+    yield
+    # Detectors see the calls of tools, too. An integrator's call may follow one, such as a token request after a 401.
     own = {call.row.id for call in calls if call.is_of_a_tool}
-    signals = chain.from_iterable(detect(world, calls) for detect in (*conduct.DETECTORS, *receipts.DETECTORS))
     known = lessons.kinds(vocabulary_of(world))
     groups: dict[tuple[str, str], list[Signal]] = {}
-    for signal in signals:
-        if signal.kind in known and own.isdisjoint(signal.requests):
-            groups.setdefault((signal.kind, signal.subject), []).append(signal)
-    found = [_finding(world, known[kind], subject, group) for (kind, subject), group in groups.items()]
+    for detect in (*conduct.DETECTORS, *receipts.DETECTORS):
+        yield
+        for signal in detect(world, calls):
+            if signal is PAUSE:
+                yield
+            elif signal.kind in known and own.isdisjoint(signal.requests):
+                groups.setdefault((signal.kind, signal.subject), []).append(signal)
+    found += (_finding(world, known[kind], subject, group) for (kind, subject), group in groups.items())
     found += (one for one in _noted(world) if own.isdisjoint(one["requests"]))
-    return sorted(found, key=lambda finding: (finding["last_at"] or "", finding["id"]))
+    found.sort(key=lambda finding: (finding["last_at"] or "", finding["id"]))
 
 
-def findings_with_world(world: World, operations: Iterable[Operation]) -> list[Finding]:
-    """The same, each also with `world`: for lists of several worlds."""
-    return [{"id": row["id"], "world": world.id, **row} for row in findings(world, operations)]
+def of_world(world_id: str, found: Iterable[Finding]) -> list[Finding]:
+    """Return findings with `world`, for lists of several worlds."""
+    return [{"id": row["id"], "world": world_id, **row} for row in found]
 
 
 def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) -> Finding:
-    """What signals of one kind add up to, with why it hurts, the code to change, and where to read on."""
+    """Return the finding that signals of one kind and subject add up to."""
     last, lesson = signals[-1], lessons.lesson_of(signals[-1].kind)
     times = [signal.at_ms for signal in signals if signal.at_ms is not None]
     requests = _bounded(name for signal in signals for name in signal.requests)
@@ -83,12 +98,12 @@ def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) 
 
 
 def _bounded(names: Iterable[str]) -> list[str]:
-    """The newest ids, each once, oldest first."""
+    """Return the newest ids, each once, oldest first."""
     return list(dict.fromkeys(names))[-MOST_EVIDENCE:]
 
 
 def _noted(world: World) -> Iterator[Finding]:
-    """What the rooms noted, one finding per kind and message."""
+    """The findings that rooms noted, one per kind and message."""
     clauses = vocabulary_of(world).provider.clauses
     groups: dict[tuple[str, str], list[Advice]] = {}
     for row in world.store[ADVICE].values():
@@ -100,5 +115,5 @@ def _noted(world: World) -> Iterator[Finding]:
             Signal(kind, subject, parse_timestamp(row["at"]), names, names, message)
             for row, names in zip(rows, shown, strict=True)
         ]
-        told = AdviceKind(rows[-1]["severity"], "{detail}", rows[-1]["what_to_do"], clauses.get(kind, ""))
-        yield _finding(world, told, message, signals)
+        kind_of_room = AdviceKind(rows[-1]["severity"], "{detail}", rows[-1]["what_to_do"], clauses.get(kind, ""))
+        yield _finding(world, kind_of_room, message, signals)

@@ -1,7 +1,7 @@
-"""What the calls of an integrator show about its conduct: one detector per kind of advice.
+"""Detectors of advice on an integrator's calls, one per kind.
 
-A detector sees the calls in their order and yields signals. Where time matters, the clock on which the integrator
-waited longer counts, because under a manual clock simulated time stands still and under a scaled one it runs ahead.
+A detector reads the calls in their order and yields signals. If time matters, the clock on which the integrator waited
+longer counts: simulated time is paused under a manual clock and runs ahead under a scaled one.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from simulator.engine.insight.signals import INFO, Signal
-from simulator.engine.insight.traffic import JournaledCall
+from simulator.engine.insight.traffic import INFO, JournaledCall, Signal
 from simulator.engine.records.advice import Severity
 from simulator.engine.records.listing import Listing
 from simulator.engine.records.records import find
@@ -23,9 +22,9 @@ from simulator.kernel.world import World
 Detector: TypeAlias = Callable[[World, Sequence[JournaledCall]], Iterator[Signal]]
 
 RETRY_WINDOW_MS = MINUTE_MS
-"""A repetition after a longer wait is not taken for a retry."""
+"""A repetition after a longer wait does not count as a retry."""
 SHORTEST_WAIT_MS = 250
-"""A retry sooner than this is no backoff, whatever its jitter."""
+"""A sooner retry is not backoff, whatever its jitter."""
 WAIT_TOLERANCE_MS = 50
 GROWTH_OF_WAITS = 1.1
 POLLS_IN_A_ROW = 5
@@ -46,7 +45,7 @@ def _name(call: JournaledCall) -> str:
 
 
 def _repetitions(calls: Sequence[JournaledCall]) -> Iterator[list[JournaledCall]]:
-    """The calls that were made more than once without a change, each with its repetitions."""
+    """Groups of calls that were sent more than once without a change."""
     groups: dict[tuple[object, ...], list[JournaledCall]] = defaultdict(list)
     for call in calls:
         groups[call.identity].append(call)
@@ -54,7 +53,7 @@ def _repetitions(calls: Sequence[JournaledCall]) -> Iterator[list[JournaledCall]
 
 
 def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
-    """Whether an idempotency key of its own says that a call is meant as another one."""
+    """Return True if the call has an idempotency key of its own, so it is meant as another call."""
     first, second = earlier.header("idempotency-key"), call.header("idempotency-key")
     return first is not None and second is not None and first != second
 
@@ -125,7 +124,7 @@ def unchanged_retries(world: World, calls: Sequence[JournaledCall]) -> Iterator[
 
 
 def _hammering(group: list[JournaledCall], lasting: Collection[str]) -> Iterator[Signal]:
-    """Refusals that a change of state may lift, repeated at least twice at once and with nothing between."""
+    """Refusals that a change of state may lift, repeated at least twice without a wait or another call between."""
     for first, second, third in zip(group, group[1:], group[2:], strict=False):
         trio = (first, second, third)
         if (
@@ -160,9 +159,9 @@ def hasty_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
 
 
 def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Server failures after which the caller went on with other things. A network that is down may stay so.
+    """Server failures that the caller did not retry before it made other calls.
 
-    Only the first try counts: a caller whose retry failed too has retried, and may give up.
+    An unavailable network does not count, because it may stay so. A caller whose retry failed too may give up.
     """
     failures: dict[tuple[object, ...], int] = {}
     last_of_path: dict[tuple[object, ...], int] = {}
@@ -188,7 +187,7 @@ def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[S
 
 
 def retries_under_new_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """The same request again after its answer was lost or a failure, under another key."""
+    """Retries after a lost response or a server failure, under another key."""
     for group in _repetitions([call for call in calls if call.operation.takes_key and call.operation.money]):
         for earlier, call in pairwise(group):
             failed = earlier.row.status == 0 or earlier.row.status >= 500
@@ -212,7 +211,7 @@ _CAME_TO_NOTHING = frozenset({"failed", "expired", "refunded"})
 
 
 def references_paid_twice(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Two payments of one kind under one reference that both stand. References that choose a scenario are test data."""
+    """Two payments of one kind with one reference, neither failed. References that select a scenario do not count."""
     paid: dict[tuple[object, ...], JournaledCall] = {}
     orders = vocabulary_of(world).provider.money.orders
     for call in calls:
@@ -245,7 +244,7 @@ def dead_tokens(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
 
 
 def tokens_per_request(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Five tokens in a row that were given up after at most one call, though nothing refused them."""
+    """Five tokens in a row that were used for at most one call, although none was refused."""
     held: dict[tuple[str, str], list[JournaledCall]] = {}
     used: dict[tuple[str, str], int] = {}
     for call in calls:
@@ -275,7 +274,7 @@ def tokens_per_request(_: World, calls: Sequence[JournaledCall]) -> Iterator[Sig
 
 
 def fast_polls(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """At least five equal reads with equal answers, each within a second of the one before on both clocks."""
+    """At least five equal reads with equal responses, each within a second of the last on both clocks."""
     runs: dict[tuple[object, ...], list[JournaledCall]] = {}
     for call in calls:
         if call.row.method != "GET" or not call.succeeded:
@@ -291,11 +290,11 @@ def fast_polls(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
 
 
 MANY_READS = 30
-"""Who waits for an order and reads it once in a while is left alone."""
+"""Fewer reads of one transaction are not worth a finding."""
 
 
 def polls_without_webhooks(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """One resource that is read again and again by who has never asked to be told."""
+    """Repeated reads of one transaction by an integrator without a webhook endpoint."""
     if any(call.operation.name == "create_webhook" and call.succeeded for call in calls):
         return
     reads: dict[tuple[str, str], list[JournaledCall]] = {}

@@ -1,27 +1,22 @@
-"""Integration coverage: what of the contract the traffic of a world has exercised, counted against its own tables.
+"""Integration coverage: which operations, errors, states, events and practices of the contract the traffic exercised.
 
-The denominators are the operation, error, event and state tables themselves, so nothing can be missing from them: an
+The denominators are the operation, error, event and state tables themselves, so nothing can be missing from them. An
 operation, code, event type or transition that is added is uncovered until traffic reaches it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import field
-from typing import NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
 
-from simulator.engine.insight import tally
+from simulator.engine.insight.counting import ANY_OPERATION, NOTHING, Cell, Count, Counts, Key
 from simulator.engine.records.listing import Listing
-from simulator.engine.records.records import find_moved, kind_of
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary, vocabulary_of
 from simulator.engine.text.json import JsonObject
-from simulator.engine.webhooks import Delivery, all_deliveries
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 EVERY_WORLD = "*"
-ANY_OPERATION = "*"
 
 PRACTICES = {
     "idempotent_replay": "a POST was repeated under its Idempotency-Key and got the stored answer",
@@ -30,7 +25,7 @@ PRACTICES = {
     "forged_webhook_refused": "a webhook with a wrong signature was refused",
     "stale_webhook_refused": "a webhook with an old X-Timestamp was refused",
 }
-"""What a robust integration does beyond calling operations, as far as it can be seen from here."""
+"""Practices of a robust integration besides calling operations, as far as a server can see them."""
 
 TITLES = {
     "operations": "Operations that succeeded",
@@ -43,35 +38,15 @@ TITLES = {
 }
 
 
-@dataclass
-class Count:
-    """How often one item was hit, by what is counted of it; where it was seen first (world, id of the evidence)."""
-
-    numbers: dict[str, int] = field(default_factory=dict)
-    first: tuple[str, str] | None = None
-
-    def add(self, number: str, hits: int, world_id: str, evidence: str) -> None:
-        self.numbers[number] = self.numbers.get(number, 0) + hits
-        if self.first is None:
-            self.first = (world_id, evidence)
-
-
-Key: TypeAlias = tuple[str, ...]
-"""What an item is within its dimension: (operation,), (operation, code), (kind, state), the parts of a `Cell`, …"""
-
-Hit = TypeVar("Hit", bound=Hashable)
-
-Counts: TypeAlias = dict[tuple[str, Key], Count]
-"""Counts by dimension and item."""
-
-
 @dataclass(frozen=True)
 class Item:
-    """One thing that can be covered, what to show of it, and its numbers, of which the last makes it covered."""
+    """One item that can be covered."""
 
     key: Key
     shown: Mapping[str, str]
+    """Fields that describe it."""
     numbers: tuple[str, ...] = ("hits",)
+    """The counts that it has. The last one decides whether it is covered."""
 
     @property
     def name(self) -> str:
@@ -82,99 +57,10 @@ class Item:
         return self.numbers[-1]
 
 
-# --- counting -----------------------------------------------------------------------------------------------------
-
-
-def count_world(world: World) -> Counts:
-    """Everything that the traffic of a world has hit."""
-    counts: Counts = {}
-    errors = vocabulary_of(world).errors
-
-    def hit(dimension: str, key: Key, number: str, hits: int, evidence: str) -> None:
-        counts.setdefault((dimension, key), Count()).add(number, hits, world.id, evidence)
-
-    for what, row in tally.tallied(world):
-        operation = (what.operation,)
-        if what.sort == tally.ANSWER:
-            hit("operations", operation, "called", row.hits, row.first)
-            if what.which == tally.SUCCESS:
-                hit("operations", operation, "succeeded", row.hits, row.first)
-            elif what.which in errors:
-                hit("errors", (what.operation, what.which), "hits", row.hits, row.first)
-                if errors[what.which].anywhere:
-                    hit("errors", (ANY_OPERATION, what.which), "hits", row.hits, row.first)
-        elif what.sort == tally.PAGE:
-            hit("lists", operation, "pages", row.hits, row.first)
-            if what.which == tally.FURTHER:
-                hit("lists", operation, "further_pages", row.hits, row.first)
-        else:
-            hit("practices", ("idempotent_replay",), "hits", row.hits, row.first)
-    for cell, hits, first in _added_up(moves_of(world)):
-        hit("states", (cell.kind, cell.target), "hits", hits, first)
-        hit("transitions", cell, "hits", hits, first)
-    for event_type, hits, first in _added_up((event.id, event.type) for event in world.journal.events()):
-        hit("events", (event_type,), "emitted", hits, first)
-    deliveries = [delivery for delivery in all_deliveries(world) if not delivery.was_dropped]
-    for delivery in deliveries:
-        hit("events", (delivery.event_type,), "delivered", 1, delivery.event_id)
-        if delivery.status == "succeeded":
-            hit("events", (delivery.event_type,), "acknowledged", 1, delivery.event_id)
-    for practice, evidence in _webhook_practices(deliveries):
-        hit("practices", (practice,), "hits", 1, evidence)
-    return counts
-
-
-def _added_up(hits: Iterable[tuple[str, Hit]]) -> list[tuple[Hit, int, str]]:
-    """How often each item was hit, and the evidence of the first hit, of hits as (evidence, item).
-
-    A large world has a hundred thousand hits of a few dozen items: added up first they take half of the time.
-    """
-    numbers: dict[Hit, int] = {}
-    first: dict[Hit, str] = {}
-    for evidence, item in hits:
-        if item in numbers:
-            numbers[item] += 1
-        else:
-            numbers[item], first[item] = 1, evidence
-    return [(item, number, first[item]) for item, number in numbers.items()]
-
-
-def _webhook_practices(deliveries: Iterable[Delivery]) -> Iterator[tuple[str, str]]:
-    failed: set[tuple[str, str]] = set()
-    acknowledged: set[tuple[str, str]] = set()
-    for delivery in deliveries:
-        place, succeeded = (delivery.endpoint_id, delivery.event_id), delivery.status == "succeeded"
-        refused = delivery.response_status is not None and not succeeded and not delivery.unheard
-        if refused and (delivery.altered or delivery.corrupted):
-            yield "forged_webhook_refused", delivery.id
-        if refused and delivery.stale:
-            yield "stale_webhook_refused", delivery.id
-        if succeeded and place in acknowledged:
-            yield "duplicate_event_acknowledged", delivery.id
-        elif succeeded and place in failed:
-            yield "event_retry_survived", delivery.id
-        (acknowledged if succeeded else failed).add(place)
-
-
-def merged(parts: Iterable[Counts]) -> Counts:
-    """The sum of counts; the first evidence is that of the first part that has any."""
-    total: Counts = {}
-    for counts in parts:
-        for key, count in counts.items():
-            into = total.setdefault(key, Count())
-            for number, hits in count.numbers.items():
-                into.numbers[number] = into.numbers.get(number, 0) + hits
-            into.first = into.first or count.first
-    return total
-
-
-# --- reporting ----------------------------------------------------------------------------------------------------
-
-
 def catalogue(
     operations: Iterable[Operation], table_cells: Iterable[Cell], vocabulary: Vocabulary
 ) -> dict[str, list[Item]]:
-    """Everything that can be covered, by dimension, in the order of the tables."""
+    """Return everything that can be covered, by dimension, in the order of the tables."""
     operations, table_cells = tuple(operations), tuple(table_cells)
     codes = [
         Item((row.name, code), {"operation": row.name, "code": code})
@@ -208,11 +94,10 @@ def catalogue(
 
 
 def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, name: str) -> JsonObject:
-    """The report: {world, covered, total, percent, dimensions, undeclared}, where dimensions is {name: {title, covered,
-    total, percent, items}}.
+    """Return the report, a `CoverageReport`.
 
-    An item is {item, …what it is, covered, …numbers, first: {world, id} or null}. `undeclared` lists error codes that
-    were answered (by a fault or a scenario) though the operation does not declare them; they count nowhere.
+    `undeclared` lists error codes that a fault or a scenario returned although the operation does not declare them.
+    They are not part of any total.
     """
     dimensions: JsonObject = {}
     known: set[tuple[str, Key]] = set()
@@ -241,28 +126,16 @@ def _show(item: Item, count: Count) -> JsonObject:
 
 
 def _totals(covered: int, total: int) -> JsonObject:
-    """`percent` has one decimal and is rounded down, so that 100 means everything."""
+    """Return totals. `percent` has one decimal and is rounded down, so 100 means everything."""
     return {"covered": covered, "total": total, "percent": covered * 1000 // total / 10 if total else 100.0}
 
 
-NOTHING = "(none)"
-"""The state before a resource comes into being."""
-
 OF_THE_START = ("start", "publish", "open")
-"""Initial moves of what every world has from its start; nobody causes them, so nobody can cover them."""
-
-
-class Cell(NamedTuple):
-    """One cell of a state table; cells that differ only in their condition and lead to one state count as one."""
-
-    kind: str
-    source: str
-    on: str
-    target: str
+"""Initial transitions of resources that every world has from its start. No traffic causes them."""
 
 
 def cells(world: World) -> Iterator[Cell]:
-    """Every cell that can be gone through, in the order of the tables."""
+    """The cells that traffic can go through, in the order of the state tables."""
     for name, kind in world.wiring.kinds.items():
         machine = kind.machine
         for move in machine.initial:
@@ -271,18 +144,3 @@ def cells(world: World) -> Iterator[Cell]:
         for state, row in machine.rows.items():
             for move in row:
                 yield Cell(name, state, move.on, move.target)
-
-
-def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
-    """Every move of the account's resources, with the resource's id; moves made with the world itself are left out."""
-    for resource_id, steps in world.journal.histories():
-        record = find_moved(world, resource_id)
-        if record is None or record.owner:
-            continue
-        machine, state = kind_of(world, record).machine, NOTHING
-        if not any(move.on == steps[0].on for move in machine.initial):
-            state = machine.initial[0].target
-        for step in steps:
-            if step.cause.kind != "start":
-                yield resource_id, Cell(record.kind, state, step.on, step.state)
-            state = step.state

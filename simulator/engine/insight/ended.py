@@ -1,59 +1,62 @@
-"""What a server remembers of worlds that have ended: their coverage, and the findings about their traffic."""
+"""Coverage and findings of the worlds that have ended."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
 
-from simulator.engine.insight import advice, coverage, shapes
+from simulator.engine.insight import advice, counting, shapes
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.operation import Operation
 from simulator.kernel.world import World
 
 FINDINGS_KEPT = 1_000
 
-_AT_ONCE = 500
-"""So many rows are let go of at once: with what they hold, less than a millisecond."""
+_FREED_TOGETHER = 500
+"""Rows that are freed in one piece: less than a millisecond with everything they hold."""
 
 
 class EndedWorlds:
-    """The counts of ended worlds all together, and the newest of their findings.
+    """The counts of all ended worlds together, and the newest of their findings.
 
-    A world that ends waits here as it is, for what is known of it takes a while to compute: `take_in` does that, in
-    whatever thread, for one world at a time.
+    Both take a while to compute, so an ended world waits here until `take_in` does that, one world at a time and in any
+    thread.
     """
 
     def __init__(self, operations: Iterable[Operation]) -> None:
         self._operations = tuple(operations)
         self._waiting: deque[World] = deque()
-        self.counts: coverage.Counts = {}
+        self.counts: counting.Counts = {}
         self.findings: deque[shapes.Finding] = deque(maxlen=FINDINGS_KEPT)
 
     @property
     def is_complete(self) -> bool:
-        """Whether no world waits."""
+        """True if no world waits."""
         return not self._waiting
 
     def keep(self, world: World) -> None:
-        """A world ends, or is made anew; nothing changes it any more."""
+        """Add a world that has ended or was reset. Nothing changes it any more."""
         self._waiting.append(world)
 
     def take_in(self) -> None:
-        """Keep what is known of the world that waits longest; it waits no more even when that fails."""
+        """Count the world that waits longest. It is removed even if that fails."""
         try:
-            counts = coverage.merged((self.counts, coverage.count_world(self._waiting[0])))
-            self.findings += advice.findings_with_world(self._waiting[0], self._operations)
+            counts = counting.merged((self.counts, counting.count_world(self._waiting[0])))
+            found = advice.findings(self._waiting[0], self._operations)
+            self.findings += advice.of_world(self._waiting[0].id, found)
             self.counts = counts
         finally:
             self._let_go()
 
     def _let_go(self) -> None:
-        """Forget a world piece by piece: all at once, a large one would make every call wait meanwhile.
+        """Free a world piece by piece. Freeing a large one in one piece would delay all calls.
 
-        What somebody else still has of it, a snapshot or a call under way, stays.
+        Rows that a snapshot or a call under way still has stay.
         """
+        # The world goes first and its rows after it, so nobody may hold a reference to it here: its tables would then
+        # hold all rows until the end, and free them in one piece.
         world = self._waiting.popleft()
         kept = [*requests_of(world).entries, *world.store.let_go()]
         del world
         while kept:
-            del kept[-_AT_ONCE:]
+            del kept[-_FREED_TOGETHER:]

@@ -1,8 +1,7 @@
-"""The kinds of advice: what each says, why it hurts in production, and the code to change, in Python and as HTTP.
+"""The kinds of advice: message, reason, and the code to change in Python and as HTTP.
 
-The texts stand in `lessons.json`; a service has messages of its own for some. In its examples `client` is an HTTP
-client with the base address and the token set, `key` an idempotency key that was stored with the order before the
-first try.
+The contents are in `lessons.json`. A provider has messages of its own for some kinds. In the examples, `client` is an
+HTTP client with base URL and token, and `key` an idempotency key that was saved with the order before the first try.
 """
 
 from __future__ import annotations
@@ -21,22 +20,22 @@ from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.text.shapes import Meanings
 
 Language = Literal["python", "http"]
-_LANGUAGE_MEANINGS = {"python": "With an HTTP client of Python.", "http": "As the calls themselves."}
+_LANGUAGE_MEANINGS = {"python": "With a Python HTTP client.", "http": "As plain HTTP requests."}
 
 
 class CodeChange(TypedDict):
-    """Code as it probably is, and as it should be."""
+    """Code before and after a correction."""
 
     language: Annotated[Language, Meanings(_LANGUAGE_MEANINGS)]
-    """What it is written in."""
+    """The language of the code."""
     before: str
-    """As it probably is."""
+    """The code as it probably is."""
     after: str
-    """As it should be."""
+    """The code as it should be."""
 
 
 class Lesson(TypedDict):
-    """Why a kind of finding hurts, and the code to change; none where none of the integrator's is to blame."""
+    """The reason for a kind of finding, and the code to change, if the integrator's code causes it."""
 
     why: str
     changes: list[CodeChange]
@@ -53,7 +52,7 @@ def _texts() -> Mapping[str, JsonObject]:
 
 @cache
 def kinds(vocabulary: Vocabulary) -> Mapping[str, AdviceKind]:
-    """The kinds of advice on a service, by name."""
+    """Return the kinds of advice for a service, by name."""
     names = [field.name for field in fields(AdviceKind)]
     own = {kind: AdviceKind(*(row[name] for name in names)) for kind, row in _texts().items() if "message" in row}
     return {**own, **vocabulary.provider.advice}
@@ -61,7 +60,7 @@ def kinds(vocabulary: Vocabulary) -> Mapping[str, AdviceKind]:
 
 @cache
 def lessons() -> Mapping[str, Lesson]:
-    """By kind of advice."""
+    """Return the lessons by kind of advice."""
     return {
         kind: {
             "why": row["why"],
@@ -76,5 +75,5 @@ def lessons() -> Mapping[str, Lesson]:
 
 
 def lesson_of(kind: str) -> Lesson:
-    """What a kind of advice teaches; nothing where a finding says all that there is to say itself."""
+    """Return the lesson of a kind of advice, or an empty one if the message of the finding is enough."""
     return lessons().get(kind, {"why": "", "changes": []})

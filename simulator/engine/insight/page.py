@@ -1,4 +1,4 @@
-"""The coverage report as one HTML page that needs nothing from anywhere else."""
+"""The coverage report as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def _template() -> Template:
 
 
 def render_page(report: Mapping[str, Any]) -> str:
-    """The page of a report as `coverage_of` makes it."""
+    """Return the page of a report by `coverage_of`."""
     return _template().render(report=report, hidden=_HIDDEN)
 
 
 def page_source() -> str:
-    """The page without a report: its style, among others, is that of every report."""
+    """Return the template, for the style that every report shares."""
     return (files("simulator.engine.insight") / "templates" / "coverage.html").read_text("utf-8")

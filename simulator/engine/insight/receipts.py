@@ -1,4 +1,4 @@
-"""What receivers of webhooks, faults and scenarios show: bad acknowledgements, reads that are missing, idle faults."""
+"""Detectors for webhook receivers, faults and scenarios: wrong acknowledgements, missing reads, idle faults."""
 
 from __future__ import annotations
 
@@ -6,50 +6,68 @@ import re
 from collections.abc import Iterator, Sequence
 
 from simulator.engine.faults.in_force import FAULTS
-from simulator.engine.insight.signals import Signal
-from simulator.engine.insight.traffic import JournaledCall
+from simulator.engine.insight.traffic import PAUSE, JournaledCall, Pause, Signal
 from simulator.engine.records.records import find
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.play.logbook import LOG
-from simulator.engine.webhooks import Delivery, all_deliveries
+from simulator.engine.webhooks import Delivery, deliveries_of, every_endpoint_id
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.kernel.world import World
 
 SLOW_MS = 5_000
+SLICE = 1_000
+"""Deliveries that are looked at between two pauses. There may be hundreds of thousands, unlike calls."""
 
 
-def webhook_answers(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Slow, missing and wrong acknowledgements. To refuse what a fault forged or aged is right."""
-    for delivery in all_deliveries(world):
+def _all_deliveries(world: World) -> Iterator[Delivery | Pause]:
+    """Every delivery, in no particular order: putting all of them in order would take longer than a pause."""
+    for endpoint_id in every_endpoint_id(world):
+        for number, delivery in enumerate(list(deliveries_of(world, endpoint_id).values()), 1):
+            yield delivery
+            if number % SLICE == 0:
+                yield PAUSE
+
+
+def webhook_answers(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal | Pause]:
+    """Slow, missing and wrong acknowledgements. Refusing a forged or outdated webhook is correct."""
+    found: list[tuple[Delivery, str, str]] = []
+    for delivery in _all_deliveries(world):
+        if delivery is PAUSE:
+            yield PAUSE
+            continue
         succeeded, forged = delivery.status == "succeeded", delivery.altered or delivery.corrupted
         if forged or delivery.stale:
             if succeeded:
-                yield _of("forged_webhook_accepted" if forged else "stale_webhook_accepted", delivery, "")
+                found.append((delivery, "forged_webhook_accepted" if forged else "stale_webhook_accepted", ""))
         elif not succeeded:
             if not delivery.was_dropped and not delivery.unheard:
-                yield _of("webhook_not_acknowledged", delivery, delivery.error or "")
+                found.append((delivery, "webhook_not_acknowledged", delivery.error or ""))
         elif delivery.duration_ms > SLOW_MS:
-            yield _of("webhook_slow", delivery, format_duration(delivery.duration_ms))
+            found.append((delivery, "webhook_slow", format_duration(delivery.duration_ms)))
+    for delivery, kind, detail in sorted(found, key=lambda item: item[0].sequence):
+        evidence = (delivery.id, delivery.event_id)
+        yield Signal(kind, delivery.endpoint_id, delivery.updated_at_ms, (), evidence, detail)
 
 
-def _of(kind: str, delivery: Delivery, detail: str) -> Signal:
-    return Signal(kind, delivery.endpoint_id, delivery.updated_at_ms, (), (delivery.id, delivery.event_id), detail)
-
-
-def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal | Pause]:
     """Resources whose last acknowledged event was not followed by any read that shows them."""
     journal = requests_of(world).entries
     known_since_ms = journal[0].at_ms if journal and len(journal) == journal.maxlen else 0
-    events = vocabulary_of(world).events
-    last: dict[str, Delivery] = {}
-    for delivery in all_deliveries(world, status="succeeded"):
-        row = events.get(delivery.event_type)
-        if row is not None and row.is_last and delivery.updated_at_ms >= known_since_ms:
-            event = world.journal.event(delivery.event_id)
-            if event is not None and find(world, event.object_id) is not None:
-                last[event.object_id] = delivery
-    if not last:
+    last_types = {name for name, row in vocabulary_of(world).events.items() if row.is_last}
+    acknowledged: dict[str, list[Delivery]] = {}
+    for delivery in _all_deliveries(world):
+        if delivery is PAUSE:
+            yield PAUSE
+        elif (
+            delivery.event_type in last_types
+            and delivery.status == "succeeded"
+            and delivery.updated_at_ms >= known_since_ms
+            and (event := world.journal.event(delivery.event_id)) is not None
+            and find(world, event.object_id) is not None
+        ):
+            acknowledged.setdefault(event.object_id, []).append(delivery)
+    if not acknowledged:
         return
     prefixes = "|".join({re.escape(kind.prefix) for kind in vocabulary_of(world).kinds.values() if kind.prefix})
     ids = re.compile(f'"((?:{prefixes})[0-9a-z]+)"'.encode())
@@ -58,10 +76,15 @@ def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal
         if call.row.method == "GET" and call.succeeded:
             for name in ids.findall(call.row.response):
                 read_at_ms[name.decode()] = call.row.at_ms
-    for object_id, delivery in last.items():
-        if read_at_ms.get(object_id, -1) < delivery.updated_at_ms:
-            evidence = (object_id, delivery.event_id)
-            yield Signal("not_fetched_after_event", delivery.event_type, delivery.updated_at_ms, (), evidence)
+    yield PAUSE
+    unread: list[tuple[tuple[int, ...], str, Delivery]] = []
+    for object_id, deliveries in acknowledged.items():
+        last = max(deliveries, key=lambda one: one.sequence)
+        if read_at_ms.get(object_id, -1) < last.updated_at_ms:
+            unread.append((min(one.sequence for one in deliveries), object_id, last))
+    for _, object_id, last in sorted(unread, key=lambda item: item[0]):
+        evidence = (object_id, last.event_id)
+        yield Signal("not_fetched_after_event", last.event_type, last.updated_at_ms, (), evidence)
 
 
 def idle_faults(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
@@ -74,7 +97,7 @@ _OF_SCENARIOS = {"skipped": "step_skipped", "failed": "step_failed", "stopped": 
 
 
 def scenario_log(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """What scenarios could not do."""
+    """Steps that scenarios skipped or failed, and scenarios that were stopped."""
     for row in world.store[LOG].values():
         kind = _OF_SCENARIOS.get(row["what"])
         if kind is not None:

@@ -1,4 +1,4 @@
-"""What the traffic tells: the findings of advice, and the coverage report."""
+"""Response shapes of advice and coverage."""
 
 from __future__ import annotations
 
@@ -15,67 +15,67 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 
 
 class Finding(TypedDict):
-    """Something about the integrator's traffic that is worth a look."""
+    """A finding about the integrator's traffic."""
 
     id: str
-    """Names the finding."""
+    """The id of the finding."""
     world: NotRequired[str]
-    """The world it is of; in lists of all worlds."""
+    """The world of the finding, in lists of all worlds."""
     kind: str
-    """What sort of finding it is."""
+    """The kind of finding."""
     severity: Annotated[Severity, Meanings(SEVERITY_MEANINGS)]
-    """How much it matters."""
+    """The severity of the finding."""
     subject: str
-    """What it is about."""
+    """The subject of the finding."""
     message: str
-    """What was seen, in words."""
+    """A description of what was seen."""
     what_to_do: str
     """What the integrator should do."""
     clause: str
-    """Where the specification speaks of it."""
+    """The clause of the specification."""
     why: str
-    """Why it hurts in production; empty where that says itself."""
+    """Why it matters in production. Empty if that is obvious."""
     changes: list[CodeChange]
-    """The code to change, in Python and as HTTP, as far as there is such code."""
+    """The code to change, in Python and as HTTP, if there is any."""
     clause_links: list[str]
-    """Where the pages of this server tell what the clause says: paths."""
+    """Paths of this server's pages about the clause."""
     request_links: list[str]
-    """Where the dashboard shows the newest of the calls: paths."""
+    """Dashboard paths of the newest of these calls."""
     count: Count
     """How often it was seen."""
     requests: list[str]
-    """The interface calls that show it, by their ids."""
+    """The ids of the API calls that show it."""
     evidence: list[str]
-    """Whatever else shows it, by ids."""
+    """The ids of anything else that shows it."""
     first_at: Timestamp | None
-    """When it was first seen; null where no moment is known."""
+    """When it was first seen, or null if that is unknown."""
     last_at: Timestamp | None
-    """When it was last seen; null where no moment is known."""
+    """When it was last seen, or null if that is unknown."""
 
 
 class AdviceList(TypedDict):
     data: list[Finding]
-    """The findings, the one that was seen last at the end."""
+    """The findings. The one that was seen last is at the end."""
     dropped: NotRequired[Count]
-    """How many older calls the journal has dropped, which nothing is found in; left out where there are none."""
+    """How many older calls the journal has dropped, which were not searched. Absent if there are none."""
     truncated: NotRequired[Literal[True]]
-    """Present where the journal has dropped older calls."""
+    """Present if the journal has dropped older calls."""
 
 
 class FirstEvidence(TypedDict):
     world: str
-    """The world in which it was first seen."""
+    """The world where it was first seen."""
     id: str
-    """The call, event or resource that showed it first."""
+    """The call, event or resource that first showed it."""
 
 
 class CoverageItem(TypedDict):
     item: str
-    """What was to be exercised."""
+    """The item to exercise."""
     covered: bool
-    """Whether it was."""
+    """Whether it was exercised."""
     first: FirstEvidence | None
-    """What showed it first; null while nothing has."""
+    """The first evidence, or null if there is none yet."""
 
 
 class OperationItem(CoverageItem):
@@ -86,7 +86,7 @@ class OperationItem(CoverageItem):
     called: Count
     """How often it was called."""
     succeeded: Count
-    """How often it was answered 2xx."""
+    """How often the response was 2xx."""
 
 
 class ErrorItem(CoverageItem):
@@ -95,7 +95,7 @@ class ErrorItem(CoverageItem):
     code: str
     """The code of the error."""
     hits: Count
-    """How often it was answered."""
+    """How often it was returned."""
 
 
 class StateItem(CoverageItem):
@@ -104,21 +104,23 @@ class StateItem(CoverageItem):
     state: str
     """The state."""
     hits: Count
-    """How many came into it."""
+    """How many resources entered it."""
 
 
-_Source = TypedDict("_Source", {"from": Annotated[str, Field(description="The state before; empty for a beginning.")]})
+_Source = TypedDict(
+    "_Source", {"from": Annotated[str, Field(description="The state before, or `(none)` for a new resource.")]}
+)
 
 
 class TransitionItem(CoverageItem, _Source):
     kind: str
     """The kind of resource."""
     trigger: str
-    """The move of its state table."""
+    """The trigger in its state table."""
     to: str
     """The state afterwards."""
     hits: Count
-    """How often it was made."""
+    """How often it was taken."""
 
 
 class EventItem(CoverageItem):
@@ -127,7 +129,7 @@ class EventItem(CoverageItem):
     delivered: Count
     """How many attempts were made to deliver it."""
     acknowledged: Count
-    """How many of them were answered 2xx."""
+    """How many of them got a 2xx response."""
 
 
 class ListItem(CoverageItem):
@@ -141,16 +143,16 @@ class ListItem(CoverageItem):
 
 class PracticeItem(CoverageItem):
     meaning: str
-    """What a good integration does there."""
+    """What a robust integration does."""
     hits: Count
     """How often it was seen."""
 
 
 class CoverageTotals(TypedDict):
-    """`percent` is rounded down, so that 100 means everything."""
+    """Totals of a dimension. `percent` is rounded down, so 100 means everything."""
 
     title: str
-    """What this dimension counts, in words."""
+    """A description of the dimension."""
     covered: Count
     """How many items were exercised."""
     total: Count
@@ -198,11 +200,11 @@ class CoverageDimensions(TypedDict):
     operations: OperationCoverage
     """Operations called with success."""
     errors: ErrorCoverage
-    """Errors of operations that were answered."""
+    """Errors that operations returned."""
     states: StateCoverage
-    """States that resources came into."""
+    """States that resources entered."""
     transitions: TransitionCoverage
-    """Moves of the state tables that were made."""
+    """Transitions of the state tables that were taken."""
     events: EventCoverage
     """Events that were acknowledged."""
     lists: ListCoverage
@@ -213,16 +215,16 @@ class CoverageDimensions(TypedDict):
 
 class UndeclaredError(TypedDict):
     item: str
-    """An error that was answered although its operation does not declare it."""
+    """An error that was returned although its operation does not declare it."""
     hits: Count
-    """How often it was."""
+    """How often it was returned."""
 
 
 class CoverageReport(TypedDict):
     world: str
     """The world, or `*` for all."""
     covered: Count
-    """How many items were exercised, of all dimensions."""
+    """How many items of all dimensions were exercised."""
     total: Count
     """How many there are."""
     percent: Percent
@@ -230,4 +232,4 @@ class CoverageReport(TypedDict):
     dimensions: CoverageDimensions
     """The same by dimension."""
     undeclared: list[UndeclaredError]
-    """Errors that were answered and are not in the contract."""
+    """Errors that were returned and are not in the contract."""

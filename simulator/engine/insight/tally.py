@@ -1,7 +1,7 @@
-"""The cumulative tally of interface calls: how often every operation was answered how, and where that was seen first.
+"""The tally of API calls: responses by operation and outcome, and the first call of each.
 
-The journal of calls forgets the oldest ones, the tally does not. It is a store table of small rows, so that it is part
-of snapshots and gone after a reset.
+The journal of calls drops the oldest ones, the tally does not. It is a table of the store, so snapshots include it and
+a reset clears it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _EMPTY_PAGE = b'{"data":[],'
 
 
 class Counted(NamedTuple):
-    """What a row counts. No part has a blank, so the row's key is all three with blanks between them."""
+    """The subject of a row. No part contains a space, so the key of the row is all three joined by spaces."""
 
     sort: str
     operation: str
@@ -45,17 +45,16 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """How often, and the id of the first request."""
-
     hits: int
     first: str
+    """The id of the first request."""
 
 
 COVERAGE = TableKey("coverage", Hits, around=True)
 
 
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
-    """Count one call that was routed to an operation, unless it is one of the simulator's tools; inside a change."""
+    """Count one call to an operation, unless a tool of the simulator sent it. Call this inside a change."""
     if is_marked(exchange.headers):
         return
     _count(world, ANSWER, operation, outcome_of(exchange, vocabulary_of(world).errors), exchange)
@@ -74,20 +73,20 @@ def _count(world: World, sort: str, operation: Operation, which: str, exchange: 
 
 
 def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
-    """What was counted, and how often; in the order in which it was first seen."""
+    """The counts, in the order in which their subjects were first seen."""
     for key, row in world.store[COVERAGE].items():
         yield Counted.of(key), row
 
 
 def outcome_of(exchange: JournalEntry, errors: Container[str]) -> str:
-    """`success`, the code of the error, or the status where the answer is no envelope (0: the connection was cut)."""
+    """Return `success`, the error code, or the status of a response without one. 0 is a dropped connection."""
     if 200 <= exchange.status <= 299:
         return SUCCESS
     return code_of(exchange, errors) or str(exchange.status)
 
 
 def code_of(exchange: JournalEntry, errors: Container[str]) -> str:
-    """The error code of an answer, "" when it has none of these."""
+    """Return the error code of a response, or "" if it has none of `errors`."""
     if exchange.status < 400:
         return ""
     try:
@@ -98,5 +97,5 @@ def code_of(exchange: JournalEntry, errors: Container[str]) -> str:
 
 
 def query_of(path: str) -> dict[str, str]:
-    """The query parameters of a full path that are not empty."""
+    """Return the query parameters of a full path that are not empty."""
     return {name: value for name, value in parse_qsl(path.partition("?")[2]) if value}

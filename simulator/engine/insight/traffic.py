@@ -1,23 +1,56 @@
-"""The journal of calls as the detectors of advice read it: each call with its operation, code, bodies and distances."""
+"""Input and output of the detectors of advice: the calls of the journal, and signals."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
 from simulator.engine.clients.tool_mark import is_marked
 from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
+from simulator.engine.records.advice import Severity
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.json import object_in
 from simulator.kernel.clock import SECOND_MS
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
+
+INFO: Severity = "info"
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One place that shows a kind of advice about a subject."""
+
+    kind: str
+    subject: str
+    at_ms: int | None
+    """In simulated time, or None if there is no moment."""
+    requests: tuple[str, ...] = ()
+    """The ids of the calls that show it."""
+    evidence: tuple[str, ...] = ()
+    """Other ids that show it."""
+    detail: str = ""
+    """Fills the message of the kind."""
+    severity: Severity | None = None
+    """Replaces the severity of the kind."""
+
+
+class _Pause(Enum):
+    PAUSE = "pause"
+
+
+PAUSE: Final = _Pause.PAUSE
+"""A detector yields this between slices of long work, so that other calls get their turn."""
+
+Pause: TypeAlias = Literal[_Pause.PAUSE]
 
 
 class JournaledCall:
-    """One call of the journal at its place in it."""
+    """One call of the journal."""
 
     def __init__(self, place: int, row: JournalEntry, operation: Operation, errors: Container[str]) -> None:
         self.place = place
@@ -31,7 +64,7 @@ class JournaledCall:
 
     @property
     def is_of_a_tool(self) -> bool:
-        """Whether one of the simulator's own tools made it."""
+        """True if one of the simulator's own tools sent it."""
         return is_marked(self.row.headers)
 
     @property
@@ -44,7 +77,7 @@ class JournaledCall:
 
     @cached_property
     def body(self) -> Mapping[str, Any]:
-        """The JSON object that was sent, {} when it was none."""
+        """The JSON object that was sent, or {} for any other body."""
         return object_in(self.row.body)
 
     @cached_property
@@ -61,7 +94,7 @@ class JournaledCall:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Equal for a call and its unchanged repetition."""
+        """A key that a call shares with its unchanged repetitions."""
         return (self.row.environment, self.row.method, self.row.path, self.row.body, self.row.public_key)
 
     def header(self, name: str) -> str | None:
@@ -73,16 +106,16 @@ class JournaledCall:
         return int(text) * SECOND_MS if text.isdigit() else None
 
     def wall_wait_ms(self, earlier: JournaledCall) -> float | None:
-        """Real milliseconds from the earlier answer to this call; None when the two clocks cannot be compared."""
+        """Return real milliseconds from the earlier response to this call, or None if the two cannot be compared."""
         if not self.row.wall_ms or not earlier.row.wall_ms:
             return None
         wait_ms = self.row.wall_ms - earlier.row.wall_ms - earlier.row.duration_ms
         return wait_ms if wait_ms > -SECOND_MS else None
 
     def wait_ms(self, earlier: JournaledCall) -> float:
-        """How long the integrator waited after the earlier answer, on the clock on which it waited longer.
+        """Return how long the integrator waited after the earlier response, on the clock on which it waited longer.
 
-        A client may wait in real time while a manual clock stands still, or move the simulated clock to wait.
+        A client may wait in real time while a manual clock is paused, or advance the simulated clock instead.
         """
         simulated_ms = self.row.at_ms - earlier.row.at_ms
         wall_ms = self.wall_wait_ms(earlier)
@@ -90,7 +123,7 @@ class JournaledCall:
 
 
 def traffic_of(world: World, operations: Iterable[Operation]) -> list[JournaledCall]:
-    """The calls in the journal that were routed to an operation, oldest first."""
+    """Return the calls in the journal that were routed to an operation, oldest first."""
     by_name = {operation.name: operation for operation in operations}
     rows = (row for row in list(requests_of(world).entries) if row.operation in by_name)
     errors = vocabulary_of(world).errors

@@ -24,7 +24,7 @@ SEVERITY_MEANINGS = {
 
 @dataclass(frozen=True)
 class AdviceKind:
-    """One kind: how severe it is, what it says about a subject, what to do, and the clause that says so."""
+    """One kind of finding: its severity, text, remedy and clause."""
 
     severity: Severity
     message: str
@@ -33,12 +33,12 @@ class AdviceKind:
 
 
 KEPT = 10_000
-"""How many findings a world keeps; the oldest go first."""
+"""How many findings a world keeps; the oldest are dropped first."""
 
 
 @with_config(STRICT)
 class Advice(TypedDict):
-    """A finding that a room noted. `requests` are ids of requests or resources that show it."""
+    """A finding that a room noted. `requests` are the ids of requests or resources that show it."""
 
     id: str
     kind: str
@@ -50,11 +50,11 @@ class Advice(TypedDict):
 
 
 ADVICE = TableKey("advice", Advice)
-"""The findings by their numbers."""
+"""The findings by number."""
 
 
 def advise(world: World, kind: str, severity: Severity, message: str, what_to_do: str, *evidence: str) -> None:
-    """Keep a finding; inside a change. `evidence` are ids of requests or resources that show it."""
+    """Add a finding; inside a change. `evidence` are the ids of requests or resources that show it."""
     number = world.next_sequence("advice")
     finding: Advice = {
         "id": f"adv_{number:06d}",

@@ -1,21 +1,21 @@
-"""Rows as JSON and back, exactly: the codec by which a world becomes a document.
+"""Rows as JSON and back, exactly: the format of worlds in documents.
 
-A value that JSON has no word for is an object whose member `$` says what it is: the name of a record class, `decimal`,
-`text` or `base64` (bytes), `tuple`. Only the classes that a codec was given are ever made, and every field is checked
-against its annotation, so that a document made by a stranger becomes good rows or a `StateError`.
+A value that JSON cannot express is an object whose field `$` names it: a record class, `decimal`, `text` or `base64`
+(bytes), `tuple`. Only classes given to the codec are ever instantiated, and every field is checked against its
+annotation, so a document from a stranger becomes valid rows or a `StateError`.
 
-A `Text` is written as the bytes, a `JsonText` or `HeadersText` as the object or the tuple that it is of.
+A `Text` is written as its bytes, a `JsonText` or `HeadersText` as the object or tuple it represents.
 
-A class or field that has been renamed keeps its name in documents, so that what was saved before stays readable and is
-written the same: the class says it as its attribute `saved_as`, the field as its metadata of that name. Texts that were
-saved with a word before them keep it in documents alone: the field says the word as its metadata `saved_after`.
+A renamed class or field keeps its name in documents, so that old documents stay readable and new ones look the same:
+the class has an attribute `saved_as`, the field metadata of that name. Strings that used to be saved with a prefix
+still have it in documents: the metadata `saved_after` is the prefix.
 """
 
 from __future__ import annotations
 
 import types
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal, InvalidOperation
 from math import isfinite
@@ -41,7 +41,7 @@ Check: TypeAlias = "Callable[[Any], bool]"
 
 
 class StateError(ValueError):
-    """A document cannot be read: where (a dotted path), and why."""
+    """A document cannot be read: the dotted path, and the reason."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path or 'the document'}: {why}")
@@ -51,7 +51,7 @@ class StateError(ValueError):
 
 @dataclass(frozen=True)
 class _Shape:
-    """A class and its fields by their names in documents: how the class calls each, what it may hold, which must be."""
+    """A class and its fields, by their names in documents."""
 
     make: type[object]
     attributes: Mapping[str, str]
@@ -70,7 +70,7 @@ class Codec:
         for made in classes:
             name = self._names[made] = getattr(made, _SAVED_AS, made.__name__)
             if name in self._shapes:
-                raise ValueError(f"two record classes are called {name}")
+                raise ValueError(f"two record classes have the name {name}")
             self._shapes[name] = _shape(made)
 
     @property
@@ -78,18 +78,18 @@ class Codec:
         return tuple(self._names)
 
     def name_of(self, made: type[object]) -> str:
-        """By what name documents call a class; TypeError for one that no row may hold."""
+        """Return the name of a class in documents. Raise `TypeError` for a class that rows may not contain."""
         if made not in self._names:
-            raise TypeError(f"no row may hold a {made.__name__}")
+            raise TypeError(f"rows cannot contain a {made.__name__}")
         return self._names[made]
 
     def members_of(self, made: type[object]) -> Mapping[str, tuple[str, object, str]]:
-        """The members of a class by their names in documents: own name, annotation, the word before its texts."""
+        """Return the fields of a class by their names in documents: own name, annotation, prefix of the strings."""
         shape, hints = self._shapes[self.name_of(made)], get_type_hints(made, include_extras=True)
         return {name: (own, hints[own], shape.words.get(name, "")) for name, own in shape.attributes.items()}
 
     def encode(self, value: Any) -> object:
-        """The value as plain JSON; TypeError for what no row may hold."""
+        """Return the value as plain JSON. Raise `TypeError` for a value that rows may not contain."""
         kind = type(value)
         if kind is str or value is None or kind is bool:
             return value
@@ -120,16 +120,16 @@ class Codec:
             for member, word in shape.words.items():
                 made[member] = self.encode(tuple(word + text for text in getattr(value, shape.attributes[member])))
             return made
-        raise TypeError(f"no row may hold a {kind.__name__}")
+        raise TypeError(f"rows cannot contain a {kind.__name__}")
 
     def _encode_dict(self, value: Mapping[Any, object]) -> object:
         if not all(type(key) is str for key in value):
-            raise TypeError("the keys of an object in a row are strings")
+            raise TypeError("the keys of an object in a row must be strings")
         members = {key: self.encode(item) for key, item in value.items()}
         return members if TAG not in members else {TAG: "object", "members": [list(item) for item in members.items()]}
 
     def decode(self, value: object, path: str, depth: int = 0) -> Any:
-        """The value that was encoded; StateError for anything that `encode` cannot have made."""
+        """Return the decoded value. Raise `StateError` for anything that `encode` cannot have produced."""
         if depth > MAX_DEPTH:
             raise StateError(path, f"nested more than {MAX_DEPTH} deep")
         if isinstance(value, list):
@@ -149,7 +149,7 @@ class Codec:
             return self._decode_object(_member(value, "members", list, path), path, depth)
         read = _SCALARS.get(name) if isinstance(name, str) else None
         if read is None:
-            raise StateError(path, f"there is no class {name!r}")
+            raise StateError(path, f"unknown class {name!r}")
         text = _member(value, "value", str, path)
         try:
             return read(text)
@@ -160,7 +160,7 @@ class Codec:
         made = {}
         for member in members:
             if not (isinstance(member, list) and len(member) == 2 and isinstance(member[0], str)):
-                raise StateError(path, "a member is a pair of name and value")
+                raise StateError(path, "each item must be a pair of name and value")
             made[member[0]] = self.decode(member[1], f"{path}.{member[0]}", depth + 1)
         return made
 
@@ -170,13 +170,13 @@ class Codec:
         }  # fmt: skip
         made = value[TAG]
         for name in sorted(shape.required - given.keys()):
-            raise StateError(f"{path}.{name}", f"a {made} needs it")
+            raise StateError(f"{path}.{name}", f"missing, and a {made} requires it")
         for name, item in given.items():
             check = shape.checks.get(name)
             if check is None:
-                raise StateError(f"{path}.{name}", f"a {made} has no such member")
+                raise StateError(f"{path}.{name}", f"a {made} has no such field")
             if not check(item):
-                raise StateError(f"{path}.{name}", f"a {made} cannot hold this value here")
+                raise StateError(f"{path}.{name}", f"not a valid value of this field of a {made}")
         for name, word in shape.words.items():
             if name in given:
                 given[name] = _without(word, given[name], f"{path}.{name}")
@@ -188,14 +188,14 @@ class Codec:
 
 def _without(word: str, texts: tuple[str, ...], path: str) -> tuple[str, ...]:
     if not all(text.startswith(word) for text in texts):
-        raise StateError(path, f"what stands here begins with `{word}`")
+        raise StateError(path, f"each string must begin with `{word}`")
     return tuple(text.removeprefix(word) for text in texts)
 
 
 def _member(value: dict[str, object], name: str, kind: type[object], path: str) -> Any:
     member = value.get(name)
     if not isinstance(member, kind) or len(value) != 2:
-        raise StateError(path, f"a {value[TAG]} has one member `{name}`")
+        raise StateError(path, f"a {value[TAG]} has exactly one field, `{name}`")
     return member
 
 
@@ -207,7 +207,7 @@ def _encode_bytes(value: bytes) -> object:
 
 
 def _read_decimal(text: str) -> Decimal:
-    """A finite number of a size that can be printed."""
+    """Return a finite number of a size that can be printed."""
     if len(text) > 2 * _MAX_DIGITS:
         raise ValueError("too long")
     value = Decimal(text)
@@ -233,11 +233,11 @@ _SCALARS: dict[str, Callable[[str], object]] = {
 
 
 _TEXTS: Mapping[object, Callable[[Any], Text]] = {Text: Text, JsonText: json_text, HeadersText: headers_text}
-"""What texts are made of."""
+"""The constructors of packed strings."""
 
 
 def texts_of(row: object) -> Iterator[Text]:
-    """The texts that a row holds or is."""
+    """Yield the packed strings that a row contains or is."""
     if isinstance(row, Text):
         yield row
     elif is_dataclass(row):
@@ -245,7 +245,7 @@ def texts_of(row: object) -> Iterator[Text]:
 
 
 def classes_in(rows: Iterable[object]) -> tuple[type[object], ...]:
-    """Every class of records that rows of these types can hold, however deep."""
+    """Return every record class that rows of these types can contain, at any depth."""
     found: dict[type[object], None] = {}
 
     def look(hint: object) -> None:
@@ -281,7 +281,7 @@ def _shape(made: type[object]) -> _Shape:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts in a value, however deep in tuples."""
+    """Yield the strings in nested tuples."""
     if isinstance(value, tuple):
         for item in value:
             yield from _texts(item)
@@ -290,7 +290,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value can be written as JSON: numbers of 64 bits, and text that is text."""
+    """Return True if a value can be written as JSON: numbers of 64 bits, and strings without lone surrogates."""
     kind = type(value)
     if kind is str:
         return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
@@ -302,7 +302,7 @@ def is_plain(value: Any) -> bool:
 
 
 def checker(hint: object) -> Check:
-    """Whether a value is what an annotation says; TypeError for an annotation that rows do not use."""
+    """Return the check of a value against an annotation. Raise `TypeError` for an annotation that rows do not use."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is object:
         return lambda value: True
@@ -339,13 +339,13 @@ def checker(hint: object) -> Check:
         return lambda value: isinstance(value, hint)  # type: ignore[arg-type]  # is_dataclass is True of objects, too; a hint is none
     if is_typeddict(hint):
         return _members_checker(hint)
-    raise TypeError(f"rows do not hold {hint!r}")
+    raise TypeError(f"rows cannot contain {hint!r}")
 
 
 def _members_checker(shape: Any) -> Check:
-    """Whether a value is a JSON object with the members of a TypedDict, and no others."""
+    """Return the check of a JSON object against a TypedDict, without additional fields."""
     checks = {name: checker(hint) for name, hint in get_type_hints(shape).items()}
-    # Where annotations are kept as text, the class itself does not know which of its members may be left out.
+    # With postponed annotations `__required_keys__` ignores NotRequired.
     written = get_type_hints(shape, include_extras=True)
     required = {name for name in shape.__required_keys__ if get_origin(written[name]) is not NotRequired}
     return lambda value: (
@@ -355,22 +355,15 @@ def _members_checker(shape: Any) -> Check:
     )
 
 
-def _narrowed(check: Check, narrowings: Iterable[object]) -> Check:
-    """What an annotation says beyond its type; words for people and for the contract are passed over."""
-    for one in narrowings:
-        if isinstance(one, Between):
-            check = _between(check, one)
-        elif isinstance(one, OneLine):
-            check = _one_line(check)
-    return check
-
-
-def _between(check: Check, bounds: Between) -> Check:
-    return lambda value: check(value) and bounds.first <= value <= bounds.last
-
-
-def _one_line(check: Check) -> Check:
-    return lambda value: check(value) and all(map(is_one_line, _texts(value)))
+def _narrowed(check: Check, narrowings: Sequence[object]) -> Check:
+    """Add the constraints of an `Annotated` type to a check; descriptions are ignored."""
+    spans = [one for one in narrowings if isinstance(one, Between)]
+    one_line = any(isinstance(one, OneLine) for one in narrowings)
+    return lambda value: (
+        check(value)
+        and all(one.first <= value <= one.last for one in spans)
+        and (not one_line or all(map(is_one_line, _texts(value))))
+    )
 
 
 def _tuple_checker(arguments: tuple[object, ...]) -> Check:

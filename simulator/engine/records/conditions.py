@@ -1,4 +1,4 @@
-"""What a record must be to be found, and finding the records of a table that are: one by one, or by its indexes."""
+"""Conditions on records, and finding the records of a table that meet them, with or without an index."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     from pyroaring import BitMap
 
 FEW = 256
-"""So many records are looked at one by one sooner than an index is made for them."""
+"""Up to this number, testing records one by one is cheaper than an index."""
 
 R = TypeVar("R", default=Any)
 SortKey: TypeAlias = int | str | Decimal | tuple[int, ...]
 
 
 class Condition(Protocol[R]):
-    """What a record must be."""
+    """A condition on a record."""
 
     def holds(self, record: R) -> bool:
-        """Whether it holds for a record."""
+        """Return True if a record meets the condition."""
         ...
 
-    def within(self, rows: indexes.Numbered[R]) -> BitMap:
-        """The records of a table for which it holds, by its indexes."""
+    def find(self, rows: indexes.TableIndex[R]) -> BitMap:
+        """Return the records of a table that meet the condition, from its index."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Having(Generic[R]):
-    """One of the values that `by` finds in a record is wanted."""
+class HasValue(Generic[R]):
+    """One of the values that `by` returns for a record is wanted."""
 
     by: Callable[[R], Iterable[str | None]]
     wanted: frozenset[str]
@@ -47,13 +47,13 @@ class Having(Generic[R]):
     def holds(self, record: R) -> bool:
         return not self.wanted.isdisjoint(self.by(record))
 
-    def within(self, rows: indexes.Numbered[R]) -> BitMap:
-        return rows.having(self.by).any_of(self.wanted)
+    def find(self, rows: indexes.TableIndex[R]) -> BitMap:
+        return rows.values(self.by).any_of(self.wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class InRange(Generic[R]):
-    """What `by` finds in a record lies from `least` to `most`; None: without end."""
+    """The value that `by` returns for a record is from `least` to `most`; None means unbounded."""
 
     by: Callable[[R], SortKey]
     least: Any = None
@@ -63,66 +63,71 @@ class InRange(Generic[R]):
         found: Any = self.by(record)
         return (self.least is None or found >= self.least) and (self.most is None or found <= self.most)
 
-    def within(self, rows: indexes.Numbered[R]) -> BitMap:
+    def find(self, rows: indexes.TableIndex[R]) -> BitMap:
         return rows.order(self.by).between(self.least, self.most)
 
 
 @dataclass(frozen=True, slots=True)
-class Holding(Generic[R]):
-    """One of the texts that `by` finds in a record has the needle in it, upper and lower case alike."""
+class Contains(Generic[R]):
+    """One of the texts that `by` returns for a record contains the needle, ignoring case."""
 
     by: Callable[[R], Iterable[str | None]]
     needle: str
-    """Without upper case."""
+    """Casefolded."""
 
     def holds(self, record: R) -> bool:
         return any(self.needle in value.casefold() for value in self.by(record) if value)
 
-    def within(self, rows: indexes.Numbered[R]) -> BitMap:
+    def find(self, rows: indexes.TableIndex[R]) -> BitMap:
         found = rows.texts(self.by).holding(self.needle)
         return rows.where(self.holds) if found is None else found
 
 
 @cache
-def the(name: str) -> Callable[[Any], Any]:
-    """The function that reads a field of a record: one for all, so that lists which use a field share its index."""
+def field_getter(name: str) -> Callable[[Any], Any]:
+    """Return the function that reads a field. It is cached, so that lists that use the same field share an index."""
     return attrgetter(name)
 
 
 @cache
-def only(name: str) -> Callable[[Any], tuple[Any]]:
-    """The same, as the only value."""
+def field_values(name: str) -> Callable[[Any], tuple[Any]]:
+    """Return the function that reads a field as a tuple of one value. It is cached like `field_getter`."""
     return lambda record: (getattr(record, name),)
 
 
-def having(name: str, *values: str) -> Having:
-    """The condition that a field of a record has one of these values."""
-    return Having(only(name), frozenset(values))
+def field_in(name: str, *values: str) -> HasValue:
+    """Return the condition that a field has one of these values."""
+    return HasValue(field_values(name), frozenset(values))
 
 
-def within(rows: indexes.Numbered[R], conditions: Sequence[Condition[R]]) -> BitMap:
-    """The records of a table for which all conditions hold, and some for which not all do where that leaves few."""
+def find_all(rows: indexes.TableIndex[R], conditions: Sequence[Condition[R]]) -> BitMap:
+    """Return the records that meet all conditions. If some leave at most `FEW`, the rest is not tested."""
     found = rows.all
     for condition in conditions:
         if len(found) > FEW:
-            found = found & condition.within(rows)
+            found = found & condition.find(rows)
     return found
 
 
 def newest_of(
-    table: Table[R], conditions: Sequence[Condition[R]], limit: int | None, by: Callable[[R], Any] | None = None
+    table: Table[R],
+    conditions: Sequence[Condition[R]],
+    limit: int | None,
+    by: Callable[[R], Any] | None = None,
+    *,
+    defers: bool = False,
 ) -> list[R]:
-    """The newest `limit` records (None: all) for which all conditions hold, oldest first.
+    """Return the newest `limit` records (None: all) that meet all conditions, oldest first.
 
-    `by` gives their order, where it is not that of the table.
+    `by` is the sort key if the order is not that of the table. Raise `Unindexed` if the caller `defers` a long build.
     """
     if not conditions and by is None:
         return list(islice(table.newest_first(), limit))[::-1]
-    return _first(table, conditions, limit, by, descending=True)[::-1]
+    return _first(table, conditions, limit, by, descending=True, defers=defers)[::-1]
 
 
 def oldest_of(table: Table[R], conditions: Sequence[Condition[R]]) -> R | None:
-    """The oldest record for which all conditions hold, None when there is none."""
+    """Return the oldest record that meets all conditions, or None."""
     return next(iter(_first(table, conditions, 1) if conditions else table.values()), None)
 
 
@@ -133,12 +138,14 @@ def _first(
     by: Callable[[R], Any] | None = None,
     *,
     descending: bool = False,
+    defers: bool = False,
 ) -> list[R]:
     newest_come_first = descending and by is None
     some: Iterable[R] = reversed(table.values()) if newest_come_first else table.values()
     if len(table) > FEW and (conditions or count is not None):
-        rows = table.index(indexes.Numbered)
-        found = within(rows, conditions)
+        rows = table.index(indexes.TableIndex)
+        rows.defers = defers
+        found = find_all(rows, conditions)
         if len(found) > FEW:
             conditions = ()
             if count is not None:
@@ -147,7 +154,7 @@ def _first(
         numbers = list(found)
         some = map(rows.__getitem__, reversed(numbers) if newest_come_first else numbers)
     for condition in conditions:
-        some = filter(condition.holds, some)  # one after another: whoever wants a single row looks no further
+        some = filter(condition.holds, some)  # lazily: a caller that wants one row tests no further rows
     if by is None:
         return list(islice(some, count))
     matching = sorted(some, key=by)

@@ -25,7 +25,7 @@ class DroppedRows:
         return self.calls + sum(map(len, self._rows.values()))
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the journals that dropped rows."""
+        """Yield the names of the journals that dropped rows."""
         if self.calls:
             yield "requests"
         yield from (table for table, rows in self._rows.items() if rows)
@@ -40,7 +40,7 @@ class DroppedRows:
             self._rows[table].pop(key, None)
 
     def enter(self, tables: MutableMapping[str, dict[str, Any]]) -> None:
-        """Add the counts to those that the journals of the state keep themselves."""
+        """Add the counts to those of the journals in the state."""
         for rows in self._rows.values():
             for journal in rows.values():
                 counts = tables.setdefault(SEQUENCES.name, {})

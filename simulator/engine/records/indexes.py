@@ -1,22 +1,20 @@
-"""Indexes of a table for its lists: which rows have a value, which lie in a range or hold a text, and in what order.
+"""Indexes of a table for its lists: rows by value, by range, by substring, and in sorted order.
 
-A row is known by a number, its place in the table, and a set of rows is a bitmap of numbers: what filters leave is the
-intersection of a few of them, however many rows there are. A part of the index is made when a list first asks for it
-and kept by every write from then on, so a table that nobody filters, sorts or searches so pays nothing for it.
+Each row has a number, its position in the table, and a set of rows is a bitmap of numbers. The result of several
+filters is the intersection of their bitmaps, which takes microseconds for any number of rows. A part of the index is
+built when a list first needs it, and every later write updates it, so tables without filtered lists pay nothing.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate, islice
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from pyroaring import BitMap
-from stringzilla import count, find
 
 from simulator.kernel.table import ABSENT, Table
 
@@ -27,36 +25,54 @@ R = TypeVar("R")
 PartT = TypeVar("PartT", bound="Part[Any]")
 
 Entry: TypeAlias = "tuple[Any, Any, int]"
-"""A row in an order: by what it is sorted, its sequence, its number."""
+"""A row in a sorted part: its sort key, its sequence, its number."""
+
+MANY = 10_000
+"""Building a part for more rows takes 5 ms or more, so callers that can wait let others through meanwhile."""
+
+_SLICE = 4096
+"""The rows that one slice of a build reads, in about a millisecond."""
 
 _BLOCK = 512
-"""So many rows a block of an order has, up to twice as many: small enough to insert in, few enough to walk over."""
+"""The rows in a block of a sorted part, at most twice as many: cheap to insert into, few enough blocks to walk."""
 
-_TEXTS = 256
-"""So many rows' texts are looked through as one."""
+_TEXTS = 64
+"""The rows whose text is searched as one string."""
 
 _FIELD, _ROW = "\x1f", "\x1e"
-"""What separates the texts of a row, and those of rows: control characters that hardly a text has."""
-_ROW_BYTES = _ROW.encode()
+"""Separators of the values of a row, and of rows: control characters that texts hardly ever contain."""
 
-_ANSWERS = 8
-"""So many answers to searches are kept."""
+_RESULTS = 8
+"""The number of search results that are cached."""
 
 
-class Numbered(Generic[R]):
-    """The rows of a table by number, and all that is indexed of them."""
+class Unindexed(Exception):  # not an error: the caller builds the part, then repeats the lookup
+    """A lookup needs a part that takes long to build. Exhaust `build` and repeat the lookup."""
+
+    def __init__(self, build: Iterator[None]) -> None:
+        super().__init__("a part of an index is not built")
+        self.build = build
+        """Builds the part in slices of a few milliseconds. The table may be written between slices."""
+
+
+class TableIndex(Generic[R]):
+    """The rows of a table by number, and the parts that lists have needed so far."""
 
     def __init__(self, table: Table[R]) -> None:
         self._table = table
         self._keys = list(table.rows)
-        # The number of each row takes 90 bytes, so it is not kept of tables whose rows are added and never changed:
-        # what is undone there is the newest.
+        # The number of each row takes 90 bytes, so tables whose rows are added and never changed have none: an undone
+        # write there is that of the newest row.
         self._numbers: dict[str, int] | None = None
         self._parts: dict[tuple[type[Part[R]], Callable[[R], Any]], Part[R]] = {}
+        self._missed: list[list[tuple[int, R, R]]] = []
+        """For each build under way, the writes since it began."""
         self.all = BitMap(range(len(self._keys)))
+        self.defers = False
+        """Whether lookups raise `Unindexed` instead of building a part for many rows."""
 
     def __len__(self) -> int:
-        """How many numbers there are, those of rows that are gone included."""
+        """Return how many numbers there are, including those of deleted rows."""
         return len(self._keys)
 
     def __getitem__(self, number: int) -> R:
@@ -67,62 +83,59 @@ class Numbered(Generic[R]):
         return zip(self.all, self._table.rows.values(), strict=True)  # both are in the order of creation
 
     def keys_newest_first(self, among: BitMap) -> Iterator[str]:
-        """The keys of these rows, those that were added last first; nothing is written meanwhile."""
+        """Yield the keys of these rows, the newest first. The table must not be written meanwhile."""
         for end in range(len(among), 0, -_BLOCK):
             yield from (self._keys[number] for number in list(among[max(end - _BLOCK, 0) : end])[::-1])
 
     def written(self, key: str, old: R, new: R) -> None:
-        """A row was written; the table says it, also when the write is undone. ABSENT stands for no row."""
+        """Update all parts after a write or an undone write. ABSENT means no row."""
         if old is ABSENT:
             number = len(self._keys)
             self._keys.append(key)
             if self._numbers is not None:
                 self._numbers[key] = number
             self.all.add(number)
-            for part in self._parts.values():
-                part.add(number, new)
-        elif new is ABSENT:
-            number = self.number(key)
-            self.all.discard(number)
-            for part in self._parts.values():
-                part.discard(number, old)
-            if number == len(self._keys) - 1:
-                self._keys.pop()
-            if self._numbers is not None:
-                del self._numbers[key]
         else:
             number = self.number(key)
-            for part in self._parts.values():
-                part.change(number, old, new)
+            if new is ABSENT:
+                self.all.discard(number)
+                if number == len(self._keys) - 1:
+                    self._keys.pop()
+                if self._numbers is not None:
+                    del self._numbers[key]
+        for part in self._parts.values():
+            part.written(number, old, new)
+        for missed in self._missed:
+            missed.append((number, old, new))
 
     def number(self, key: str) -> int:
-        """The number of the row with this key."""
+        """Return the number of the row with this key."""
         if self._keys[-1] == key:
             return len(self._keys) - 1
         if self._numbers is None:
             self._numbers = {self._keys[number]: number for number in self.all}
         return self._numbers[key]
 
-    def having(self, by: Callable[[R], Iterable[str | None]]) -> Values[R]:
-        """The index of the values that a function finds in a row."""
+    def values(self, by: Callable[[R], Iterable[str | None]]) -> Values[R]:
+        """Return the part for the values that `by` returns for a row."""
         return self._part(Values, by)
 
     def order(self, by: Callable[[R], Any]) -> Order[R]:
-        """The index of the order that a function gives the rows."""
+        """Return the part for the sort key that `by` returns for a row."""
         return self._part(Order, by)
 
     def texts(self, by: Callable[[R], Iterable[str | None]]) -> Texts[R]:
-        """The index of the texts that a function finds in a row."""
+        """Return the part for the texts that `by` returns for a row."""
         return self._part(Texts, by)
 
     def where(self, holds: Callable[[R], bool]) -> BitMap:
-        """The rows for which something holds: all are looked at."""
+        """Return the rows for which a predicate holds, by testing all of them."""
         return BitMap(number for number, row in self.items() if holds(row))
 
     def page(
         self, among: BitMap, sort: Callable[[R], Any] | None, start: int, end: int, *, descending: bool
     ) -> list[int]:
-        """The numbers that stand from `start` to before `end` among these, in the order of the table or of a sort."""
+        """Return the numbers from `start` to before `end` among these, in the order of the table or of a sort key."""
         if start >= end:  # a page behind the last
             return []
         if sort is not None:
@@ -133,70 +146,91 @@ class Numbered(Generic[R]):
 
     def _part(self, kind: type[PartT], by: Callable[[R], Any]) -> PartT:
         part = self._parts.get((kind, by))
-        if not isinstance(part, kind):
-            part = self._parts[kind, by] = kind(self, by)
+        if part is None:
+            build = self._build(kind, by)
+            if self.defers and len(self._keys) > MANY:
+                raise Unindexed(build)
+            for _ in build:
+                pass
+            part = self._parts[kind, by]
+        assert isinstance(part, kind)
         return part
+
+    def _build(self, kind: type[Part[R]], by: Callable[[R], Any]) -> Iterator[None]:
+        """Build a part in slices. Writes between slices reach it at the end, in their order."""
+        part, missed = kind(self, by), list[tuple[int, R, R]]()
+        self._missed.append(missed)
+        try:
+            yield from part.fill()
+        finally:
+            self._missed = [other for other in self._missed if other is not missed]
+        for number, old, new in missed:
+            part.written(number, old, new)
+        self._parts[kind, by] = part
 
 
 class Part(ABC, Generic[R]):
-    """One thing that is indexed of the rows, which `by` finds in a row."""
+    """An index of one property of the rows, which `by` reads from a row."""
 
-    def __init__(self, rows: Numbered[R], by: Callable[[R], Any]) -> None:
+    def __init__(self, rows: TableIndex[R], by: Callable[[R], Any]) -> None:
         self.rows = rows
         self.by = by
 
     @abstractmethod
-    def add(self, number: int, row: R) -> None:
-        """A row is new."""
+    def fill(self) -> Iterator[None]:
+        """Enter the rows as they are at the first step, in slices. Later writes are entered by the caller."""
 
     @abstractmethod
-    def discard(self, number: int, row: R) -> None:
-        """A row is gone."""
+    def written(self, number: int, old: R, new: R) -> None:
+        """Enter a write of a row; ABSENT means no row."""
 
-    @abstractmethod
-    def change(self, number: int, old: R, new: R) -> None:
-        """A row is another now."""
+    def _slices(self) -> Iterator[list[tuple[int, R]]]:
+        items = list(self.rows.items())
+        for start in range(0, len(items), _SLICE):
+            yield items[start : start + _SLICE]
 
 
 class Values(Part[R]):
     """The rows by their values; a row may have several, or none."""
 
-    def __init__(self, rows: Numbered[R], by: Callable[[R], Iterable[str | None]]) -> None:
+    def __init__(self, rows: TableIndex[R], by: Callable[[R], Iterable[str | None]]) -> None:
         super().__init__(rows, by)
+        self._having: dict[str | None, BitMap] = {}
+
+    def fill(self) -> Iterator[None]:
         found: dict[str | None, list[int]] = {}
-        for number, row in rows.items():
-            for value in by(row):
-                found.setdefault(value, []).append(number)
+        for items in self._slices():
+            for number, row in items:
+                for value in self.by(row):
+                    found.setdefault(value, []).append(number)
+            yield
         self._having = {value: BitMap(numbers) for value, numbers in found.items()}
 
-    def add(self, number: int, row: R) -> None:
-        for value in self.by(row):
-            having = self._having.get(value)
-            if having is None:
-                having = self._having[value] = BitMap()
-            having.add(number)
-
-    def discard(self, number: int, row: R) -> None:
-        for value in self.by(row):
+    def written(self, number: int, old: R, new: R) -> None:
+        before = () if old is ABSENT else tuple(self.by(old))
+        after = () if new is ABSENT else tuple(self.by(new))
+        if before == after:
+            return
+        for value in before:
             having = self._having.get(value)
             if having is not None:  # None: a row may have a value twice, and it was the only one that had it
                 having.discard(number)
                 if not having:
                     del self._having[value]
-
-    def change(self, number: int, old: R, new: R) -> None:
-        if tuple(self.by(old)) != tuple(self.by(new)):
-            self.discard(number, old)
-            self.add(number, new)
+        for value in after:
+            having = self._having.get(value)
+            if having is None:
+                having = self._having[value] = BitMap()
+            having.add(number)
 
     def any_of(self, wanted: Iterable[str]) -> BitMap:
-        """The rows that have one of these values."""
+        """Return the rows that have one of these values."""
         found = [self._having[value] for value in wanted if value in self._having]
         return found[0] if len(found) == 1 else BitMap().union(*found)
 
 
 class _Block:
-    """A stretch of an order, and which rows are in it."""
+    """Consecutive entries of a sorted part, and the set of their rows."""
 
     __slots__ = ("entries", "numbers")
 
@@ -206,32 +240,39 @@ class _Block:
 
 
 class Order(Part[R]):
-    """The rows sorted, in blocks that know which rows they have: whole blocks are passed over, whatever is looked for.
+    """The rows sorted, in blocks that know which rows they have, so that lookups skip whole blocks.
 
-    Rows that are sorted alike stand in the order of their sequence, then of the table.
+    Rows with equal sort keys are in the order of their sequence, then of the table.
     """
 
-    def __init__(self, rows: Numbered[R], by: Callable[[R], SupportsRichComparison]) -> None:
+    def __init__(self, rows: TableIndex[R], by: Callable[[R], SupportsRichComparison]) -> None:
         super().__init__(rows, by)
-        entries = [self._entry(number, row) for number, row in rows.items()]
+        self._blocks: list[_Block] = []
+        self._lasts: list[Entry] = []
+
+    def fill(self) -> Iterator[None]:
+        entries: list[Entry] = []
+        for items in self._slices():
+            entries += [self._entry(number, row) for number, row in items]
+            yield
         entries.sort(key=_sequence)  # the rows mostly come in this order: sorting twice takes half the time of once
-        entries.sort(key=_sorted_by)
+        yield
+        entries.sort(key=_sort_key)
+        yield
         self._blocks = [_Block(entries[start : start + _BLOCK]) for start in range(0, len(entries), _BLOCK)]
         self._lasts = [block.entries[-1] for block in self._blocks]
 
     def _entry(self, number: int, row: Any) -> Entry:
         return self.by(row), row.sequence, number
 
-    def add(self, number: int, row: R) -> None:
-        self._insert(self._entry(number, row))
-
-    def discard(self, number: int, row: R) -> None:
-        self._remove(self._entry(number, row))
-
-    def change(self, number: int, old: R, new: R) -> None:
-        before, after = self._entry(number, old), self._entry(number, new)
-        if before != after:
+    def written(self, number: int, old: R, new: R) -> None:
+        before = None if old is ABSENT else self._entry(number, old)
+        after = None if new is ABSENT else self._entry(number, new)
+        if before == after:
+            return
+        if before is not None:
             self._remove(before)
+        if after is not None:
             self._insert(after)
 
     def _insert(self, entry: Entry) -> None:
@@ -259,20 +300,20 @@ class Order(Part[R]):
             del self._blocks[at], self._lasts[at]
 
     def between(self, least: Any, most: Any) -> BitMap:
-        """The rows that are sorted by something from `least` to `most`; None: without end."""
+        """Return the rows whose sort key is from `least` to `most`; None means unbounded."""
         first, last = 0, len(self._blocks) - 1
         if least is not None:
-            first = bisect_left(self._lasts, least, key=_sorted_by)
+            first = bisect_left(self._lasts, least, key=_sort_key)
         if most is not None:
-            last = min(bisect_right(self._lasts, most, key=_sorted_by), last)
+            last = min(bisect_right(self._lasts, most, key=_sort_key), last)
         if first > last:
             return BitMap()
-        # Only the blocks at the ends have rows of both sides.
+        # Only the first and the last block can have rows outside of the range.
         ends = [_between(self._blocks[at], least, most) for at in {first, last}]
         return BitMap().union(*ends, *(block.numbers for block in self._blocks[first + 1 : last]))
 
     def cut(self, among: BitMap, start: int, end: int, *, descending: bool) -> list[int]:
-        """The numbers that stand from `start` to before `end` when only these rows are counted."""
+        """Return the numbers from `start` to before `end`, counting only these rows."""
         found: list[int] = []
         step = -1 if descending else 1
         for block in self._blocks[::step]:
@@ -288,93 +329,68 @@ class Order(Part[R]):
 
 def _between(block: _Block, least: Any, most: Any) -> BitMap:
     entries = block.entries
-    start = 0 if least is None else bisect_left(entries, least, key=_sorted_by)
-    end = len(entries) if most is None else bisect_right(entries, most, key=_sorted_by)
+    start = 0 if least is None else bisect_left(entries, least, key=_sort_key)
+    end = len(entries) if most is None else bisect_right(entries, most, key=_sort_key)
     return block.numbers if end - start == len(entries) else BitMap([number for _, _, number in entries[start:end]])
 
 
-_sorted_by, _sequence = itemgetter(0), itemgetter(1)
+_sort_key, _sequence = itemgetter(0), itemgetter(1)
 
 
 class Texts(Part[R]):
-    """What the rows can be found by, without regard to case: the texts of rows with following numbers as one.
+    """The casefolded texts of the rows, those of 64 consecutive rows joined into one string.
 
-    Looking through the 20 MB of a hundred thousand rows takes two milliseconds. An index of all parts of three letters
-    was tried: it finds no sooner, takes 100 µs to enter a row where this takes 2, and twice the memory.
+    Searching the 5 MB of a hundred thousand transfers takes 2 to 4 ms, the 20 MB of as many with addresses and hashes
+    8 to 30. An index of all trigrams was tried. It is no quicker, and takes 100 µs for each written row and twice the
+    memory.
     """
 
-    def __init__(self, rows: Numbered[R], by: Callable[[R], Iterable[str | None]]) -> None:
+    def __init__(self, rows: TableIndex[R], by: Callable[[R], Iterable[str | None]]) -> None:
         super().__init__(rows, by)
-        self._blocks: list[bytes] = []
-        self._ends: list[array[int]] = []
-        """Where the text of each row ends in its block."""
-        self._answers: dict[str, BitMap] = {}
-        """What was found last, kept true: whoever turns pages asks for the same again."""
-        self._stale = set(range(len(rows)))
-        """The rows whose texts are read anew before the next search: most writes are followed by none."""
+        self._blocks: list[str] = []
+        self._stale = set[int]()
+        """The blocks that the next search rebuilds: most writes are not followed by a search."""
+        self._results: dict[str, BitMap] = {}
+        """The last results, until a write: a client that turns pages repeats its search."""
 
-    def add(self, number: int, row: R) -> None:
-        self._stale.add(number)
+    def fill(self) -> Iterator[None]:
+        for at in range(-(-len(self.rows) // _TEXTS)):
+            self._refresh(at)
+            if at * _TEXTS % _SLICE == 0:
+                yield
 
-    def discard(self, number: int, row: R) -> None:
-        self._stale.add(number)
-
-    def change(self, number: int, old: R, new: R) -> None:
-        self._stale.add(number)
+    def written(self, number: int, old: R, new: R) -> None:
+        self._stale.add(number // _TEXTS)
 
     def holding(self, needle: str) -> BitMap | None:
-        """The rows with a text that the needle, without upper case, is part of; None for one that cannot be told."""
+        """Return the rows with a text that contains a casefolded needle; None if the needle contains a separator."""
         if _FIELD in needle or _ROW in needle:
             return None
-        self._refresh()
-        answer = self._answers.pop(needle, None)
-        if answer is None:
-            answer = BitMap()
-            for at in range(len(self._blocks)):
-                answer.update(self._holding(at, needle))
-            if len(self._answers) == _ANSWERS:
-                del self._answers[next(iter(self._answers))]
-        self._answers[needle] = answer
-        return answer
+        if self._stale:
+            for at in sorted(self._stale):
+                self._refresh(at)
+            self._stale.clear()
+            self._results.clear()
+        result = self._results.pop(needle, None)
+        if result is None:
+            result = BitMap(
+                [
+                    number
+                    for at, block in enumerate(self._blocks)
+                    if needle in block
+                    for number, text in enumerate(block.split(_ROW), at * _TEXTS)
+                    if needle in text
+                ]
+            )
+            if len(self._results) == _RESULTS:
+                del self._results[next(iter(self._results))]
+        self._results[needle] = result
+        return result
 
-    def _refresh(self) -> None:
-        blocks: dict[int, list[int]] = {}
-        for number in sorted(self._stale):
-            blocks.setdefault(number // _TEXTS, []).append(number)
-        self._stale.clear()
-        for at, numbers in blocks.items():
-            texts = _texts(self._blocks[at]) if at < len(self._blocks) else []
-            for number in numbers:
-                place = number % _TEXTS
-                texts[place : place + 1] = [self._text(number) if number in self.rows.all else b""]
-            self._blocks[at : at + 1] = [_ROW_BYTES.join(texts)]
-            self._ends[at : at + 1] = [array("I", accumulate(len(text) + 1 for text in texts))]
-            for needle, answer in self._answers.items():
-                answer.remove_range(at * _TEXTS, (at + 1) * _TEXTS)
-                answer.update(self._holding(at, needle))
+    def _refresh(self, at: int) -> None:
+        numbers = range(at * _TEXTS, min((at + 1) * _TEXTS, len(self.rows)))
+        texts = (self._text(number) if number in self.rows.all else "" for number in numbers)
+        self._blocks[at : at + 1] = [_ROW.join(texts).casefold()]
 
-    def _text(self, number: int) -> bytes:
-        texts = filter(None, self.by(self.rows[number]))
-        return _bytes(_FIELD.join(texts).casefold().replace(_ROW, _FIELD))
-
-    def _holding(self, at: int, needle: str) -> list[int]:
-        """The numbers of the rows of a block that hold the needle."""
-        block, sought, first = self._blocks[at], _bytes(needle), at * _TEXTS
-        hits = count(block, sought)
-        if hits > _TEXTS // 4:  # row by row is then quicker than hit by hit
-            texts = block.decode("utf-8", "surrogatepass").split(_ROW)
-            return [number for number, text in enumerate(texts, first) if needle in text]
-        ends, found, hit = self._ends[at], list[int](), 0
-        while hits and (hit := find(block, sought, hit)) >= 0:
-            row = bisect_right(ends, hit)
-            found.append(first + row)
-            hit = ends[row]
-        return found
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _texts(block: bytes) -> list[bytes]:
-    return block.split(_ROW_BYTES)
+    def _text(self, number: int) -> str:
+        return _FIELD.join(filter(None, self.by(self.rows[number]))).replace(_ROW, _FIELD)

@@ -1,4 +1,4 @@
-"""Lists: the common parameters, filters, sorting and the page envelope, once for every list.
+"""Lists: common parameters, filters, sorting and the page envelope.
 
 Subsection "Common list parameters" of the specification, decisions L1, L2 and L6.
 """
@@ -16,7 +16,17 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias
 from typing_extensions import TypeVar
 
 from simulator.engine.records import indexes
-from simulator.engine.records.conditions import FEW, Condition, Having, Holding, InRange, SortKey, only, the, within
+from simulator.engine.records.conditions import (
+    FEW,
+    Condition,
+    Contains,
+    HasValue,
+    InRange,
+    SortKey,
+    field_getter,
+    field_values,
+    find_all,
+)
 from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.text.shapes import Choices, Page, Pagination
 from simulator.kernel.clock import DAY_MS, MS_NS, parse_date, parse_nanoseconds
@@ -31,13 +41,13 @@ MIN_SEARCH = 2
 
 _WHOLE = re.compile(r"[0-9]{1,4000}", re.ASCII)
 _LARGEST_WRITTEN = 2**63 - 1
-"""Larger whole numbers are written as decimals, exactly all the same."""
+"""The largest page number that is written as an integer."""
 _ZONE = re.compile(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
 
 class Listed(Protocol):
-    """What every listed record has: `sequence` decides between those that are sorted alike."""
+    """The fields of every listed record. `sequence` orders records with equal sort keys."""
 
     @property
     def sequence(self) -> int | tuple[int, ...]: ...
@@ -53,11 +63,11 @@ R = TypeVar("R", bound=Listed, default=Any)
 R_co = TypeVar("R_co", bound=Listed, covariant=True)
 
 Records: TypeAlias = Table[R] | Sequence[R]
-"""The records of a list, oldest first: a table, or a list that was made for it."""
+"""The records of a list, oldest first."""
 
 
 class Ordered(Protocol[R_co]):
-    """Records in an order, to be read from either end."""
+    """Records that can be read from either end."""
 
     def __len__(self) -> int: ...
 
@@ -68,80 +78,83 @@ class Ordered(Protocol[R_co]):
 
 @dataclass(frozen=True)
 class Filter(Generic[R]):
-    """A query parameter that narrows a list to the records of which `by` finds a value that is asked for.
-
-    `choices` are its valid values (None: any text); `many` allows a comma-separated list. For the contract:
-    `description`, and in `assumed` the decision that `choices` rest on where the specification does not give them all.
-    """
+    """A query parameter that narrows a list to records that have one of the given values."""
 
     name: str
     by: Callable[[R], Iterable[str | None]]
+    """Returns the values of a record that are compared."""
     choices: Choices | None = None
+    """The valid values; None for any string."""
     many: bool = False
+    """Whether the parameter takes a comma-separated list."""
     description: str = ""
     assumed: str = ""
+    """The decision that `choices` rest on if the specification does not list all of them."""
 
     def condition(self, text: str) -> Condition[R]:
-        """What a record must be, the parameter being sent so; ApiError invalid_parameter."""
+        """Return the condition for a sent value. Raise `ApiError` invalid_parameter."""
         values = text.split(",") if self.many else [text]
         if self.choices is not None:
             for value in values:
                 if value not in self.choices:
                     raise invalid(self.name, f"{value!r} is not one of {', '.join(self.choices)}")
-        return Having(self.by, frozenset(values))
+        return HasValue(self.by, frozenset(values))
 
 
 @dataclass(frozen=True)
 class Bound(Generic[R]):
-    """A query parameter that narrows a list by a number: what `by` finds in a record is `at` "least" or "most" that."""
+    """A query parameter that sets the least or the greatest number a record may have."""
 
     name: str
     by: Callable[[R], Decimal]
+    """Returns the number of a record."""
     at: Literal["least", "most"]
     description: str = ""
 
     def condition(self, text: str) -> Condition[R]:
-        """What a record must be, the parameter being sent so; ApiError invalid_parameter."""
+        """Return the condition for a sent value. Raise `ApiError` invalid_parameter."""
         if _NUMBER.fullmatch(text) is None:
             raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
         return InRange(self.by, **{self.at: Decimal(text)})
 
 
 def by_field(name: str, choices: Choices | None = None, *, many: bool = False, description: str = "") -> Filter:
-    """A filter that compares a record's field of the same name."""
-    return Filter(name, only(name), choices, many, description)
+    """Return a filter on the field of the same name."""
+    return Filter(name, field_values(name), choices, many, description)
 
 
 DATES: Mapping[str, Callable[[Listed], SortKey]] = {
-    "created_at": the("created_at_ms"),
-    "updated_at": the("updated_at_ms"),
+    "created_at": field_getter("created_at_ms"),
+    "updated_at": field_getter("updated_at_ms"),
 }
 
-CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = dict.fromkeys(DATES, the("created_at_ms"))
-"""Of resources that show no `updated_at`: sorting by it is allowed, and means what can be seen (decision L1)."""
+CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = dict.fromkeys(DATES, field_getter("created_at_ms"))
+"""For resources that do not show `updated_at`: sorting by it is allowed, and sorts by `created_at` (decision L1)."""
 
 
 @dataclass(frozen=True)
 class Listing(Generic[R]):
-    """What one list offers beyond page and size.
-
-    `search` returns the texts of a record that are searched, and `searched` says in words which; `sorts` the sortable
-    fields; `statuses` the valid values of `status`, which rest on the decision `assumed_statuses` where the
-    specification does not give them all. `common` is False where a list has only page, size, limit and its own filters
-    (fees); its order is then `newest_first` or that of the table. `defaults` are the parameters' values where none is
-    sent. `basis` is the decision that all parameters rest on, where the specification shows none of the list's.
-    """
+    """The query parameters of one list beyond page and size."""
 
     filters: tuple[Filter[R] | Bound[R], ...] = ()
     search: Callable[[R], Iterable[str | None]] | None = None
+    """Returns the texts of a record that are searched."""
     searched: str = ""
+    """Names the searched fields."""
     sorts: Mapping[str, Callable[[R], SortKey]] | None = None
+    """The sortable fields; None for `DATES`."""
     statuses: Choices = ()
+    """The valid values of `status`."""
     assumed_statuses: str = ""
+    """The decision that `statuses` rest on if the specification does not list all of them."""
     common: bool = True
+    """False for a list that has only page, size, limit and its own filters (fees)."""
     newest_first: bool = True
+    """Whether the newest record comes first; only used if `common` is False."""
     defaults: Mapping[str, str] = field(default_factory=dict)
+    """The values of parameters that are not sent."""
     basis: str = "specified"
+    """The decision that all parameters rest on if the specification shows none of them."""
 
     @property
     def sortable(self) -> Mapping[str, Callable[[R], SortKey]]:
@@ -149,13 +162,13 @@ class Listing(Generic[R]):
 
     @cached_property
     def narrowing(self) -> tuple[Filter[R] | Bound[R], ...]:
-        """The filters, with that by status where the list has no own one."""
+        """The filters, including the common one by status unless the list has its own."""
         if not self.common or any(filter_.name == "status" for filter_ in self.filters):
             return self.filters
         return (by_field("status", self.statuses, many=True), *self.filters)
 
     def parameters(self) -> tuple[str, ...]:
-        """The names of all query parameters this list knows."""
+        """Return the names of all query parameters of this list."""
         common = ("search", "start_date", "end_date", "sort_by", "sort_order", "status") if self.common else ()
         own = tuple(filter_.name for filter_ in self.filters)
         return tuple(dict.fromkeys(("page", "size", "limit", *common, *own)))
@@ -163,25 +176,28 @@ class Listing(Generic[R]):
 
 @dataclass(frozen=True)
 class ListRequest(Generic[R]):
-    """The validated query of a list. `sort` None: in the order of the records."""
+    """The validated query of a list."""
 
     page: int
     size: int
     conditions: tuple[Condition[R], ...]
     sort: Callable[[R], SortKey] | None
+    """The sort key; None for the order of the records."""
     descending: bool
+    defers: bool = False
+    """Whether the caller can wait for an index: `paginate` raises `Unindexed` instead of building it in one go."""
 
     def where(self, by: Callable[[R], Iterable[str | None]], value: str) -> ListRequest[R]:
-        """The same request of those records only of which `by` finds a value: what belongs to one resource."""
-        return replace(self, conditions=(Having(by, frozenset((value,))), *self.conditions))
+        """Return the same request, narrowed to records for which `by` returns a value, such as their parent."""
+        return replace(self, conditions=(HasValue(by, frozenset((value,))), *self.conditions))
 
     def ordered(self, by: Callable[[R], SortKey]) -> ListRequest[R]:
-        """The same request of records that are kept in another order than lists show them in, which `by` gives."""
+        """Return the same request with a sort key for records that the table does not have in the order of lists."""
         return self if self.sort is not None else replace(self, sort=by)
 
 
 def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
-    """Validate a query string (empty values already dropped); ApiError invalid_parameter or invalid_date_range."""
+    """Validate a query without empty values. Raise `ApiError` invalid_parameter or invalid_date_range."""
     query = {**listing.defaults, **query}
     page = _whole(query, "page", 1, None)
     size = _whole(query, "limit" if "size" not in query and "limit" in query else "size", DEFAULT_SIZE, MAX_SIZE)
@@ -198,7 +214,7 @@ def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
         sort = None if sort_by == "created_at" else listing.sortable[sort_by]
         sort_order = query.get("sort_order", "desc")
         if sort_order not in ("asc", "desc"):
-            raise invalid("sort_order", "it is asc or desc")
+            raise invalid("sort_order", "use asc or desc")
         descending = sort_order == "desc"
     conditions += [one.condition(query[one.name]) for one in listing.narrowing if one.name in query]
     return ListRequest(page, size, (*conditions, *search), sort, descending)
@@ -220,7 +236,7 @@ def _search(listing: Listing[R], query: Mapping[str, str]) -> list[Condition[R]]
         return []
     if len(text) < MIN_SEARCH:
         raise invalid("search", f"it needs at least {MIN_SEARCH} characters")
-    return [Having(_nothing, frozenset()) if listing.search is None else Holding(listing.search, text.casefold())]
+    return [HasValue(_nothing, frozenset()) if listing.search is None else Contains(listing.search, text.casefold())]
 
 
 def _nothing(record: Listed) -> tuple[str, ...]:
@@ -228,18 +244,18 @@ def _nothing(record: Listed) -> tuple[str, ...]:
 
 
 def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
-    """The condition on the time of creation, in whole milliseconds: records are made at no other moments.
+    """Return the condition on the time of creation, in whole milliseconds like the records' own times.
 
-    Bounds are compared exactly (decision L2), so a start between two milliseconds counts from the later one.
+    Bounds are exact (decision L2), so a start between two milliseconds is rounded up.
     """
     start = _nanoseconds(query, "start_date", 0)
     end = _nanoseconds(query, "end_date", DAY_MS * MS_NS - 1)
     if start is not None and end is not None and end < start:
-        raise ApiError("invalid_date_range", "`end_date` must not lie before `start_date`.", "end_date")
+        raise ApiError("invalid_date_range", "`end_date` is before `start_date`.", "end_date")
     if start is None and end is None:
         return []
     least = None if start is None else -(-start // MS_NS)
-    return [InRange(the("created_at_ms"), least, None if end is None else end // MS_NS)]
+    return [InRange(field_getter("created_at_ms"), least, None if end is None else end // MS_NS)]
 
 
 def _nanoseconds(query: Mapping[str, str], name: str, day_offset: int) -> int | None:
@@ -255,19 +271,20 @@ def _nanoseconds(query: Mapping[str, str], name: str, day_offset: int) -> int | 
 
 
 def paginate(request: ListRequest[R], records: Records[R]) -> tuple[Sequence[R], Pagination]:
-    """The records of the asked page, and the `pagination` object."""
+    """Return the records of the requested page, and the `pagination` object."""
     start = (request.page - 1) * request.size
-    if isinstance(records, Table) and _far(request, len(records), start):
+    if isinstance(records, Table) and _is_indexed(request, len(records), start):
         found, total = _look_up(request, records, start)
     else:
         found, total = _look_through(request, records.values() if isinstance(records, Table) else records, start)
     pages = -(-total // request.size)
-    page: Any = request.page if request.page <= _LARGEST_WRITTEN else Decimal(request.page)  # only its writing differs
+    # A larger integer is equal as a decimal, which orjson writes; it refuses the integer.
+    page: Any = request.page if request.page <= _LARGEST_WRITTEN else Decimal(request.page)
     return found, {"page": page, "size": request.size, "total": total, "total_pages": pages}
 
 
-def _far(request: ListRequest[R], total: int, start: int) -> bool:
-    """Whether looking a page up costs less than looking through the records, from their nearer end."""
+def _is_indexed(request: ListRequest[R], total: int, start: int) -> bool:
+    """Return True if an index is cheaper than reading the records from their nearer end."""
     if request.conditions or request.sort is not None:
         return total > FEW
     return FEW < start < total - FEW
@@ -290,8 +307,9 @@ def _look_through(request: ListRequest[R], records: Ordered[R], start: int) -> t
 
 
 def _look_up(request: ListRequest[R], table: Table[R], start: int) -> tuple[list[R], int]:
-    rows = table.index(indexes.Numbered)
-    matching = within(rows, request.conditions)
+    rows = table.index(indexes.TableIndex)
+    rows.defers = request.defers
+    matching = find_all(rows, request.conditions)
     total = len(matching)
     if total <= FEW:
         return _look_through(request, [rows[number] for number in matching], start)
@@ -310,6 +328,6 @@ def _cut(records: Ordered[R], start: int, end: int, *, newest_first: bool) -> li
 
 
 def page_of(request: ListRequest[R], records: Records[R], show: Callable[[R], ShownT]) -> Page[ShownT]:
-    """The list envelope {data, pagination}."""
+    """Return the list envelope {data, pagination}."""
     found, pagination = paginate(request, records)
     return {"data": [show(row) for row in found], "pagination": pagination}

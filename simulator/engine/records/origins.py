@@ -1,4 +1,4 @@
-"""What the request that makes a resource carries, kept with the resource."""
+"""Data of the request that created a resource, saved with the resource."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from simulator.kernel.world import Origin, World
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin(Origin):
-    """The body of a request, the scenario that it chose for what it makes, and its trace ("" = none)."""
+    """The body of a request, the scenario it selected for what it creates, and its trace ("" for none)."""
 
     body: JsonText = NO_MEMBERS
     scenario: str = ""
     trace: str = ""
 
     saved_as: ClassVar[str] = "Origin"
-    """The name in documents of a world."""
+    """Its name in documents."""
 
     @property
     def says_something(self) -> bool:
-        """Whether it carried anything; there is one text of the empty object, so none has to be unpacked to know."""
+        """Return True if the request had any of these. All empty bodies share one object, so no body is unpacked."""
         return self.body is not NO_MEMBERS or self.scenario != "" or self.trace != ""
 
 
 NOTHING_CARRIED = RequestOrigin()
 
 ORIGINS = TableKey("origins", RequestOrigin)
-"""What the requests carried that made records, by the ids of these."""
+"""The origins of records, by the id of the record."""
 
 
 def present_origin(world: World) -> RequestOrigin:
-    """What the request carried whose change is under way."""
+    """Return the origin of the change under way."""
     origin = world.origin
     return origin if isinstance(origin, RequestOrigin) else NOTHING_CARRIED
 
 
 def origin_of(world: World, record_id: str) -> RequestOrigin:
-    """What the request that made a resource carried."""
+    """Return the origin of a resource."""
     return world.store[ORIGINS].get(record_id) or NOTHING_CARRIED

@@ -1,7 +1,7 @@
-"""The life of a resource: the only place that writes a status.
+"""The life of a resource: the only module that writes a status.
 
-A record is a frozen row of the store; its kind says the rest (`rows/kind`). Creating and moving a resource writes
-the row, its history and its events in one go.
+A record is a frozen row of the store; its kind describes the rest (`rows/kind`). Creating and moving a resource writes
+the row, its history and its events together.
 """
 
 from __future__ import annotations
@@ -31,18 +31,21 @@ V = TypeVar("V")
 
 
 def present(value: V | None) -> V:
-    """A field that may be empty in general, but not in a record of this type; ValueError when it is."""
+    """Return a field that is optional in general, but set in a record of this type.
+
+    Raise `ValueError` if it is None.
+    """
     if value is None:
         raise ValueError("this record lacks a field that its type always has")
     return value
 
 
 INDEX = TableKey("index", str)
-"""The id of every record that was ever created → the address of the table it lies in, as text."""
+"""The id of every record ever created → the address of its table."""
 
 
 class NewFields(TypedDict):
-    """The fields of `Record` that every new one is given; a constructor takes them by `**`, and mypy checks them."""
+    """The fields of `Record` that every new record gets. Constructors take them as `**fields`, and mypy checks them."""
 
     id: str
     environment: str
@@ -52,7 +55,7 @@ class NewFields(TypedDict):
 
 
 def new_fields(world: World, environment: str, prefix: str, stream: str) -> NewFields:
-    """The fields of a record made now: fresh id, environment, sequence, times."""
+    """Return the fields of a new record: id, environment, sequence, times."""
     return {
         "id": world.streams.identifier(prefix, stream),
         "environment": environment,
@@ -71,12 +74,12 @@ def kind_of(world: World, record: Record) -> Kind:
 
 
 def render(world: World, record: Record) -> Shown:
-    """The full resource as the interface shows it at this instant."""
+    """Return the full resource as the API shows it now."""
     return kind_of(world, record).render(world, record)
 
 
 def render_for_event(world: World, record: Record) -> JsonObject:
-    """The full resource as events carry it at this instant (decision W8)."""
+    """Return the full resource as events carry it now (decision W8)."""
     return _rendered_for_event(world, kind_of(world, record), record)
 
 
@@ -88,16 +91,16 @@ def _rendered_for_event(world: World, kind: Kind, record: Record) -> JsonObject:
 
 
 def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:
-    """Bring a resource into being by the initial move of its state table.
+    """Create a resource by the initial move of its state table.
 
-    With `announced` False no event is emitted yet: call `announce` when what belongs to it has been made too.
+    With `announced` False no event is emitted yet: call `announce` after creating everything that belongs to it.
     """
     kind = kind_of(world, record)
     move = kind.machine.begin(on, when)
     record = replace(record, status=move.target)
     table = _write(world, kind, record)
     if table is not None:
-        # The name that the table has: a text made anew for each record would stay with it.
+        # The table's own name string: a new string for each record would stay in memory.
         world.store[INDEX].put(record.id, table.name)
     origin = present_origin(world)
     if origin.says_something:
@@ -110,13 +113,13 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
 
 
 def announce(world: World, record: Record, on: str, when: str = "") -> None:
-    """Tell of a resource's creation: the events of its initial move, or whoever listens for silent creations."""
+    """Emit the events of a resource's initial move, or call the listeners for silent creations."""
     kind = kind_of(world, record)
     _announce(world, kind, record, kind.machine.begin(on, when))
 
 
 def tell(world: World, record: Record, event_type: str) -> None:
-    """Emit an event about a resource besides those of its moves."""
+    """Emit an event about a resource in addition to those of its moves."""
     shown = render_for_event(world, record)
     emit(world, record.environment, event_type, shown, record.object_id)
 
@@ -129,10 +132,10 @@ def _announce(world: World, kind: Kind, record: Record, move: Move) -> None:
 
 
 def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | None = None, announced: bool = True) -> R:
-    """Move a resource by its state table; IllegalMove, with nothing changed, when there is no such cell.
+    """Move a resource by its state table. Raise `IllegalMove` and change nothing if there is no such cell.
 
-    `record` may differ from what is stored in any field but the status. `extra`: members that the events of this move
-    carry besides the rendered resource (the `run` of decision W8). With `announced` False there are none.
+    `record` may differ from the stored one in any field except the status. `extra` is data that the events of this move
+    carry besides the rendered resource (the `run` of decision W8). With `announced` False no events are emitted.
     """
     kind, now_ms = kind_of(world, record), world.now_ms
     step = kind.machine.next(record.status, on, when)
@@ -145,7 +148,7 @@ def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | Non
 
 
 def save(world: World, record: R) -> R:
-    """Store a record of which other fields than the status have changed."""
+    """Save a record after changes of other fields than the status."""
     table = world.store[_address(world, record)]
     if record.status != table[record.id].status:
         raise ValueError("only a move of the state table changes a status")
@@ -155,7 +158,7 @@ def save(world: World, record: R) -> R:
 
 
 def remove(world: World, record: R, on: str) -> R:
-    """Move a resource out of its table: lists no longer show it, `find` still does."""
+    """Delete a resource from its table: lists omit it, `find` still returns it."""
     record = move(world, record, on)
     address = _address(world, record)
     world.store[address].delete(record.id)
@@ -166,13 +169,13 @@ def remove(world: World, record: R, on: str) -> R:
 
 
 def _address(world: World, record: Record) -> Address[Any]:
-    """The table of a record that is not deleted."""
+    """Return the address of the table of a record that is not deleted."""
     return kind_of(world, record).table.of(record.environment, record.owner)
 
 
 def forget_record(world: World, record_id: str) -> None:
-    """Remove what is kept of a record that never was in this world, besides its row; inside a change."""
-    world.journal.forget_history(record_id)
+    """Delete the traces of a record that never was in this world, except its row; inside a change."""
+    world.journal.delete_history(record_id)
     if record_id in world.store[INDEX]:
         world.store[INDEX].delete(record_id)
     if record_id in world.store[ORIGINS]:
@@ -180,7 +183,7 @@ def forget_record(world: World, record_id: str) -> None:
 
 
 def find(world: World, record_id: str) -> Record | None:
-    """Any resource of the world by id, deleted ones and those of other users included."""
+    """Return any resource of the world by id, including deleted ones and those of other users, or None."""
     at = world.store[INDEX].get(record_id)
     if at is not None:
         record: Record | None = world.store.written(at).get(record_id)
@@ -197,7 +200,7 @@ _MOST_NAMED = 3
 
 
 def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
-    """404 for an id that no resource has; it names what has that text as its reference, as people take one for it."""
+    """Return the 404 for an unknown id. It names resources with that reference, because people confuse the two."""
     named = []
     if given:
         tables = frozenset(kind.table.name for kind in _kinds(world).values() if kind.listed)
@@ -214,12 +217,12 @@ def no_resource(world: World, given: str, param: str | None = None) -> ControlEr
 
 
 def ids_newest_first(world: World, tables: frozenset[str]) -> Iterator[str]:
-    """The ids of all resources that lie in tables of these names, deleted ones included, newest first."""
+    """Return the ids of all resources in tables of these names, including deleted ones, newest first."""
     index = world.store[INDEX]
     if len(index) <= FEW:
         return (key for key, address in reversed(index.rows.items()) if table_name(address) in tables)
-    rows = index.index(indexes.Numbered)
-    return rows.keys_newest_first(rows.having(_table_names).any_of(sorted(tables)))
+    rows = index.index(indexes.TableIndex)
+    return rows.keys_newest_first(rows.values(_table_names).any_of(sorted(tables)))
 
 
 def _table_names(address: str) -> tuple[str]:
@@ -227,7 +230,7 @@ def _table_names(address: str) -> tuple[str]:
 
 
 def find_moved(world: World, record_id: str) -> Record | None:
-    """What a history is about: any resource, and also the one of its kind that the interface knows no id of."""
+    """Return the resource of a history, including the one of its kind that has no id in the API."""
     found = find(world, record_id)
     if found is None:
         ones = (kind.sole(world) for kind in _kinds(world).values() if kind.sole is not None)
@@ -236,7 +239,7 @@ def find_moved(world: World, record_id: str) -> Record | None:
 
 
 def existing(world: World, cls: type[R], record_id: str) -> R:
-    """A record that is known to be there, deleted or not; LookupError when it is not, or is of another class."""
+    """Return a record that must exist, deleted or not. Raise `LookupError` if it does not, or has another class."""
     record = find(world, record_id)
     if not isinstance(record, cls):
         raise LookupError(f"there is no {cls.__name__} with the id {record_id!r}")
@@ -244,7 +247,10 @@ def existing(world: World, cls: type[R], record_id: str) -> R:
 
 
 def require(table: Table[R], record_id: str, what: str, param: str | None = None) -> R:
-    """The record that a call names; ApiError 404 not_found, also when it is deleted. `what`: the kind, for people."""
+    """Return the record that a call names.
+
+    Raise `ApiError` 404 if it is missing or deleted. `what` is its kind, for people.
+    """
     record = table.get(record_id)
     if record is None:
         raise not_found(what, record_id, param)
@@ -257,7 +263,7 @@ def is_deleted(world: World, record_id: str) -> bool:
 
 
 def _write(world: World, kind: Kind, record: Record) -> Table[Any] | None:
-    """Put a record into the table of its kind; None for a kind that puts it elsewhere."""
+    """Put a record into the table of its kind, and return the address; None for a kind that stores it elsewhere."""
     if kind.put is not None:
         kind.put(world, record)
         return None

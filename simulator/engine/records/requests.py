@@ -1,4 +1,4 @@
-"""The request journal of a world: the interface calls that were made, bounded."""
+"""The journal of API calls of a world, bounded."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 _ROW_BYTES = 1_000
-"""About what a kept call takes beside its texts."""
+"""The approximate size of a journal entry without its strings."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One interface call and its answer, as the request journal keeps it (secrets already masked).
+    """One API call and its response, with secrets masked.
 
-    `fault` is the id of the fault that acted on it. `duration_ms` and `wall_ms` (the moment it came in) are of a clock
-    of the machine that only tells distances; like all durations they differ from run to run.
+    `fault` is the id of the fault that acted on it. `duration_ms` and `wall_ms` (the moment it arrived) come from a
+    monotonic clock of the machine, so like all durations they differ from run to run.
     """
 
     id: Id
@@ -45,15 +45,17 @@ class JournalEntry:
     fault: str = ""
 
     saved_as: ClassVar[str] = "Exchange"
-    """The name in documents of a world, which it keeps."""
+    """Its name in documents, which must stay."""
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes to keep this."""
+        """The approximate size in bytes."""
         return _ROW_BYTES + len(self.path) + _length_of(self.headers) + len(self.body) + len(self.response)
 
 
-@lru_cache(maxsize=256)  # the same ones come again and again, and every call is measured when it comes and when it goes
+@lru_cache(
+    maxsize=256
+)  # cached: the same headers recur, and every call is measured when it is added and when it is dropped
 def _length_of(headers: Headers) -> int:
     return sum(map(len, chain.from_iterable(headers)))
 
@@ -64,5 +66,5 @@ _LOGS: PerWorld[RequestLog] = PerWorld(BoundedLog)
 
 
 def requests_of(world: World) -> RequestLog:
-    """The calls that a world still remembers."""
+    """Return the API calls that a world has in its journal."""
     return _LOGS[world]

@@ -1,6 +1,6 @@
-"""Rows that are JSON objects: the types of their members, and the check of one that comes from a document.
+"""Types of rows that are JSON objects, and their validation when they come from documents.
 
-Every other table holds records, whose fields the codec checks by their annotations.
+All other rows are records, whose fields the codec checks by their annotations.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from simulator.engine.text.fields import in_words
 from simulator.kernel.fields import LAST_TIMESTAMP_MS
 
 STRICT = ConfigDict(strict=True, extra="forbid")
-"""For the TypedDict of a row: it holds these members and no others, of exactly these types."""
+"""The configuration for the TypedDict of a row: exactly these fields, of exactly these types."""
 
 SavedMoment = Annotated[int, Field(ge=0, le=LAST_TIMESTAMP_MS)]
 """Milliseconds."""
@@ -31,7 +31,7 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
 
 
 def hold_against(shape: Any, value: object, path: str = "", context: object = None) -> None:
-    """StateError, with the place below `path`, for a value that is not of this shape (a TypedDict or a model)."""
+    """Raise `StateError`, with the location below `path`, unless a value has this shape (a TypedDict or a model)."""
     try:
         _adapter(shape).validate_python(value, context=context)
     except ValidationError as error:

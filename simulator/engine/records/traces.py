@@ -1,6 +1,6 @@
-"""Traces that callers bring along (W3C Trace Context): what of them goes out again with the webhooks that follow.
+"""Traces of callers (W3C Trace Context), passed on to the webhooks that follow.
 
-A call without a well-formed `traceparent` begins no trace: nothing is sent that nobody asked for.
+A call without a well-formed `traceparent` starts no trace, so nothing is sent that nobody requested.
 """
 
 from __future__ import annotations
@@ -15,22 +15,24 @@ from simulator.kernel.world import World
 
 HEADER = "traceparent"
 
-_FORM = r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?"  # compiled at first use: few bring one
+_FORM = (
+    r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?"  # compiled at first use: few calls have one
+)
 _KNOWN_VERSION = "00"
 _NO_VERSION = "ff"
 _SAMPLED = 1
 
 
 def parent_of(headers: Mapping[str, str]) -> str:
-    """The trace of a request, from its headers (names in lower case); "" without a well-formed one."""
+    """Return the trace of a request from its headers (names in lower case), or "" without a well-formed one."""
     given = headers.get(HEADER)
     return "" if given is None else read(given)
 
 
 def read(given: str) -> str:
-    """A `traceparent` with what this version knows of it; "" for a malformed one, which counts as none.
+    """Return a `traceparent` reduced to the parts this version knows, or "" for a malformed one.
 
-    A later version may have more after a further dash. Of the flags `sampled` alone is known.
+    A later version may append more after a dash. Of the flags, only `sampled` is known.
     """
     found = re.fullmatch(_FORM, given)
     if found is None:
@@ -44,12 +46,12 @@ def read(given: str) -> str:
 
 
 def trace_of(world: World, event: Event) -> str:
-    """The trace of an event: that of the request which caused it, else of the one that made its object; "" for none."""
+    """Return the trace of an event: that of its request, else that of the request that created its object, else ""."""
     found = event.trace or origin_of(world, event.object_id).trace
-    return read(found) if found else ""  # it may come from a document that somebody has written
+    return read(found) if found else ""  # it may come from a handwritten document
 
 
 def child_of(parent: str, *parts: str) -> str:
-    """The same trace with a span of its own, which the parts fix."""
+    """Return the same trace with a new span id derived from the parts."""
     version, trace, _, flags = parent.split("-")
     return f"{version}-{trace}-{derive('span', trace, *parts)[:8].hex()}-{flags}"

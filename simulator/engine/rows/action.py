@@ -1,7 +1,7 @@
-"""Actions: what the outside world (or its stand-in) can do, one table for control calls, scenarios and commands.
+"""Actions: outside events that can be triggered, in one table for control calls, scenarios and commands.
 
-A row names the action, the kinds of resource it acts on (none: the world itself), its parameters and
-what it does. Chapter "Actions" of the control interface.
+A row names the action, the kinds of resource it acts on (none: the world itself), its parameters and its effect.
+Chapter "Actions" of the control interface.
 """
 
 from __future__ import annotations
@@ -32,78 +32,64 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 
 @dataclass(frozen=True)
 class ActionCall(Generic[TargetT, ParametersT]):
-    """One action as a room sees it: the target (None for the world), the environment, validated parameters.
+    """One action as a room receives it: validated, and with its target found.
 
-    A room names what it reads, `ActionCall[Deposit, Failure]`; `Nothing` where an action has no parameters.
+    A room names the types it reads, `ActionCall[Deposit, Failure]`; `Nothing` if an action has no parameters.
     """
 
     world: World
     environment: str
     target: TargetT
+    """None for the world."""
     parameters: ParametersT
-
-
-def _nothing() -> type[Nothing]:
-    return Nothing
-
-
-def _nothing_wrong(parameters: object) -> Iterable[Wrong]:
-    return ()
-
-
-def _nothing_unmet(world: World, record: object) -> str | None:
-    return None
-
-
-def _no_network(record: object) -> Iterable[str | None]:
-    return ()
 
 
 @dataclass(frozen=True)
 class Initial:
-    """What makes an action part of the state that a scenario sets up: a member of its `world`."""
+    """Lets scenarios carry out an action in the initial state, as a field of their `world`."""
 
     member: str
     means: str
-    """What the member says, for editors."""
+    """The description of the field, for editors."""
     order: int
-    """When the action is carried out: after those with lower numbers."""
+    """The position of the action: lower numbers are carried out first."""
     is_list: bool = True
-    """Whether the member has any number of entries, each with the parameters of the action."""
+    """Whether the field is a list of entries, each with the parameters of the action."""
 
 
 @dataclass(frozen=True)
 class Action(Generic[TargetT, ParametersT]):
-    """One row of the action table.
-
-    `act` returns the record it moved, or a JSON object to be shown as `resource`. `check` tells what is wrong with
-    parameters in any world and on any target, beyond what their model says: so a scenario is refused when it is read,
-    and `act` gets only what passed. `names_event` is the parameter that names an event.
-
-    Whether the action is legal on a record is a matter of its state table. `guard` is asked after the table and
-    returns why the action is refused all the same, or None. An action with `makes` moves nothing: it makes a new
-    resource of that kind by an initial move, so its target may be in any state.
-
-    `networks` are those without which it cannot happen to a record (None: the side in question has none): a step of a
-    scenario is held while one of them is down (decision S22). Chains move, banks and payers do not.
-
-    `initially` lets scenarios set up state by the action, in their `world`.
-    """
+    """One row of the action table. The state table of a record decides whether the action is legal."""
 
     name: str
     does: str
     act: Callable[[ActionCall[TargetT, ParametersT]], Record | Shown | None]
+    """Returns the moved record, or a JSON object to show as `resource`."""
     kinds: tuple[str, ...] = ()
-    parameters: Callable[[], type[ParametersT]] = _nothing  # type: ignore[assignment]  # where none is named, nobody reads them
-    guard: Callable[[World, TargetT], str | None] = _nothing_unmet
-    check: Callable[[ParametersT], Iterable[Wrong]] = _nothing_wrong
+    parameters: Callable[[], type[ParametersT]] = lambda: Nothing  # type: ignore[assignment, return-value]  # where none is named, nobody reads them
+    guard: Callable[[World, TargetT], str | None] = lambda world, record: None
+    """Called after the state table. Returns why the action is refused nevertheless, or None."""
+    check: Callable[[ParametersT], Iterable[Wrong]] = lambda parameters: ()
+    """Yields the problems of parameters in any world and on any target, beyond their model, so that invalid scenarios
+    are refused when they are read.
+    """
     names_event: str = ""
+    """The parameter that names an event."""
     makes: str = ""
-    networks: Callable[[TargetT], Iterable[str | None]] = _no_network
+    """The kind of the resource that the action creates by an initial move.
+
+    The target is not moved and may be in any state.
+    """
+    networks: Callable[[TargetT], Iterable[str | None]] = lambda record: ()
+    """Returns the networks that the action needs (None if a side has none).
+
+    A step of a scenario is held while one is down (decision S22): chains depend on it, banks and payers do not.
+    """
     initially: Initial | None = None
+    """Set if scenarios can carry out the action in their `world`."""
 
     def wrongs(self, parameters: ParametersT, events: Collection[str]) -> Iterator[Wrong]:
-        """What is wrong with parameters beyond what their model says, in a service that has these events."""
+        """Yield the problems of parameters beyond their model, in a service with these events."""
         yield from self.check(parameters)
         name = getattr(parameters, self.names_event) if self.names_event else None
         if name is not None and name not in events:
@@ -111,14 +97,14 @@ class Action(Generic[TargetT, ParametersT]):
             yield wrong(self.names_event, f"there is no event type {name!r}{hint}")
 
     def states(self, machine: Machine) -> list[str]:
-        """The states in which the table has this action, whatever the guard says."""
+        """Return the states in which the table has this action, regardless of the guard."""
         return [state for state in machine.rows if self._acts_in(state, machine)]
 
     def _acts_in(self, state: str, machine: Machine) -> bool:
         return state in machine.rows and (self.makes != "" or machine.permits(state, self.name))
 
-    def refusal(self, world: World, record: Any) -> str | None:  # of a kind that the row names, so a TargetT
-        """Why the action is not legal on a record now; None when it is."""
+    def refusal(self, world: World, record: Any) -> str | None:  # its kind is one of the row, so it is a TargetT
+        """Return why the action is not legal on a record now, or None."""
         refused = f"not legal in the state {record.status!r}"
         if not self._acts_in(record.status, kind_of(world, record).machine):
             return refused
@@ -127,7 +113,7 @@ class Action(Generic[TargetT, ParametersT]):
 
 
 class ActionTable:
-    """All actions, looked up by action and by kind of target."""
+    """All actions, by action and by kind of target."""
 
     def __init__(self, actions: Iterable[Action], events: Collection[str] = ()) -> None:
         self._events = events
@@ -140,7 +126,7 @@ class ActionTable:
 
     @cached_property
     def initial(self) -> Sequence[tuple[Initial, str]]:
-        """The members of a scenario's `world` in the order in which they are carried out, each with its action."""
+        """The fields of a scenario's `world` in the order in which they are carried out, each with its action."""
         found = [(row.initially, row.name) for rows in self.rows.values() for row in rows if row.initially is not None]
         return sorted(found, key=lambda one: one[0].order)
 
@@ -150,7 +136,7 @@ class ActionTable:
         return [name for name, rows in self.rows.items() if any(not row.kinds for row in rows)]
 
     def allowed(self, world: World, record: Record) -> list[str]:
-        """The names of the actions that are legal on a resource now."""
+        """Return the names of the actions that are legal on a resource now."""
         return [
             name
             for name, rows in self.rows.items()
@@ -161,18 +147,21 @@ class ActionTable:
         return list(dict.fromkeys(kind for row in self.rows[name] for kind in row.kinds))
 
     def networks_needed(self, name: str, record: Record) -> frozenset[str]:
-        """The canonical names of the networks without which an action cannot happen to a resource."""
+        """Return the canonical names of the networks that an action on a resource needs."""
         needed = (row.networks(record) for row in self.rows.get(name, ()) if record.kind in row.kinds)
         return frozenset(network for networks in needed for network in networks if network is not None)
 
     def parameters(self, name: str) -> list[str]:
-        """What an action knows, whatever its target; `target` itself where it can have one."""
+        """Return the parameters of an action over all targets, including `target` if it can have one."""
         rows = self.rows[name]
         fields = (field.alias or key for row in rows for key, field in row.parameters().model_fields.items())
         return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
 
     def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Record | None]:
-        """The row for this action on this target, and the target's record; ControlError when there is none."""
+        """Return the row for this action on this target, and the target's record.
+
+        Raise `ControlError` if there is none.
+        """
         rows = self.rows.get(name)
         if rows is None:
             hint = strict.did_you_mean(name, self.rows)
@@ -206,7 +195,7 @@ class ActionTable:
         cause: Cause,
         origin: Origin = NO_ORIGIN,
     ) -> Performed:
-        """Do an action and tell what it did; ControlError when it is refused."""
+        """Carry out an action and return its effects. Raise `ControlError` if it is refused."""
         before = world.journal.event_count
         after = self.carry_out(world, name, target, parameters, environment, cause, origin)
         resource = render(world, after) if isinstance(after, Record) else after
@@ -223,9 +212,9 @@ class ActionTable:
         cause: Cause,
         origin: Origin = NO_ORIGIN,
     ) -> Record | Shown | None:
-        """Do an action: everything is checked first, then everything changes; ControlError when refused.
+        """Carry out an action after all checks. Raise `ControlError` if it is refused.
 
-        Returns what its row does. A scenario's step needs no more, and rendering it would be a tenth of the step.
+        Return the result of its row. A scenario's step needs no more, and rendering it would be a tenth of the step.
         """
         try:
             if target is None and name in self.rows:
@@ -250,13 +239,13 @@ class ActionTable:
             status = error.status if error.status < 409 else 400
             raise ControlError(status, error.code, error.message, error.param) from None
         except IllegalMove as error:
-            # A row that its state table knows under another condition only: refused like any illegal move.
+            # The state table has the action under another condition only. It is refused like any illegal move.
             raise ControlError(409, "invalid_transition", f"The action {name} is refused: {error}.") from None
 
 
 @dataclass(frozen=True)
 class Performed:
-    """What an action did: its target, the moment, the resource after, the events emitted."""
+    """The effects of an action: its target, the time, the resource after it, the events emitted."""
 
     action: str
     target: str | None
@@ -266,7 +255,7 @@ class Performed:
 
 
 def events_since(world: World, count: int) -> list[Event]:
-    """The events emitted since there were `count`, oldest first."""
+    """Return the events emitted since there were `count`, oldest first."""
     fresh = list(islice(world.journal.events_newest_first(), world.journal.event_count - count))
     fresh.reverse()
     return fresh

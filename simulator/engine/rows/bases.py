@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def split_base(environments: Mapping[str, str], path: str) -> tuple[str, str]:
-    """The environment of a full path ("" if it is below no base path) and the path below the base path."""
+    """Return the environment of a full path ("" if it is below no base path) and the path below the base path."""
     for environment, base in environments.items():
         if path.startswith(base) and (len(path) == len(base) or path[len(base)] == "/"):
             return environment, path[len(base) :]

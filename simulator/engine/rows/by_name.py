@@ -1,4 +1,4 @@
-"""Rows of a table of the program, by their names."""
+"""Rows by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ Row = TypeVar("Row")
 
 
 def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> dict[str, Row]:
-    """Rows by their names, in their order; ValueError for two of one name, of which one would be ignored in silence."""
+    """Return rows by name, in their order.
+
+    Raise `ValueError` for duplicate names, of which one would be ignored silently.
+    """
     found: dict[str, Row] = {}
     for row in rows:
         name = name_of(row)

@@ -1,4 +1,4 @@
-"""The order of a chapter whose rows stand in several rooms, as the published catalogues show it."""
+"""The order of a published catalogue whose rows are declared in several rooms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.engine.rows.by_name import by_name
 
 
 class Placed(Protocol):
-    """A row that may name the row before it."""
+    """A row that may name its predecessor."""
 
     @property
     def name(self) -> str: ...
@@ -23,10 +23,10 @@ RowT = TypeVar("RowT", bound=Placed)
 
 
 def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
-    """The rows of all rooms by name, each behind the row that it names, else behind the one before it in its room.
+    """Return the rows of all rooms by name, each after the row it names, else after the previous one of its room.
 
-    ValueError for two rows of one name, and for rows that follow each other in a circle. A row that names one of a room
-    that is not there stands where it stands in its own.
+    Raise `ValueError` for duplicate names and for circular orders. A row whose predecessor is in a missing room stays
+    in the order of its own room.
     """
     groups = [list(rows) for rows in rooms]
     known = by_name(what, (row for rows in groups for row in rows), lambda row: row.name)

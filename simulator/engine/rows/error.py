@@ -1,6 +1,6 @@
-"""Error codes, those of the engine itself, and the exception that carries an answer to the wire.
+"""Error codes, including the engine's own, and the exceptions that become error responses.
 
-Chapter "Errors" of the specification; `invalid_state` is the one code beyond it (decision H19).
+Chapter "Errors" of the specification; `invalid_state` is the one additional code (decision H19).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One row of the catalogue: the code, its status, its cause, and what it rests on."""
+    """One row of the catalogue: the code, its status, its cause, and its basis."""
 
     code: str
     status: int
     cause: str
     basis: str = "specified"
     anywhere: bool = False
-    """Whether operations answer it before their own rules, without declaring it (decision H2)."""
+    """Whether operations return it before their own rules, without declaring it (decision H2)."""
     lasting: bool = False
-    """Whether the same request gets it again; others may pass once the state has changed."""
+    """Whether a repeated request gets it again. Other errors may pass after a change of state."""
     after: str = ""
-    """The code that stands before it in the catalogue, where that is not the one before it in its room."""
+    """The preceding code in the catalogue, if that is not the previous one of its room."""
 
     @property
     def name(self) -> str:
@@ -54,15 +54,15 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
     ),
     lambda row: row.code,
 )
-"""What engine code itself answers, whatever it serves."""
+"""The errors of the engine itself, for every service."""
 
 
 @dataclass
 class ApiError(Exception):
-    """A refusal of the interface: a code of the catalogue, a message for people, the parameter it is about.
+    """A refusal by the API: a code of the catalogue, a message for people, the parameter it is about.
 
-    A code without a status is one of the engine's; KeyError for any other. A decision may fix another status than that
-    of the code (405 of H3). `headers` go with the answer.
+    The status is that of the code unless a decision sets another one (405 of H3). Without a status the code must be one
+    of the engine's; `KeyError` otherwise. `headers` are sent with the response.
     """
 
     code: str
@@ -77,7 +77,7 @@ class ApiError(Exception):
         super().__init__(f"{self.code}: {self.message}")
 
     def envelope(self, request_id: str | None = None) -> JsonObject:
-        """The error envelope {error: {code, message, param?, request_id?}}."""
+        """Return the error envelope {error: {code, message, param?, request_id?}}."""
         error: JsonObject = {"code": self.code, "message": self.message}
         if self.param is not None:
             error["param"] = self.param
@@ -87,7 +87,7 @@ class ApiError(Exception):
 
 
 def sentence(text: str) -> str:
-    """Text with its full stop, which a question does without."""
+    """Return a string with a full stop, unless it is a question."""
     return text if text.endswith("?") else f"{text}."
 
 
@@ -104,7 +104,7 @@ def not_found(what: str, identifier: str, param: str | None = None) -> ApiError:
 
 
 class ControlError(Exception):
-    """A refusal of the control interface: any status and code, with further members of `error`."""
+    """A refusal by the control interface: any status and code, with further fields in `error`."""
 
     def __init__(self, status: int, code: str, message: str, param: str | None = None, **members: object) -> None:
         super().__init__(f"{code}: {message}")

@@ -1,4 +1,4 @@
-"""Event types and the making of an event: its envelope once, as raw bytes (decision W7).
+"""Event types, and creating an event with its envelope as raw bytes (decision W7).
 
 Chapter "Events" of the specification, decision W8.
 """
@@ -18,31 +18,33 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True)
 class EventType:
-    """One row of the event catalogue: the type, when it is sent, what `data.object` is, and what a receiver learns.
+    """One row of the event catalogue.
 
-    Which kinds of resource it tells of, and in which statuses, say the state tables that name it in their cells; of an
-    event that no move emits, `in_status` says where its object can be. Every receiver may rely on the members of the
-    object that it `requires` (`run.failure_code`: a member of a member), and on its status where the contract
-    `narrows` that; `also` are further statuses that the contract leaves open. `is_last`: after it an integrator looks
-    at the resource itself.
-
-    `example` is how a realistic object of this event differs from the example of its kind: of the first kind that the
-    event tells of, or of `example_of`. A text `@`, `@+30m` or `@-1d` stands for a moment counted from now.
+    The state tables whose cells name the event decide its kinds of resource and their statuses.
     """
 
     name: str
     sent_when: str
     object: str
+    """The content of `data.object`."""
     tells: str = ""
+    """Explains the event to receivers."""
     requires: tuple[str, ...] = ()
+    """The fields of the object that every receiver may rely on; dotted for nested fields (`run.failure_code`)."""
     also: tuple[str, ...] = ()
+    """Further statuses that the contract leaves open."""
     narrows: bool = True
+    """Whether the contract narrows the status of the object."""
     in_status: str = ""
+    """The status of the object, if no move emits the event."""
     is_last: bool = False
+    """Whether an integrator reads the resource itself afterwards."""
     example_of: str = ""
+    """The kind whose example is used, if not the first kind of the event."""
     example: JsonObject = field(default_factory=dict)
+    """The differences from the example of the kind. `@`, `@+30m` or `@-1d` is a moment relative to now."""
     after: str = ""
-    """The event that stands before it in the chapter, where that is not the one before it in its room."""
+    """The preceding event in the chapter, if that is not the previous one of its room."""
 
     @property
     def meaning(self) -> str:
@@ -54,7 +56,7 @@ class EventType:
 
 
 def make(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
-    """An event with its raw envelope, not yet in the journal."""
+    """Return an event with its raw envelope, not yet in the journal."""
     service, now_ms = service_of(world), world.now_ms
     signing, wording = service.signing, service.wording
     event_id = world.streams.identifier(signing.event_prefix, "ids.event")
@@ -74,14 +76,14 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
 
 
 def emit(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
-    """Emit an event: into the journal, then to everything that listens (webhooks, scenarios); inside a change."""
+    """Emit an event: into the journal, then to all listeners (webhooks, scenarios); inside a change."""
     event = make(world, environment, event_type, subject, object_id)
     publish(world, event, subject)
     return event
 
 
 def publish(world: World, event: Event, subject: Shown) -> None:
-    """Put an event that was made into the journal and tell everything that listens; inside a change."""
+    """Enter an event into the journal and call all listeners; inside a change."""
     world.journal.append(event)
     for listener in world.wiring.on_event:
         listener(world, event, subject)

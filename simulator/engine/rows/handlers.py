@@ -1,4 +1,4 @@
-"""What operations of every room do alike: finding a record by its id, and answering a page of a table."""
+"""Common parts of operations: finding a record by its id, and returning a page of a table."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ ShownT = TypeVar("ShownT", bound=Mapping[str, object])
 
 
 def by_id(key: TableKey[RecordT], what: str) -> Callable[[Call], RecordT]:
-    """Finds the record that the path names by `{id}`; 404 not_found, also when it is deleted. `what`: for people."""
+    """Return a function that finds the record of `{id}` in the path.
+
+    It raises 404 not_found, also for a deleted one. `what` is for people.
+    """
     return lambda call: require(call.world.store[key.of(call.environment)], call.path["id"], what)
 
 
 def page(
     call: Call[None, ListRequest, None], key: TableKey[RecordT], render: Callable[[World, RecordT], ShownT]
 ) -> Page[ShownT]:
-    """A page of the account's own records of a table; deleted ones are not in it (decision L6)."""
+    """Return a page of the account's own records of a table, without deleted ones (decision L6)."""
     return page_of(call.query, call.world.store[key.of(call.environment)], lambda row: render(call.world, row))

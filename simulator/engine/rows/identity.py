@@ -1,4 +1,4 @@
-"""Who calls a service, what a caller may do, and who else there is, as far as engine and tools have to know it."""
+"""The callers of a service, their rights, and other users, as far as engine and tools need them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class User(Protocol):
 
 @dataclass(frozen=True)
 class Identity:
-    """The functions by which a provider answers for its keys, tokens and users."""
+    """The functions by which a provider manages its keys, tokens and users."""
 
     caller: Callable[[World, str, str, int], Caller]
     """Return the key pair behind a token, from world, environment, token and wall clock in milliseconds.
@@ -48,7 +48,7 @@ class Identity:
     keys: Callable[[World], Sequence[Key]]
     """The key pairs of all environments, revoked ones included, oldest first in each."""
     tokens: Callable[[World], Sequence[str]]
-    """The tokens that were issued in a world."""
+    """Return the tokens that were issued in a world."""
     credentials: Callable[[World], Mapping[str, Mapping[str, str]]]
     """The `public_key` and `secret_key` to use in each environment."""
     rekey: Callable[[World], None]
@@ -56,12 +56,12 @@ class Identity:
     account: Callable[[World], User]
     """The user whose account the world is."""
     other_users: Callable[[World], Sequence[User]]
-    """The other users of the platform."""
+    """Return the other users of the platform."""
 
     def public_keys(self, world: World) -> list[str]:
-        """The public keys of all environments, revoked ones included."""
+        """Return the public keys of all environments, including revoked ones."""
         return [key.public_key for key in self.keys(world)]
 
     def directory_entries(self, world: World) -> list[str]:
-        """The public keys and tokens by which calls find the world."""
+        """Return the public keys and tokens by which calls find the world."""
         return [*self.public_keys(world), *self.tokens(world)]

@@ -1,4 +1,4 @@
-"""Kinds of resources: what a record is, and the row that says all about the records of one kind."""
+"""Kinds of resources: the base class of records, and the row for the records of one kind."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What every resource has. `owner` is empty for the account itself, else the id of another platform user.
+    """The common fields of resources. `owner` is empty for the account itself, else the id of another platform user.
 
-    `environment` is empty for what belongs to both.
+    `environment` is empty for resources of both environments.
     """
 
     id: Id
@@ -39,7 +39,7 @@ class Record:
 
     @property
     def object_id(self) -> str:
-        """The id by which events tell of it: its own, but for what has none in the interface."""
+        """The id in events: its own, unless the API knows no id of it."""
         return self.id
 
 
@@ -48,16 +48,12 @@ KindT = TypeVar("KindT", bound=Record, default=Any)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What was sent: `amount` of an asset by code, and the hash of the transaction (None over Lightning)."""
+    """An incoming transfer: `amount` of an asset by code, and the hash of the transaction (None over Lightning)."""
 
     asset: str
     amount: Decimal
     tx_hash: str | None
     sender_id: str
-
-
-def _nothing() -> None:
-    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,54 +62,54 @@ class Kind(Generic[KindT]):
 
     name: str
     table: TableKey[Any]
-    """The table that its rows lie in."""
+    """The table of its rows."""
     render: Callable[[World, KindT], Shown]
-    """Shows a resource as answers have it."""
+    """Renders a resource for responses."""
     machine: Machine
-    """The table of its states."""
-    shape: Callable[[], object] = _nothing
-    """Returns what events show of it."""
+    """Its state table."""
+    shape: Callable[[], object] = lambda: None
+    """Returns the shape of the resource in events."""
     example: Callable[[], Mapping[str, object]] = dict
     """Returns a realistic resource."""
     event_shapes: Mapping[str, Callable[[], object]] = field(default_factory=dict)
-    """The shapes of events that show more than the others, by event type."""
+    """The shapes of events that show more than usual, by event type."""
     status_field: str = "status"
-    """The member that shows its status."""
+    """The field with its status."""
     family: str = ""
-    """The common name of alike kinds."""
+    """The common name of similar kinds."""
     listed_as: tuple[str, ...] = ()
-    """Further types under which lists of resources have it."""
+    """Further types under which lists of resources include it."""
     listed: bool = True
-    """Lists of resources have it."""
+    """Whether lists of resources include it."""
     prefix: str = ""
-    """The beginning of its ids."""
+    """The prefix of its ids."""
     short: str = ""
     """A shorter name."""
     refers: tuple[str, ...] = ()
-    """The fields with ids of other resources, set when it is made and never changed."""
+    """The fields with ids of other resources, set at creation and never changed."""
     parent: str = ""
     """The field of `refers` with the resource that it belongs to."""
     named_by: tuple[str, ...] = ()
-    """The paths in objects and requests that have its id; then a `where` can look at it from there, as at `root`."""
+    """The paths in objects and requests that contain its id, from where a `where` can inspect it as `root`."""
     collection: str = ""
-    """The path under which its account moves such resources, where it can."""
+    """The path of the operations on such resources, if there are any."""
     standing: Callable[[World, str], KindT | None] | None = None
-    """Finds, by id, resources that every world has without storing them until they are changed."""
+    """Finds, by id, resources that every world has without storing them until they change."""
     receives: Callable[[World, KindT, Arrival], bool] | None = None
-    """Lets money that was sent to a resource arrive; returns False where it cannot."""
+    """Handles an incoming transfer to a resource; returns False if it cannot receive."""
     in_events: Callable[[World, KindT], Shown] | None = None
-    """Returns the members that its events carry besides what answers show."""
+    """Returns the fields that events have in addition to responses."""
     sole: Callable[[World], KindT] | None = None
-    """Returns the only one of its world, for both environments and without an id in the interface."""
+    """Returns the only resource of its world, which is for both environments and has no id in the API."""
     put: Callable[[World, KindT], None] | None = None
-    """Writes it, where it is a part of a row."""
+    """Writes it if it is a part of a row."""
 
     @property
     def root(self) -> str:
-        """What a path of a `where` begins with that leads to it."""
+        """The first part of a `where` path to it."""
         return self.family or self.name
 
     @property
     def types(self) -> tuple[str, ...]:
-        """What resources of this kind can be asked for by: the kind, its family and what else it is listed as."""
+        """The types that select this kind in lists: the kind, its family and its further types."""
         return (self.name, *((self.family,) if self.family else ()), *self.listed_as)

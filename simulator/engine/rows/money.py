@@ -1,4 +1,4 @@
-"""Money: which operations quote, spend or move it, from what, and what orders they make."""
+"""Money: which operations quote, spend or move it, its source, and the orders they create."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from simulator.kernel.dataclass import dataclass
 
 Source: TypeAlias = Literal["balance", "payer", "transfer"]
-"""From what an order is paid: the account's balance, a payer who is asked, or a transfer from outside."""
+"""The source of an order's money: the account's balance, a payer who is asked, or a transfer from outside."""
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,15 @@ class OrderKind:
     """The name of its kind."""
     source: Source
     amount: str
-    """The path of what the recipient gets, in the order as it is shown."""
+    """The path of the recipient's amount in the rendered order."""
     currency: str
-    """The path of the currency that it is in."""
+    """The path of the currency of that amount."""
     to: str = ""
-    """The member of the order as it is shown that says where the money goes: an address, or a resource with details."""
+    """The field of the rendered order with the destination: an address, or a resource with details."""
     asked: str = ""
-    """The member of the request that says it, where the order does not."""
+    """The field of the request with the destination, if the order has none."""
     memo: str = ""
-    """The path of the memo by which the transfer is known, in the order as it is shown."""
+    """The path of the memo that identifies the transfer, in the rendered order."""
 
 
 @dataclass(frozen=True)
@@ -34,41 +34,41 @@ class MoneyRow:
     """One operation that quotes, spends or moves money."""
 
     operation: str
-    """Its name."""
+    """The name of the operation."""
     prices: bool = False
-    """It says what an order would cost."""
+    """Whether it returns the price of an order."""
     uses_network: bool = False
-    """It only quotes, and is where an outage of the order's network is first felt."""
+    """Whether it only quotes, and is the first call that an outage of the order's network affects."""
     makes: tuple[OrderKind, ...] = ()
-    """It spends: each of its orders is of one of these kinds."""
+    """The kinds of orders that it creates, if it spends."""
     standing: str = ""
-    """The kind of the standing order that it makes, or starts where it `starts`."""
+    """The kind of the standing order that it creates, or starts if `starts` is set."""
     starts: bool = False
 
 
 @dataclass(frozen=True)
 class Money:
-    """The operations of a provider that have to do with money, and how amounts are shown."""
+    """The operations of a provider that involve money, and how amounts are shown."""
 
     rows: tuple[MoneyRow, ...] = ()
     amounts: frozenset[str] = frozenset()
-    """Names of members that are amounts of money."""
+    """The names of fields with amounts of money."""
     in_events: frozenset[str] = frozenset()
-    """The members of an order that the specification names for its events."""
+    """The fields of an order that the specification lists for its events."""
 
     @property
     def quoting(self) -> tuple[str, ...]:
-        """The operations that say what an order would cost."""
+        """The operations that return the price of an order."""
         return tuple(row.operation for row in self.rows if row.prices)
 
     @property
     def spending(self) -> tuple[str, ...]:
-        """The operations that make an order."""
+        """The operations that create an order."""
         return tuple(row.operation for row in self.rows if row.makes)
 
     @property
     def using_networks(self) -> tuple[str, ...]:
-        """The operations before which an outage of a network matters: those that spend, and the first before them."""
+        """The operations that an outage of a network affects: those that spend, and the first before them."""
         return (*(row.operation for row in self.rows if row.uses_network), *self.spending)
 
     @property
@@ -79,7 +79,7 @@ class Money:
 
     @property
     def drafting(self) -> tuple[str, ...]:
-        """The operations that make a standing order, which spends nothing before it is started."""
+        """The operations that create a standing order, which spends nothing before it is started."""
         return tuple(row.operation for row in self.rows if row.standing and not row.starts)
 
     @property

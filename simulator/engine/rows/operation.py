@@ -1,6 +1,6 @@
-"""The operation table: one row per operation of the interface, from which router, endpoint and contract are made.
+"""The operation table: one row for each operation of the API. Router, endpoint and contract are derived from it.
 
-A room declares an operation at the function that carries it out:
+A room declares an operation at the function that implements it:
 
     operation = OperationDecorator("Deposit wallets", group="wallets")
 
@@ -8,7 +8,7 @@ A room declares an operation at the function that carries it out:
     def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
         \"""Changes what is sent: the label, or whether deposits are credited.\"""
 
-Name, description, body, query and answer are those of the function. Its annotations are evaluated at the first use.
+The function provides name, description, body, query and response. Its annotations are evaluated at the first use.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ResourceT = TypeVar("ResourceT", default=Any)
 
 
 class Caller(Protocol):
-    """Who calls: a key pair, as far as the pipeline has to know it."""
+    """The key pair of a caller, as far as the pipeline needs it."""
 
     @property
     def public_key(self) -> str: ...
@@ -44,32 +44,37 @@ class Caller(Protocol):
 
 @dataclass(slots=True)
 class Call(Generic[BodyT, QueryT, ResourceT]):
-    """One interface call as a room sees it: validated input, no HTTP.
+    """One API call as a room receives it: validated input, no HTTP.
 
-    A room names what it reads, `Call[CreateFee, None, FeeProduct]`: the types of body, query and resource, None for
-    those that the operation does not have. `body` is the validated body, `raw` the JSON object as sent; `query` the
-    validated query (a `ListRequest` for lists); `resource` what the path names, or the quote that is used, already
-    found; `caller` the key pair behind the token. `trace` is False for HEAD, which leaves none (decision S20).
-    `wall_ms` is the wall clock in milliseconds, given only in worlds with a scaled clock: there, what a client times
-    by its own clock must hold for it (H17).
+    A room names the types of body, query and resource that it reads, `Call[CreateFee, None, FeeProduct]`, with None for
+    those that the operation does not have.
     """
 
     world: World
     environment: str
     path: Mapping[str, str]
     raw: JsonObject = field(default_factory=dict)
-    # Filled in step by step by the pipeline, each before anything that may read it.
+    """The JSON object as sent."""
+    # The pipeline fills these in step by step, each before any code that reads it.
     body: BodyT = None  # type: ignore[assignment]  # filled in
+    """The validated body."""
     query: QueryT = None  # type: ignore[assignment]  # filled in
+    """The validated query; a `ListRequest` for lists."""
     resource: ResourceT = None  # type: ignore[assignment]  # filled in
+    """The resource of the path, or the quote that is used."""
     caller: Caller | None = None
+    """The key pair of the token."""
     trace: bool = True
+    """False for HEAD, which leaves no trace (decision S20)."""
     wall_ms: int = 0
+    """The wall clock in milliseconds in worlds with a scaled clock, else 0: spans that a client times by its own clock
+    must last for it (H17).
+    """
 
 
 @dataclass(frozen=True)
 class ProbeOutcome:
-    """What came back from a test request: a status, or why there is none."""
+    """The result of a test request: a status, or the error."""
 
     status: int | None
     error: str | None = None
@@ -77,7 +82,7 @@ class ProbeOutcome:
 
 @dataclass(frozen=True)
 class Probe:
-    """An answer that waits for the outside: the shell sends this signed request and calls `then` with the outcome."""
+    """A pending response: the server sends this signed test request and calls `then` with the outcome."""
 
     url: str
     raw: bytes
@@ -86,7 +91,7 @@ class Probe:
 
 
 Answer: TypeAlias = "Mapping[str, object] | Probe | None"
-"""What an action returns: the object that is shown (any TypedDict is one), a test request to send, or nothing."""
+"""The result of an action: the object to show (any TypedDict), a test request to send, or nothing."""
 
 
 def _nothing() -> type[Nothing]:
@@ -95,18 +100,10 @@ def _nothing() -> type[Nothing]:
 
 @dataclass(frozen=True)
 class Operation(Generic[BodyT, QueryT, ResourceT]):
-    """One row: what is called, what it takes, who may call it, what it answers and which errors it declares.
+    """One row of the operation table.
 
-    Rooms make rows with an `OperationDecorator`.
-    Models and shapes are named by functions, so that they are made when somebody asks for them (`engine/lazy.py`).
-    `body_for` picks among `bodies` where the fields depend on the resource or on the request; `check` refuses further
-    malformed values (400) that no single field shows. `claim` finds the quote that is used and refuses one that is used
-    or expired, before any business rule (decision H2); `uses` is its root, where the path names it. `group` is the
-    permission group of decision H18 ("" = free to all); `reads` says that the permission `read` suffices.
-    `refuses_with` replaces missing_parameter and invalid_parameter where the specification says so.
-    `guessed` are those of the `errors` of which the specification does not say that this operation answers them, each
-    with the decision it rests on. `description` says in a few sentences what it does, requires, books or sends, and
-    when it is refused. `statuses` are the states that its successful answer may show, () where that is any of them.
+    Rooms create rows with an `OperationDecorator`. Functions return models and shapes, so that these are created at
+    their first use (`engine/lazy.py`).
     """
 
     method: str
@@ -116,33 +113,46 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     summary: str
     action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer]
     answer: Callable[[], object] | None = None
+    """Returns the shape of the response."""
     status: int = 200
     body: Callable[[], type[BodyT]] = _nothing  # type: ignore[assignment]  # where none is named, nobody reads it
     bodies: Callable[[], tuple[type[BodyT], ...]] = tuple
+    """All models that `body_for` may return."""
     body_for: Callable[[Call], type[BodyT]] | None = None
+    """Selects the model if the fields depend on the resource or the request."""
     query: Callable[[], type[QueryT]] | Listing | None = None
     check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
+    """Raises 400 for malformed values that no single field shows."""
     claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
+    """Finds the quote that is used and refuses a used or expired one, before any business rule (decision H2)."""
     load: Callable[[Call], ResourceT] | None = None
+    """Finds the resource of the path."""
     uses: str = ""
+    """The root of the quote that it uses, if the path names it."""
     group: str = ""
+    """The permission group of decision H18; "" if every key may call it."""
     reads: bool = False
+    """Whether the permission `read` suffices."""
     money: bool = False
     token: bool = True
     profile_gate: bool = True
     idempotent: bool = True
     refuses_with: str = ""
+    """The code in place of missing_parameter and invalid_parameter if the specification says so."""
     errors: tuple[str, ...] = ()
     guessed: Mapping[str, str] = field(default_factory=dict)
+    """The `errors` that the specification does not tie to this operation, each with the decision it rests on."""
     basis: str = "specified"
     description: str = ""
+    """A few sentences for integrators: effect, requirements, refusals."""
     statuses: tuple[str, ...] = ()
+    """The states that a successful response may show; () for any."""
     shows: str = ""
-    """The object of events that it shows as it is now."""
+    """The object of events that the response shows in its present state."""
 
     @property
     def takes_key(self) -> bool:
-        """Whether it may carry an Idempotency-Key."""
+        """True if calls may have an Idempotency-Key."""
         return self.method == "POST" and self.idempotent
 
     @property
@@ -155,7 +165,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
 
 @cache
 def _annotations(action: Callable[..., Answer]) -> dict[str, Any]:
-    """The types of an action's call (`body`, `query`, `resource`) and of its answer; None becomes `NoneType`."""
+    """Return the types of an action's body, query, resource and response; None becomes `NoneType`."""
     hints = get_type_hints(action, include_extras=True)
     answer = hints.pop("return")
     (call,) = hints.values()
@@ -163,7 +173,7 @@ def _annotations(action: Callable[..., Answer]) -> dict[str, Any]:
 
 
 def _has(action: Callable[..., Answer], part: int) -> bool:
-    """Whether an argument of the annotation `Call[body, query, resource]` is not None; does not evaluate it."""
+    """Return True if an argument of the annotation `Call[body, query, resource]` is not None, without evaluating it."""
     (call,) = (written for name, written in action.__annotations__.items() if name != "return")
     if isinstance(call, str):
         return call.partition("[")[2].rstrip("]").split(", ")[part] != "None"
@@ -172,10 +182,9 @@ def _has(action: Callable[..., Answer], part: int) -> bool:
 
 @dataclass(frozen=True)
 class Variants(Generic[BodyT]):
-    """The models of a body by a member of it (`destination.type`: a member of a member).
+    """The models of a body by the value of one of its fields, which may be nested (`destination.type`).
 
-    The model of the function's annotation stands in where the member is missing or none of these, so that it is
-    what is refused.
+    The model of the function's annotation is used if the field is missing or unknown, so that the field is refused.
     """
 
     member: str
@@ -193,7 +202,7 @@ class Variants(Generic[BodyT]):
 
 @dataclass(frozen=True)
 class OperationDecorator:
-    """Makes the operations of one chapter: they share the tag in the contract and the permission group."""
+    """Declares the operations of one chapter, which share the tag in the contract and the permission group."""
 
     tag: str
     group: str = ""
@@ -227,8 +236,8 @@ class OperationDecorator:
     ) -> Callable[[Callable[[Call[BodyT, QueryT, ResourceT]], Answer]], Operation[BodyT, QueryT, ResourceT]]:
         """Declare the decorated function as the operation `route`, such as `GET /wallets/{id}`.
 
-        `status` is 200, or 204 where the function returns None, unless it is given. An operation with the method GET
-        only reads. The other parameters are the fields of `Operation`.
+        `status` defaults to 200, or 204 if the function returns None. An operation with the method GET only reads. The
+        other parameters are the fields of `Operation`.
         """
         method, path = route.split(" ")
 

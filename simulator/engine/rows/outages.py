@@ -1,4 +1,4 @@
-"""Outages: the networks that a simulated service rests on, and how they stand."""
+"""Outages: the networks that a simulated service depends on, and their status."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 NetworkStatus: TypeAlias = Callable[[World, str, str], str]
-"""How a network stands in an environment, by its canonical name: `down` holds what needs it."""
-
-
-def _stands(world: World, environment: str, network: str) -> str:
-    return ""
+"""The status of a network in an environment, by its canonical name. `down` holds everything that needs it."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +21,6 @@ class Outages:
     """Their canonical names."""
     spellings: Mapping[str, str] = field(default_factory=dict)
     """Canonical names by any spelling, in lower case."""
-    status: NetworkStatus = _stands
+    status: NetworkStatus = lambda world, environment, network: ""
     event: str = ""
-    """The event which tells that one has changed."""
+    """The event for a change of status."""

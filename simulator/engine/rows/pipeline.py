@@ -1,7 +1,7 @@
-"""The one way of a call through its operation: admit, validate, act (decisions H2, H4 to H6).
+"""The path of a call through its operation: admit, validate, act (decisions H2, H4 to H6).
 
-The endpoint goes it with what HTTP adds (a body to be read, idempotency, answers of scenarios) between the steps;
-whoever has a body already (a step towards an event, the trial of a document, a test) takes `perform`.
+The endpoint adds the steps of HTTP in between (reading a body, idempotency, responses of scenarios). Callers that
+already have a body (a step towards an event, the trial of a document, a test) use `perform`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from simulator.engine.worlds import quotas
 from simulator.kernel.journal import Cause
 
 Gates: TypeAlias = Callable[[Operation, Call], None]
-"""What refuses a caller, 403, before anything else is looked at."""
+"""Raises 403 for a caller before anything else is checked."""
 
 
 def no_gates(operation: Operation, call: Call) -> None:
-    """Everybody may call."""
+    """Let everybody call."""
 
 
 def perform(
@@ -37,9 +37,9 @@ def perform(
     scenario: str = "",
     gates: Gates = no_gates,
 ) -> Answer:
-    """A whole call, as one change with its cause; ApiError when it is refused, with nothing changed.
+    """Carry out a whole call as one change with its cause. Raise `ApiError` if it is refused, with nothing changed.
 
-    `scenario`: the one that what the call makes is bound to, "" for whichever takes it.
+    `scenario` is the scenario that created resources are bound to, "" for any that matches.
     """
     admit(operation, call, gates)
     validate(operation, call, raw or {}, query or {}, strict=False)
@@ -50,22 +50,22 @@ def perform(
 
 
 def admit(operation: Operation, call: Call, gates: Gates) -> None:
-    """Pass the gates, then find the resource that the path names; ApiError 403 and 404."""
+    """Check the gates, then find the resource of the path. Raise `ApiError` 403 and 404."""
     gates(operation, call)
     if operation.load is not None:
         call.resource = operation.load(call)
 
 
 def claim(operation: Operation, call: Call) -> None:
-    """Look at the state of the quote that is used, after idempotency and before business rules and answers (H2)."""
+    """Check the state of the quote that is used, after idempotency and before business rules and responses (H2)."""
     if operation.claim is not None:
         operation.claim(call)
 
 
 def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[str, str], *, strict: bool) -> list[str]:
-    """Fill in the validated body and query; returns the names of unknown fields and parameters (decision H6).
+    """Fill in the validated body and query. Return the names of unknown fields and parameters (decision H6).
 
-    ApiError 400 for what is missing or malformed, and in a strict world for what is unknown.
+    Raise `ApiError` 400 for missing and malformed values, and in a strict world for unknown ones.
     """
     query = {name: value for name, value in query.items() if value != ""}
     unknown: list[str] = []

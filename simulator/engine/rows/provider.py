@@ -1,4 +1,4 @@
-"""A provider: all that engine and tools get to know of a simulated service."""
+"""A provider: everything that engine and tools know about a simulated service."""
 
 from __future__ import annotations
 
@@ -18,69 +18,49 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 if TYPE_CHECKING:
-    from simulator.engine.worlds.alternatives import Alternatives, Switches
-
-
-def _is_owner(environment: str) -> str:
-    return environment
-
-
-def _no_alternatives() -> Switches:
-    return {}
-
-
-def _no_ways() -> object:
-    return None
-
-
-def _not_numbered(world: World, environment: str, number: str) -> Record | None:
-    return None
-
-
-def _no_number(record: Record) -> str | None:
-    return None
+    from simulator.engine.worlds.alternatives import Alternatives
 
 
 @dataclass(frozen=True)
 class OrderNumbers:
-    """The public numbers that resources have besides their ids."""
+    """The public numbers of resources besides their ids."""
 
-    find: Callable[[World, str, str], Record | None] = _not_numbered
-    """The resource of an environment by its number; None for an unknown one."""
-    number_of: Callable[[Record], str | None] = _no_number
-    """The number of a resource; None where it has none."""
+    find: Callable[[World, str, str], Record | None] = lambda world, environment, number: None
+    """Returns the resource of an environment by its number, or None."""
+    number_of: Callable[[Record], str | None] = lambda record: None
+    """Returns the number of a resource, or None."""
 
 
 @dataclass(frozen=True, eq=False)
 class Provider:
-    """One simulated service, in one row. A member that loads slow modules is a function."""
+    """One simulated service. Fields that load slow modules are functions."""
 
     name: str
-    """What people call the service."""
+    """The name of the service for people."""
 
     rooms: tuple[Room, ...]
-    """Its rooms, in the order in which they may import each other; room `webhooks` of the engine among them."""
+    """Its rooms, in the order in which they may import each other, including the engine's room `webhooks`."""
 
     environments: Mapping[str, str]
     """The environments of an account with their base paths. The first environment is the default."""
 
     environment_names: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    """What people call its environments, without an article; "NAME environment" where nothing is given."""
+    """The names of its environments for people, without an article; "NAME environment" by default."""
 
     identity: Identity
     """Its callers, their keys and its users."""
 
     signing: Signing
-    """How it sends webhooks."""
+    """Its rules for sending webhooks."""
 
-    alternatives: Alternatives = _no_alternatives
+    alternatives: Alternatives = dict
     """The assumptions that its worlds can switch."""
 
-    account: Callable[[str], str] = _is_owner
+    account: Callable[[str], str] = lambda environment: environment
     """The name of the account in the ledger, by environment."""
 
     outages: Outages = Outages()
-    """The networks that the service rests on."""
+    """The networks that the service depends on."""
 
     orders: OrderNumbers = OrderNumbers()
     """Numbers of resources besides their ids."""
@@ -91,11 +71,11 @@ class Provider:
     advice: Mapping[str, AdviceKind] = field(default_factory=dict)
     """The kinds of advice that only this service can give, or words otherwise."""
 
-    ways: Callable[[], object] = _no_ways
-    """The ways to its events, a `Ways` of the scenario package: `ways_of(world)` has it with its type."""
+    triggers: Callable[[], object] = lambda: None
+    """The paths to its events, `Triggers` of the scenario package; `triggers_of(world)` returns them typed."""
 
     wording: Wording = Wording()
-    """How it words refusals, answers and events under other assumptions than usual."""
+    """Its wording of refusals, responses and events under switched assumptions."""
 
     money: Money = Money()
     """Its operations that quote, spend or move money."""

@@ -1,4 +1,4 @@
-"""A room: what one chapter of the specification hands to the composition root."""
+"""A room: the rows of one chapter of the specification."""
 
 from __future__ import annotations
 
@@ -18,12 +18,7 @@ from simulator.kernel.world import CreationListener, EventListener, TimerRow, Wo
 
 @dataclass(frozen=True)
 class Room:
-    """The tables of one room: its operations, actions, timers and kinds, and its listeners to events.
-
-    `tables` are those it keeps besides the tables of its kinds.
-    `setup` makes the room's part of a fresh account (profile, keys, opening balances), inside a change. `clauses` say
-    which clause of the specification describes which of its shapes.
-    """
+    """The rows of one room: operations, actions, timers, kinds, and its listeners to events."""
 
     name: str
     operations: tuple[Operation, ...] = ()
@@ -31,22 +26,25 @@ class Room:
     timers: tuple[TimerRow, ...] = ()
     kinds: tuple[Kind, ...] = ()
     tables: tuple[TableKey[Any], ...] = ()
+    """Its tables besides those of its kinds."""
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     setup: Callable[[World], None] | None = None
+    """Creates the room's part of a new account (profile, keys, opening balances), inside a change."""
     verify: Callable[[World], None] | None = None
-    """Calculates with the room's rows of a saved world, and raises if they do not hold together."""
+    """Raises if the room's rows of a saved world are inconsistent."""
     clauses: Callable[[], Clauses] = dict
+    """The clause of the specification that describes each of its shapes."""
     events: tuple[EventType, ...] = ()
-    """The events that it owns. Other rooms may emit them too."""
+    """The events that it declares. Other rooms may emit them too."""
     errors: tuple[ErrorCode, ...] = ()
-    """The error codes that it owns, besides those of the engine. Other rooms may answer them too."""
+    """The error codes that it declares, in addition to those of the engine. Other rooms may return them too."""
 
     def all_tables(self) -> tuple[TableKey[Any], ...]:
-        """Every table that it owns or whose rows it has kinds of, each once."""
+        """Return all tables of the room, including those of its kinds, without duplicates."""
         return tuple(dict.fromkeys((*(kind.table for kind in self.kinds), *self.tables)))
 
 
 def kinds_in_order(rooms: Iterable[Room]) -> list[Kind]:
-    """The kinds of all rooms; last those of which a world has but one."""
+    """Return the kinds of all rooms. Kinds with one resource for each world come last."""
     return sorted((kind for room in rooms for kind in room.kinds), key=lambda kind: kind.sole is not None)

@@ -1,4 +1,4 @@
-"""The part of a vocabulary that its own rows need: rows cannot import the vocabulary, which is made of them."""
+"""The part of a vocabulary that its own rows need: rows cannot import the vocabulary, which is built from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.kernel.world import World
 
 
 class Service:
-    """How the simulated service words what it says and sends webhooks, and which of its operations move money."""
+    """The wording and webhook rules of the simulated service, and its operations with money."""
 
     signing: Signing
     money: Money
@@ -17,12 +17,12 @@ class Service:
 
 
 def service_of(world: World) -> Service:
-    """The service that a world simulates."""
+    """Return the service that a world simulates."""
     service = world.wiring.vocabulary
     assert isinstance(service, Service)
     return service
 
 
 def signing_of(world: World) -> Signing:
-    """How the service that a world simulates sends webhooks."""
+    """Return the webhook rules of the service that a world simulates."""
     return service_of(world).signing

@@ -1,4 +1,4 @@
-"""How a webhook request is signed, as its sender and its receivers both have to know it.
+"""The signature of a webhook request, for senders and receivers.
 
 Tools check signatures without loading a provider's rooms, so this module imports nothing but the kernel.
 """
@@ -24,27 +24,27 @@ class Signature:
     signature_header: str
     """The header with the signature."""
     signed_string: Callable[[str, bytes], bytes]
-    """The bytes that are signed, from the value of the timestamp header and the raw body."""
+    """Returns the signed bytes, from the value of the timestamp header and the raw body."""
     key_prefixes: Mapping[str, str]
-    """How the webhook key of each environment begins."""
+    """The prefix of the webhook key of each environment."""
     tolerance_ms: int
     """How far the timestamp may be from the receiver's clock."""
 
     def environment_of(self, key: str) -> str | None:
-        """The environment of a webhook key, or None if it begins with no known prefix."""
+        """Return the environment of a webhook key, or None if it has no known prefix."""
         return next((name for name, prefix in self.key_prefixes.items() if key.startswith(prefix)), None)
 
     def sign(self, key: str, timestamp: str, raw: bytes) -> str:
-        """The hex HMAC-SHA256 of the signed string under a webhook key."""
+        """Return the hex HMAC-SHA256 of the signed string under a webhook key."""
         return hmac.digest(key.encode(), self.signed_string(timestamp, raw), "sha256").hex()
 
     def headers(self, key: str, timestamp_ms: int, raw: bytes) -> tuple[tuple[str, str], ...]:
-        """The two headers of a request that is sent at this time."""
+        """Return the two headers of a request that is sent at this time."""
         stamp = str(timestamp_ms)
         return (self.timestamp_header, stamp), (self.signature_header, self.sign(key, stamp, raw))
 
     def problem(self, headers: Mapping[str, str], raw: bytes, keys: Iterable[str], now_ms: float) -> str:
-        """Why a receiver refuses a request at this time, or "" if one of the keys verifies it.
+        """Return why a receiver refuses a request at this time, or "" if one of the keys verifies it.
 
         `headers` are looked up in lower case.
         """

@@ -1,4 +1,4 @@
-"""How a service sends webhooks: key, signature, envelope, retries, and when an endpoint is disabled."""
+"""Rules for sending webhooks: key, signature, envelope, retries, and disabling of endpoints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Endpoint(Protocol):
-    """An endpoint that was disabled."""
+    """A disabled endpoint."""
 
     @property
     def id(self) -> str: ...
@@ -26,7 +26,7 @@ class Endpoint(Protocol):
 
 @dataclass(frozen=True)
 class Email:
-    """The text of an e-mail that the service would send."""
+    """An e-mail that the service would send."""
 
     subject: str
     body: str
@@ -41,14 +41,14 @@ class Signing:
     new_key: Callable[[World, str, int], str]
     """Return the webhook key of an environment, from world, environment and the number of rotations before it."""
     retry_delays_ms: Callable[[World], Sequence[int]]
-    """The delay after each failed attempt in milliseconds. There is one attempt more than delays."""
+    """The delay after each failed attempt in milliseconds. There is one more attempt than delays."""
     disables: Callable[[World], bool]
     """Whether an endpoint is disabled after the last attempt of an event has failed."""
     disabled_email: Callable[[Endpoint], Email]
-    """The e-mail to the owner of an endpoint that was disabled after its last attempt."""
+    """Return the e-mail to the owner of an endpoint that was disabled after its last attempt."""
     timeout_seconds: float
     """How long a receiver may take to respond."""
     event_prefix: str
-    """How the id of an event begins."""
+    """The prefix of the id of an event."""
     envelope: Callable[[str, str, int, str, Shown], JsonObject]
     """Return the body of a webhook, from event id, event type, time in milliseconds, environment and object."""

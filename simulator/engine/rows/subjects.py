@@ -1,6 +1,6 @@
-"""What events tell of: the kinds of resource, the statuses that they leave, what they show and an example of it.
+"""Subjects of events: the kinds of resource, their statuses after the event, their shape and an example.
 
-Nothing lists them: a cell of a state table names its events, and its kind says what they show.
+They are derived: a cell of a state table names its events, and its kind has the shape.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Subject:
-    """A kind of resource that an event tells of, and the statuses in which the event leaves one."""
+    """A kind of resource that an event is about, and its statuses after the event."""
 
     event: EventType
     kind: Kind
@@ -26,19 +26,19 @@ class Subject:
 
     @property
     def shape(self) -> Any:
-        """What the event shows of it."""
+        """The shape of it in the event."""
         return self.kind.event_shapes.get(self.event.name, self.kind.shape)()
 
     @property
     def example(self) -> JsonObject:
-        """A realistic object, moments still written as `@…`."""
+        """A realistic object, with moments written as `@…`."""
         field, example = self.kind.status_field, self.kind.example()
         status = {field: self.statuses[0]} if field in example and self.event.narrows else {}
         return {**example, **status, **self.event.example}
 
 
 def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping[str, tuple[Subject, ...]]:
-    """The subjects of every event; kinds stand in the order in which the events tell of them."""
+    """Return the subjects of every event, with kinds in the order of the events about them."""
     order = dict[str, int]()
     found: dict[str, tuple[Subject, ...]] = {}
     for event in events:
@@ -50,7 +50,7 @@ def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping
 
 
 def is_end(subjects: tuple[Subject, ...]) -> bool:
-    """Whether an event leaves its object where nothing but a refund or its deletion can follow."""
+    """Return True if an event leaves its object in a state that only a refund or its deletion can follow."""
     return bool(subjects) and all(
         status not in {move.target for move in subject.kind.machine.initial}
         and all(move.on in ("refund", "delete") for move in subject.kind.machine.rows[status])
@@ -60,7 +60,7 @@ def is_end(subjects: tuple[Subject, ...]) -> bool:
 
 
 def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
-    """Where the moves of a kind lead that emit an event; of an event that no move emits, where it can be emitted."""
+    """Return the targets of the moves of a kind that emit an event, or `in_status` if no move emits it."""
     if event.in_status:
         return (event.in_status,) if kind.name == event.object else ()
     rows = (kind.machine.initial, *kind.machine.rows.values())
@@ -68,7 +68,7 @@ def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
 
 
 def example_of(package: str, kind: str) -> Callable[[], JsonObject]:
-    """Reads the example of a kind that its room keeps beside it, when somebody asks for it."""
+    """Return a function that reads the example of a kind beside its room's module at the first use."""
     return lambda: _examples_of(package)[kind]
 
 

@@ -1,4 +1,4 @@
-"""The vocabulary of a service: all rows of its rooms, collected and checked once, when a simulator is made."""
+"""The vocabulary of a service: the rows of all rooms, collected and checked when a simulator is created."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from simulator.kernel.world import CreationListener, EventListener, FailureHandl
 
 
 class Vocabulary(Service):
-    """The rows of a provider, by their names; ValueError for two rows of one name."""
+    """The rows of a provider, by name. Raise `ValueError` for duplicate names."""
 
     def __init__(self, provider: Provider) -> None:
         rooms = provider.rooms
@@ -36,7 +36,7 @@ class Vocabulary(Service):
         self.events: Mapping[str, EventType] = chapter("events", (room.events for room in rooms))
         self.actions = ActionTable((row for room in rooms for row in room.actions), self.events)
         self.kinds: Mapping[str, Kind] = by_name("kinds", kinds_in_order(rooms), lambda kind: kind.name)
-        """The kinds of resource; last those of which a world has but one."""
+        """The kinds of resource. Kinds with one resource for each world come last."""
         for kind in self.kinds.values():
             rows = (kind.machine.initial, *kind.machine.rows.values())
             if unknown := {name for row in rows for move in row for name in move.events} - self.events.keys():
@@ -50,12 +50,12 @@ class Vocabulary(Service):
 
     @cached_property
     def event_meanings(self) -> Mapping[str, str]:
-        """When each event is sent, by its name."""
+        """The meaning of each event, by name."""
         return {row.name: row.meaning for row in self.events.values()}
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
-        """The names of events, environments and networks with what each means, by what stands for them in a schema."""
+        """The names of events, environments and networks with their meanings, by their placeholder in schemas."""
         networks = dict.fromkeys(self.provider.outages.networks, "A network.")
         return {EVENT: self.event_meanings, ENVIRONMENT: self._environment_meanings, NETWORK: networks}
 
@@ -67,13 +67,13 @@ class Vocabulary(Service):
 
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Subject, ...]]:
-        """The kinds of resource that each event tells of."""
+        """The kinds of resource of each event."""
         return subjects_of(self.events.values(), self.kinds.values())
 
     def kinds_told_of(self, about: str) -> tuple[str, ...]:
-        """The kinds that events about such an object tell of; () where a rule's object may be any.
+        """Return the kinds that events about such an object are about; () if a rule's object may be any.
 
-        It may be any of what every world has without making it, and of what emits the event without a move.
+        It may be any for resources that every world has without creating them, and for events that no move emits.
         """
         named = {one.kind.name for group in self.subjects.values() for one in group if one.event.object == about}
         kinds = (kind for room in self.provider.rooms for kind in room.kinds if kind.name in named)
@@ -81,7 +81,7 @@ class Vocabulary(Service):
         return () if any(row.in_status and row.object == about for row in self.events.values()) else tuple(made)
 
     def ends_after(self, event: str) -> frozenset[str]:
-        """The events that can tell of the end of what an event is about; none where that event itself does."""
+        """Return the events that can end the object of an event; none if that event itself ends it."""
         if is_end(self.subjects[event]):
             return frozenset()
         about = {subject.kind.name for subject in self.subjects[event]}
@@ -90,19 +90,19 @@ class Vocabulary(Service):
 
     @cached_property
     def roots(self) -> Mapping[str, tuple[Kind, ...]]:
-        """The kinds that a `where` can look at from what names them, by what its path begins with."""
+        """The kinds that a `where` can inspect, by the first part of the path."""
         named = [kind for kind in self.kinds.values() if kind.named_by]
         return {kind.root: tuple(one for one in named if one.root == kind.root) for kind in named}
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """By root the path of the operation that uses up such a resource, its id being the only group."""
+        """The path of the operation that uses up such a resource, by root, with its id as the only group."""
         paths = ((row.uses, re.escape(row.path)) for row in self.operations if row.uses)
         return {root: re.compile(path.replace(re.escape("{id}"), "([^/]+)")) for root, path in paths}
 
     @cached_property
     def order_ends(self) -> frozenset[str]:
-        """The statuses in which nothing more is expected of an order: those that its last events tell of."""
+        """The final statuses of an order, after its last events."""
         orders = self.provider.money.orders
         last = (subject for row in self.events.values() if row.is_last for subject in self.subjects[row.name])
         return frozenset(status for one in last if one.kind.name in orders for status in one.statuses)
@@ -115,38 +115,38 @@ class Vocabulary(Service):
 
     @cached_property
     def order_told(self) -> frozenset[str]:
-        """The statuses of an order that events tell of."""
+        """The statuses of an order that have events."""
         orders = self.provider.money.orders
         told = (one for subjects in self.subjects.values() for one in subjects if one.kind.name in orders)
         return frozenset(status for one in told for status in one.statuses)
 
     @cached_property
     def order_payments(self) -> Mapping[str, str]:
-        """By the status in which an order begins and an event asks somebody to pay: the action that pays."""
+        """The action that pays, by the initial status of an order whose event asks for a payment."""
         paid = [self.kinds[name].machine for name, one in self.provider.money.orders.items() if one.source != "balance"]
         begun = ((move.target, machine) for machine in paid for move in machine.initial)
         return {status: machine.rows[status][0].on for status, machine in begun if status in self.order_told}
 
     def shapes_of(self, event: str) -> tuple[object, ...]:
-        """What `data.object` of an event may be."""
+        """Return the possible shapes of `data.object` of an event."""
         return tuple(dict.fromkeys(subject.shape for subject in self.subjects[event]))
 
 
 @lru_cache(maxsize=8)
 def collected(provider: Provider) -> Vocabulary:
-    """The vocabulary of a provider, made once: simulators of one provider share it. ValueError as `Vocabulary`."""
+    """Return the vocabulary of a provider, cached for all its simulators. Raise `ValueError` like `Vocabulary`."""
     return Vocabulary(provider)
 
 
 def vocabulary_of(world: World) -> Vocabulary:
-    """The vocabulary of the simulator that a world lives in."""
+    """Return the vocabulary of a world's simulator."""
     vocabulary = world.wiring.vocabulary
     assert isinstance(vocabulary, Vocabulary)
     return vocabulary
 
 
 def identity_of(world: World) -> Identity:
-    """The identity of the service that a world simulates."""
+    """Return the identity of the service that a world simulates."""
     return vocabulary_of(world).provider.identity
 
 
@@ -157,7 +157,10 @@ def wiring_of(
     on_created: tuple[CreationListener, ...] = (),
     on_failure: FailureHandler | None = None,
 ) -> Wiring:
-    """What rooms connect to a world, and after them what stands around them; ValueError for two timers of one name."""
+    """Return the wiring of a world: rooms first, then the given listeners.
+
+    Raise `ValueError` for two timers of one name.
+    """
     rooms = vocabulary.provider.rooms
     return Wiring(
         timers=by_name("timers", (*vocabulary.timers.values(), *timers), lambda row: row.kind),

@@ -1,4 +1,4 @@
-"""How refusals, answers and events are written where a world assumes otherwise than usual."""
+"""The wording of refusals, responses and events under switched assumptions."""
 
 from __future__ import annotations
 
@@ -10,31 +10,15 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 
-def _as_it_is(world: World, shown: Shown) -> Shown:
-    return shown
-
-
-def _refused(world: World, error: ApiError) -> ApiError:
-    return error
-
-
-def _envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
-    return error.envelope(request_id)
-
-
-def _all_of_it(world: World, event_type: str, subject: Shown) -> Shown:
-    return subject
-
-
 @dataclass(frozen=True)
 class Wording:
-    """The functions by which a provider words what it answers and sends; by default nothing is reworded."""
+    """The functions by which a provider changes the wording of what it sends; by default nothing is changed."""
 
-    refusal: Callable[[World, ApiError], ApiError] = _refused
+    refusal: Callable[[World, ApiError], ApiError] = lambda world, error: error
     """Return a refusal with the code, status and headers of this world."""
-    envelope: Callable[[World, ApiError, str], JsonObject] = _envelope
+    envelope: Callable[[World, ApiError, str], JsonObject] = lambda world, error, request_id: error.envelope(request_id)
     """Return the error envelope of a refusal, by the id of its call."""
-    answer: Callable[[World, Shown], Shown] = _as_it_is
-    """Return an answer, or the envelope of an event."""
-    subject: Callable[[World, str, Shown], Shown] = _all_of_it
+    answer: Callable[[World, Shown], Shown] = lambda world, shown: shown
+    """Return a response, or the envelope of an event."""
+    subject: Callable[[World, str, Shown], Shown] = lambda world, event_type, subject: subject
     """Return the part of a resource that an event of a type shows."""

@@ -1,1 +1,1 @@
-"""Scenario files: their language, playing them in a world, running them alone, where files come from."""
+"""Scenarios: the language, playing them in a world, running them alone, and their files."""

@@ -1,1 +1,1 @@
-"""The HTTP shell: it finds world and caller, goes through the order of checks, and keeps running clocks up to date."""
+"""The API over HTTP: world and caller, checks in order, running clocks."""

@@ -1,4 +1,4 @@
-"""The settings of a server: one frozen object made from flags and environment, validated once, every error named."""
+"""The configuration of a server, validated as a whole so that every problem is reported at once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from simulator.kernel.dataclass import dataclass
 
 _STORES = re.compile(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
 _IN_MEMORY = re.compile(r"sqlite:///(:memory:|file:.*)", re.DOTALL)
-"""Names by which SQLite itself means a database in memory, or one with options."""
+"""Names that SQLite reads as a database in memory, or as one with options."""
 _LONGEST_NUMBER = 20
 _PASSWORD = re.compile(r"(?<=:)[^:]*(?=@)")
 _ORIGIN = re.compile(r"https?://[^/?#@\s]+")
 _PAGE_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
-"""Pages inside of applications have schemes of their own, such as `capacitor://localhost`."""
+"""Pages inside applications have schemes of their own, such as `capacitor://localhost`."""
 _COUNTS = (
     *("journal_limit", "journal_bytes", "timers_per_instant"),
     *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
@@ -35,7 +35,7 @@ _HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[
 
 
 class ConfigError(Exception):
-    """What is wrong with the settings of a server, one line each."""
+    """All problems with the configuration of a server, one line each."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -44,19 +44,14 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Config:
-    """A validated configuration. `now_ms` None means: the wall clock, or the usual start of a manual clock.
-
-    `state`: the document of a world that stands in place of the default one. `store`: the URL of the database that
-    worlds are kept in; None: in memory alone. `advertise`: where other servers of the same database reach this one;
-    None: where it listens. `scenario_directories`: whose files are scenarios, read again when they change.
-    `idle_worlds_seconds`: so long after its last call a world of such a database leaves memory.
-    """
+    """A validated configuration."""
 
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
     clock: str = "real"
     rate: Decimal = Decimal(1)
     now_ms: int | None = None
+    """None is the wall clock, or the usual start of a manual clock."""
     seed: int = 1
     scenarios: tuple[str, ...] | None = None
     control_token: str | None = None
@@ -65,11 +60,16 @@ class Config:
     idle_seconds: float = 60.0
     request_seconds: float = 30.0
     state: Path | None = None
+    """The document of a world that replaces the default one."""
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     store: str | None = None
+    """The URL of the database that worlds are saved in, or None for worlds in memory."""
     advertise: str | None = None
+    """The origin at which other servers of the same database reach this one. None is the address it listens on."""
     idle_worlds_seconds: float = 60.0
+    """How long after its last call a saved world leaves memory."""
     scenario_directories: tuple[Path, ...] = ()
+    """Directories whose files are scenarios, read again when they change."""
     allowed_origins: tuple[str, ...] = ()
 
 
@@ -98,49 +98,51 @@ def make_config(
     scenario_directories: tuple[str, ...] = (),
     allowed_origins: tuple[str, ...] = (),
 ) -> Config:
-    """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones.
+    """Validate everything. Raise `ConfigError` with all problems.
 
-    `assume`: what is to be assumed otherwise, each as `ID=ALTERNATIVE`.
+    `scenarios` None are the default ones. `assume` has alternatives as `ID=ALTERNATIVE`.
     """
     problems: list[str] = []
     port_number = _whole("--port", port, 65535, problems)
     if clock not in MODES:
-        problems.append(f"--clock: {clock!r} is none of {', '.join(MODES)}")
+        problems.append(f"--clock: {clock!r} is not one of {', '.join(MODES)}")
     seed_number = _whole("--seed", seed, 2**63 - 1, problems)
-    speed = _rate(rate, problems)
+    speed = _number("--rate", rate, SLOWEST, FASTEST, problems)
     now_ms = _now(now, problems)
     token = (control_token or "").strip()
     if not is_loopback and not token and not control_tokens:
         problems.append(
-            f"--host {host} is reachable from other machines, so the control interface needs a token: "
-            "set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1"
+            f"--host {host} is reachable from other machines, so the control API needs a token. "
+            "Set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1."
         )
     for name in allowed_hosts:
         if _HOST_NAME.fullmatch(name) is None:
-            problems.append(f"--allowed-host: {name!r} is not a host name or address; give it without a port")
+            problems.append(f"--allowed-host: {name!r} is not a host name or address. Leave out the port.")
     for origin in allowed_origins:
         if _PAGE_ORIGIN.fullmatch(origin) is None:
-            problems.append(f"--allow-origin: {origin!r} is not the origin of a web page; write http://HOST:PORT")
+            problems.append(f"--allow-origin: {origin!r} is not the origin of a web page. Write http://HOST:PORT.")
     idle_seconds = _seconds("--idle-timeout", idle_timeout, problems)
     request_seconds = _seconds("--request-timeout", request_timeout, problems)
     if store == "":
-        problems.append("--store: it is empty; name a database, or leave out the flag and SIMULATOR_STORE for none")
+        problems.append("--store: empty. Name a database, or leave out the flag and SIMULATOR_STORE for none.")
     if store and _STORES.fullmatch(store) is None:
         problems.append(
-            f"--store: {_without_password(store)!r} is no store; write sqlite:///FILE for a file in this directory, "
-            "sqlite:////DIRECTORY/FILE for one anywhere, or postgresql://USER:PASSWORD@HOST/DATABASE"
+            f"--store: {_without_password(store)!r} is not a store. Write sqlite:///FILE for a file in this directory, "
+            "sqlite:////DIRECTORY/FILE for another file, or postgresql://USER:PASSWORD@HOST/DATABASE."
         )
     if store and _IN_MEMORY.fullmatch(store) is not None:
         name = store.removeprefix("sqlite:///")[:100]
-        problems.append(f"--store: {name!r} would keep nothing; name a file, or leave out --store for worlds in memory")
+        problems.append(
+            f"--store: {name!r} would save nothing. Name a file, or leave out --store for worlds in memory."
+        )
     idle_worlds_seconds = _seconds("--idle-worlds", idle_worlds, problems)
     is_shared = (store or "").startswith("postgres")
     if advertise and _ORIGIN.fullmatch(advertise) is None:
-        problems.append(f"--advertise: {advertise!r} is not where a server is reached; write http://HOST:PORT")
+        problems.append(f"--advertise: {advertise!r} is not the origin of a server. Write http://HOST:PORT.")
     elif is_shared and not advertise and host in ("0.0.0.0", "::"):
         problems.append(
-            f"--host {host} says nothing of where other servers of this database reach this one: "
-            "say it with --advertise http://HOST:PORT"
+            f"--host {host} does not tell other servers of this database where to reach this one. "
+            "Add --advertise http://HOST:PORT."
         )
     validated = _settings(settings, problems)
     if assume:
@@ -158,7 +160,7 @@ def make_config(
 
 
 def _without_password(url: str) -> str:
-    """A URL as a log may show it."""
+    """Return a URL that may be logged."""
     return _PASSWORD.sub("***", url)
 
 
@@ -170,19 +172,23 @@ def _whole(name: str, value: int | str, highest: int, problems: list[str]) -> in
     return 0
 
 
-def _seconds(name: str, text: str, problems: list[str]) -> float:
+def _number(name: str, text: str, least: Decimal, most: Decimal, problems: list[str], unit: str = "") -> Decimal:
     try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0.1 <= seconds <= 86_400:
-        problems.append(f"{name}: {text!r} is not a number of seconds from 0.1 to 86400")
-        return 1.0
-    return seconds
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if number.is_finite() and least <= number <= most:
+        return number
+    problems.append(f"{name}: {text!r} is not a number{unit} from {least} to {most}")
+    return least
+
+
+def _seconds(name: str, text: str, problems: list[str]) -> float:
+    return float(_number(name, text, Decimal("0.1"), Decimal(86_400), problems, " of seconds"))
 
 
 def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
-    """The settings of the default world; numbers may come as text, as flags and variables do."""
+    """Return the settings of the default world. Flags and variables have numbers as strings."""
     values = {name: _count(value) if name in _COUNTS else value for name, value in given.items()}
     if values == DEFAULTS:
         return {**DEFAULTS}
@@ -198,25 +204,14 @@ def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
 
 
 def _count(value: Any) -> Any:
-    """The number that a text says; what is none, or is larger than any bound, stays as it is and is refused."""
+    """Return the number in a string. Anything else stays as it is, so that validation refuses it."""
     return int(value) if str(value).isdecimal() and len(str(value)) <= _LONGEST_NUMBER else value
 
 
 def _plain(detail: Any) -> str:
     if detail["loc"][0] == "rate_limit":
-        return "it is written N/SECONDS, for example 100/60: so many calls in so many seconds"
+        return "write N/SECONDS, such as 100/60 for 100 calls in 60 seconds"
     return in_words(detail)
-
-
-def _rate(text: str, problems: list[str]) -> Decimal:
-    try:
-        rate = Decimal(text)
-    except InvalidOperation:
-        rate = Decimal(0)
-    if not (rate.is_finite() and SLOWEST <= rate <= FASTEST):
-        problems.append(f"--rate: {text!r} is not a number from {SLOWEST} to {FASTEST}")
-        return Decimal(1)
-    return rate
 
 
 def _now(text: str | None, problems: list[str]) -> int | None:

@@ -1,6 +1,6 @@
-"""One generic endpoint for every operation of the interface, in the order of checks of decision H2.
+"""One generic endpoint for all operations of the API, with the checks in the order of decision H2.
 
-It knows no resource. What it is given is an HTTP request already read; what it answers is status, headers and bytes.
+It knows no resource. It takes an HTTP request that was read already and returns status, headers and bytes.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ DEFECT = (
     "An unexpected error: this is a defect of the simulator. Please report it with the traceback in the server's log."
 )
 _Found: TypeAlias = tuple[Mapping[str, Operation], Mapping[str, str]] | None
-"""The operations of a path by method, and its variables; None for an unknown path."""
+"""The operations of a path by method and its variables, or None for an unknown path."""
 
 
 class Endpoint:
-    """Answers interface calls for all worlds of a simulator."""
+    """Answers API calls for all worlds of a simulator."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -52,11 +52,11 @@ class Endpoint:
         self._performer = Performer(runtime)
         self._refused = 0
         self.bases = tuple(f"{base}/" for base in runtime.simulator.provider.environments.values())
-        """How the paths of the interface begin."""
+        """The beginnings of API paths."""
         self.quota = CallQuota()
 
     async def answer(self, incoming: Incoming) -> Outgoing:
-        """Answer one call; never raises."""
+        """Answer one call. Never raises."""
         request = self._begin(incoming)
         found = self._router.find(request.path)
         if self._simulator.away:  # else every world is in memory
@@ -71,7 +71,7 @@ class Endpoint:
                 return Outgoing(beyond.status, dumps(beyond.envelope()), beyond.headers)
             if not self._runtime.driver.catch_up(request.world):
                 await self._catch_up(request, is_known=found is not None)
-            answer = self._at_once(request, found)
+            answer = self._perform(request, found)
             outgoing = answer if isinstance(answer, Outgoing) else await self._or_refused(request, answer)
         except Exception:
             outgoing = self._fail(request)
@@ -83,9 +83,10 @@ class Endpoint:
         return outgoing
 
     def refuse(self, error: ApiError) -> Outgoing:
-        """Refuse a call before it is looked at, without a trace in a world: web pages make such calls unasked.
+        """Refuse a call before anything else, without a trace in any world.
 
-        Its request id is not drawn from a world either: that would shift the ids of all calls after it.
+        Web pages send such calls without their user's knowledge. A request id drawn from a world would shift the ids of
+        all later calls, so it is derived from a counter.
         """
         self._refused += 1
         request_id = f"req_{text_of(derive('refused before a world', self._refused))}"
@@ -97,7 +98,10 @@ class Endpoint:
         return Request(incoming, environment, path, self._simulator.default, perf_counter(), token_of(incoming))
 
     def _finish(self, request: Request, outgoing: Outgoing) -> bool:
-        """Let happen what is due now; False where that takes time. Whatever fails here, the answer stands."""
+        """Fire the timers that are due now. Return False if that takes longer.
+
+        A failure here does not change the response.
+        """
         try:
             if not request.is_entered:
                 with request.world.change(BOOKKEEPING):
@@ -114,7 +118,7 @@ class Endpoint:
             self._runtime.log_defect()
 
     async def _delivered_first(self, request: Request) -> None:
-        """Wait for the events of a call that a fault has delivered before its answer."""
+        """Wait for the events of a call that a fault delivers before its response."""
         try:
             attempts = webhooks.awaited(request.world, request.request_id)
             await self._runtime.courier.landed(request.world, attempts)
@@ -122,7 +126,7 @@ class Endpoint:
             self._runtime.log_defect()
 
     def _fail(self, request: Request) -> Outgoing:
-        """500 for the exception being handled; its traceback goes to the log only."""
+        """Return 500 for the exception being handled. Its traceback goes to the log only."""
         self._runtime.log_defect()
         with suppress(Exception):
             identify(request)
@@ -138,7 +142,7 @@ class Endpoint:
             return answers.refused(request, error)
 
     async def _catch_up(self, request: Request, *, is_known: bool) -> None:
-        """Wait for the present moment of the world of a call; of another, if one took its place meanwhile."""
+        """Bring the world of a call up to date, or the world that replaced it meanwhile."""
         while True:
             world = request.world
             with self._runtime.holding(world.id):
@@ -147,18 +151,18 @@ class Endpoint:
             if request.world is world:
                 return
 
-    def _at_once(self, request: Request, found: _Found) -> Answering:
-        """All that a call does before it has to wait for something, in one change: nearly always everything.
+    def _perform(self, request: Request, found: _Found) -> Answering:
+        """Carry out a call up to its first wait, in one change. Few calls wait at all.
 
-        What stays when it is refused (its id, the rate limit, hits of faults, the count of coverage) is written beside
-        what is undone then.
+        The writes of a refused call that stay (request id, rate limit, fault hits, call counters) are part of the same
+        change as its journal entry. Its other writes are undone by an attempt inside (`Performer`).
         """
         world = request.world
         with world.change(BOOKKEEPING):
             try:
                 operation, call = self._recognised(request, found)
                 if request.public_key is not None:
-                    count_call(world, request.public_key, wall_clock_ms)  # first: it refuses, and an id would be lost
+                    count_call(world, request.public_key, wall_clock_ms)  # first: a refusal would waste a drawn id
                 interference = faults.choose(request, operation)
                 request.request_id = draw_id(world)
                 if interference is not None:
@@ -173,7 +177,7 @@ class Endpoint:
             return answer
 
     def _recognised(self, request: Request, found: _Found) -> tuple[Operation, Call]:
-        """The operation that is called, and who calls; ApiError 404, 405 and 401."""
+        """Return the operation and the call with its caller. Raise `ApiError` 404, 405 or 401."""
         if found is None or not request.environment:
             raise ApiError("not_found", f"There is no path {request.incoming.path}.")
         rows, variables = found
@@ -200,12 +204,12 @@ class Endpoint:
     async def _interfered(
         self, request: Request, operation: Operation, call: Call, interference: faults.Interference
     ) -> Outgoing:
-        """A fault: the answer is delayed, replaced or lost, before the work or after it."""
+        """Apply a fault: delay, replace or drop the response, before or after the call is carried out."""
         if interference.delay_seconds:
             await asyncio.sleep(interference.delay_seconds)
             self._performer.require_living(request.world)
         if interference.act is not None:
-            self._let_happen(request, interference, interference.act)
+            self._act_first(request, interference, interference.act)
         if interference.works:
             performing = self._performer.changed(
                 request.world, lambda: self._performer.perform(request, operation, call)
@@ -217,8 +221,8 @@ class Endpoint:
         with request.world.change(BOOKKEEPING):
             return interference.in_place_of(request.world, outgoing)
 
-    def _let_happen(self, request: Request, interference: faults.Interference, act: written.Happening) -> None:
-        """What happens in the outside world just before a call is dealt with."""
+    def _act_first(self, request: Request, interference: faults.Interference, act: written.Happening) -> None:
+        """Perform the third party's action of a fault, just before the call is carried out."""
         world, cause = request.world, Cause("action", act.action, request.request_id)
         try:
             self._simulator.actions.carry_out(world, act.action, None, act.parameters, request.environment, cause)
@@ -227,10 +231,9 @@ class Endpoint:
                 interference.came_to_nothing(world)
 
     def _enter(self, request: Request, outgoing: Outgoing) -> None:
-        """Enter the call in the journal and count it; inside a change.
+        """Enter the call in the journal and count it, inside a change.
 
-        Whatever fails here, the answer stands: what the call has done is done, and a caller who is answered otherwise
-        would do it twice.
+        A failure here is only logged. The call has been carried out, and a caller who got an error would repeat it.
         """
         request.is_entered = True
         try:

@@ -1,24 +1,29 @@
-"""What a call does once it is let in: its gates and body, its idempotency key, and the work of its operation.
+"""The second half of a call: gates, body, idempotency key, and the action of its operation.
 
-The order is decision H2's; `endpoint` has the steps before.
+The order is that of decision H2. `endpoint` has the steps before.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from simulator.engine.records import traces
+from simulator.engine.records.indexes import Unindexed
+from simulator.engine.records.listing import ListRequest
 from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.rows import pipeline
 from simulator.engine.rows.error import ApiError
-from simulator.engine.rows.operation import Call, Operation, Probe
+from simulator.engine.rows.operation import Answer, Call, Operation, Probe
 from simulator.engine.server.checks import idempotency
 from simulator.engine.server.http import answers
 from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import BOOKKEEPING, Request
+from simulator.engine.server.running.chunks import let_others_through
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.texts import json_text
 from simulator.engine.worlds import quotas
@@ -31,20 +36,21 @@ from simulator.kernel.world import World
 SCENARIO_HEADER = "x-simulator-scenario"
 
 Answering: TypeAlias = "Outgoing | Coroutine[Any, Any, Outgoing]"
-"""An answer, or the rest of a call that has to wait for something, which is awaited outside of any change."""
+"""A response, or the rest of a call that has to wait. The rest is awaited outside of any change."""
 
 
 class Performer:
-    """Performs calls for all worlds of a simulator."""
+    """Carries out calls for all worlds of a simulator."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._check_gates = runtime.simulator.provider.identity.check_gates
         self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
+        """Calls that wait, by world, environment and idempotency key. Retries wait for these futures."""
 
     def perform(self, request: Request, operation: Operation, call: Call) -> Answering:
-        """Do what a call asks for; ApiError for one that is refused before its operation."""
+        """Carry out a call. Raise `ApiError` if it is refused before its operation."""
         world, incoming = request.world, request.incoming
         gates_last = assumes(world, "H2", "body_before_permission")
         pipeline.admit(operation, call, pipeline.no_gates if gates_last else self._check_gates)
@@ -55,10 +61,12 @@ class Performer:
             unknown = pipeline.validate(operation, call, raw, query, strict=strict)
         except ApiError as error:
             if operation.takes_body and not incoming.body and error.code in ("missing_parameter", "invalid_request"):
-                raise ApiError("invalid_request", "The body is empty; send a JSON object.", error.param) from None
+                raise ApiError("invalid_request", "The body is empty. Send a JSON object.", error.param) from None
             raise
         if gates_last:
             self._check_gates(operation, call)
+        if isinstance(call.query, ListRequest):
+            call.query = replace(call.query, defers=True)
         request.unknown_fields = tuple(unknown)
         origin = RequestOrigin(json_text(raw), self._scenario_of(request, call), traces.parent_of(incoming.headers))
         key = idempotency.key_of(operation, incoming)
@@ -70,14 +78,14 @@ class Performer:
         name = request.incoming.headers.get(SCENARIO_HEADER, "")
         if name and not self._simulator.engine.knows(call.world, name):
             raise ApiError(
-                "invalid_parameter", f"X-Simulator-Scenario names no scenario: {name!r}.", "X-Simulator-Scenario"
+                "invalid_parameter", f"X-Simulator-Scenario: {name!r} is not a scenario.", "X-Simulator-Scenario"
             )
         return name
 
     def _act_once(
         self, request: Request, call: Call, operation: Operation, origin: RequestOrigin, key: str
     ) -> Answering:
-        """Under an idempotency key: a retry waits for the first call and gets its answer (decision H14)."""
+        """Carry out a call under an idempotency key. A retry waits for the first call (decision H14)."""
         idempotency.check_key(key)
         world, environment = request.world, request.environment
         body = (request.incoming.body or b"") if operation.takes_body else b""
@@ -88,7 +96,7 @@ class Performer:
             return self._retried(world, pending, lambda: self._act_once(request, call, operation, origin, key))
         stored = idempotency.recall(world, environment, key, wanted)
         if stored is not None:
-            request.request_id, request.may_wait = stored.request_id, False  # its events went with the first call
+            request.request_id, request.may_wait = stored.request_id, False  # the first call has delivered its events
             return answers.outgoing(request, stored.status, stored.body.read(), idempotency.replay_mark(world))
 
         def bind(outgoing: Outgoing) -> None:
@@ -102,12 +110,13 @@ class Performer:
         return answer if isinstance(answer, Outgoing) else self._awaited(place, answer)
 
     async def _retried(self, world: World, pending: asyncio.Future[None], act: Callable[[], Answering]) -> Outgoing:
+        # Shielded, because several retries may wait: cancelling one would cancel the future that all of them share.
         await asyncio.shield(pending)
         self.require_living(world)
         return await self.changed(world, act)
 
     def _awaited(self, place: tuple[World, str, str], answering: Coroutine[Any, Any, Outgoing]) -> Answering:
-        """The rest of a call under a key, for which retries wait from now on."""
+        """Return the rest of a call under a key. Retries wait for it from now on."""
         done = self._pending[place] = asyncio.get_running_loop().create_future()
 
         async def answered() -> Outgoing:
@@ -127,9 +136,10 @@ class Performer:
         origin: RequestOrigin,
         bind: Callable[[Outgoing], None] = lambda outgoing: None,
     ) -> Answering:
-        """What a call does, inside its change: a scenario's answer or the room's action, and the binding of its key.
+        """Carry out a call inside its change: a scenario's response or a room's action. `bind` stores its response.
 
-        A call that sends a test request ends in a second change, after what came back: nobody waits inside of one.
+        A call that sends a test request, or whose list needs an index that takes long to build, ends in a second
+        change, because a change never waits.
         """
         cause = Cause("request", operation.name, request.request_id)
         request.world.take_cause(cause, origin)
@@ -140,34 +150,46 @@ class Performer:
         if isinstance(answer, Outgoing):
             bind(answer)
             return answer
-        return self._concluded(request, operation, answer, bind, cause, origin)
+        return self._concluded(request, call, operation, answer, bind, cause, origin)
 
     async def _concluded(
         self,
         request: Request,
+        call: Call,
         operation: Operation,
-        probe: Probe,
+        pending: Probe | Unindexed,
         bind: Callable[[Outgoing], None],
         cause: Cause,
         origin: RequestOrigin,
     ) -> Outgoing:
-        """The end of a call that sends a test request."""
+        """Finish a call after its test request was sent, or an index was built."""
         world = request.world
-        # A task of its own: the client that sends it asks for the task it runs in, and a call may begin without one.
-        outcome = await asyncio.create_task(self._runtime.courier.probe(world, probe))
-        self.require_living(world)
-        await self._runtime.driver.bring_up_to_date(world)
-        self.require_living(world)
-        with world.change(cause, origin):
+        while True:
+            act: Callable[[], Answer]
+            if isinstance(pending, Probe):
+                # A task of its own: the client that sends it asks for its task, and a call may begin without one.
+                act = partial(pending.then, await asyncio.create_task(self._runtime.courier.probe(world, pending)))
+            else:
+                await let_others_through(pending.build)
+                act = partial(operation.action, call)
+            self.require_living(world)
+            await self._runtime.driver.bring_up_to_date(world)
+            self.require_living(world)
             try:
-                with quotas.attempt(world):
-                    outgoing = answers.answered(request, operation, probe.then(outcome))
-            except (ApiError, IllegalMove) as error:
-                outgoing = answers.refused(request, error)
-            bind(outgoing)
-            return outgoing
+                with world.change(cause, origin):
+                    try:
+                        with quotas.attempt(world):
+                            answer = act()
+                            assert not isinstance(answer, Probe)
+                            outgoing = answers.answered(request, operation, answer)
+                    except (ApiError, IllegalMove) as error:
+                        outgoing = answers.refused(request, error)
+                    bind(outgoing)
+                    return outgoing
+            except Unindexed as missing:  # the list needs a further part of the index
+                pending = missing
 
-    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe:
+    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | Unindexed:
         """What a scenario or the room answers. Of a refusal the room's part is undone, what scenarios counted stays."""
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
@@ -176,14 +198,17 @@ class Performer:
         )
         if answered is not None:
             raise ApiError(answered.code, answered.message, answered.param, answered.status)
-        with quotas.attempt(world):
-            answer = operation.action(call)
-            if isinstance(answer, Probe):
-                return answer
-            return answers.answered(request, operation, answer)
+        try:
+            with quotas.attempt(world):
+                answer = operation.action(call)
+                if isinstance(answer, Probe):
+                    return answer
+                return answers.answered(request, operation, answer)
+        except Unindexed as missing:
+            return missing
 
     def require_living(self, world: World) -> None:
-        """503 when the world of a call that had to wait has ended: what it would do now would be lost."""
+        """Raise `ApiError` 503 if the world ended while the call waited. Its changes would be lost."""
         if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",
@@ -193,7 +218,7 @@ class Performer:
 
     @staticmethod
     async def changed(world: World, act: Callable[[], Answering]) -> Outgoing:
-        """What a call does after it had to wait: in one change again, as far as it goes."""
+        """Continue a call after a wait, in one change up to its next wait."""
         with world.change(BOOKKEEPING):
             answer = act()
         return answer if isinstance(answer, Outgoing) else await answer

@@ -1,4 +1,4 @@
-"""A listening server: uvicorn with uvloop and httptools around the application, on a socket opened beforehand."""
+"""A listening server: uvicorn with uvloop and httptools, on a socket that was opened before."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from simulator.engine.text.masking import Masker
 from simulator.engine.text.terminal import plain
 
 _INTERRUPTED = 130
-"""What a shell says of a program that ended by SIGINT."""
+"""The exit code of a program that SIGINT ended."""
 _GRACE_SECONDS = 0.3
-"""How long calls may go on when the server stops, before they are ended."""
+"""How long calls may continue after the server begins to stop."""
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """A bound socket; OSError when the address is taken or not this machine's. Port 0 picks a free one."""
+    """Return a bound socket. Port 0 picks a free one. Raise `OSError` if the address is taken or of another machine."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol by name: asyncio turns Nagle's algorithm off only for sockets that say they are TCP, and without
-    # that an answer in two writes waits 40 ms for the acknowledgement of the first.
+    # With an explicit protocol: asyncio turns off Nagle's algorithm only for sockets that are marked as TCP. Without
+    # that, a response in two writes waits 40 ms for the acknowledgement of the first.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -40,13 +40,13 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def origin_of(listener: socket.socket) -> str:
-    """`http://HOST:PORT` of a bound socket."""
+    """Return `http://HOST:PORT` of a bound socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class MaskingFormatter(logging.Formatter):
-    """Log lines without secrets, and without what steers terminals."""
+    """Log lines without secrets and without terminal control characters."""
 
     def __init__(self, masker: Masker) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s")
@@ -57,14 +57,14 @@ class MaskingFormatter(logging.Formatter):
 
 
 class EndingServer(uvicorn.Server):
-    """A uvicorn server that ends what is open when it stops: streams at once, calls after a moment."""
+    """A uvicorn server that ends open streams immediately when it stops, and calls after `_GRACE_SECONDS`."""
 
     def __init__(self, config: uvicorn.Config, application: Application) -> None:
         super().__init__(config)
         self._application = application
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The first signal ends it in order; who asks a second time at the keyboard does not want to wait for that."""
+        """Stop properly at the first signal. A second Ctrl-C ends the process immediately."""
         if self.should_exit and sig == signal.SIGINT:
             os._exit(_INTERRUPTED)
         super().handle_exit(sig, frame)
@@ -78,7 +78,7 @@ class EndingServer(uvicorn.Server):
 
 
 def server_of(application: Application) -> uvicorn.Server:
-    """A uvicorn server that logs warnings only and waits a moment for open calls when it is stopped."""
+    """Return a server that logs warnings only."""
     config = uvicorn.Config(
         application,
         http=BoundedProtocol,
@@ -88,7 +88,7 @@ def server_of(application: Application) -> uvicorn.Server:
         log_level="warning",
         access_log=False,
         server_header=False,
-        date_header=False,  # the wall clock has no place in answers that repeat to the byte
+        date_header=False,  # responses are the same to the byte in every run
         timeout_graceful_shutdown=2,
     )
     return EndingServer(config, application)
@@ -96,7 +96,7 @@ def server_of(application: Application) -> uvicorn.Server:
 
 @asynccontextmanager
 async def serving(application: Application, listener: socket.socket | None = None) -> AsyncIterator[str]:
-    """Serve inside a running event loop, at this socket or a free port of loopback; gives the origin.
+    """Serve inside a running event loop, at a given socket or at a free loopback port. Yields the origin.
 
     Server and socket are closed afterwards.
     """

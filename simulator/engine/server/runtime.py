@@ -1,7 +1,7 @@
-"""The worlds of a server as they run: their clocks, their deliveries, and whoever watches them.
+"""The running worlds of a server: their clocks, deliveries and watchers.
 
-The `Simulator` makes, replaces and ends worlds and tells this of each; the driver and the courier tell what happened in
-one through `Port`. So whoever makes or ends a world makes one call, and nobody has to remember what belongs to it.
+The `Simulator` creates, replaces and ends worlds and informs the runtime as its observer. Driver and courier report
+changes through `Port`. So creating or ending a world is one call, and nothing that belongs to a world is left out.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from simulator.engine.insight.ended import EndedWorlds
-from simulator.engine.server import keeping
+from simulator.engine.server import storage
 from simulator.engine.server.http.router import Router
 from simulator.engine.server.running.driver import Driver
-from simulator.engine.server.telemetry import spans
-from simulator.engine.server.telemetry.meter import Meter
+from simulator.engine.server.telemetry.meter import Meter, Tracing
 from simulator.engine.text.masking import Masker
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
@@ -34,31 +33,28 @@ _log = logging.getLogger(__name__)
 
 
 class Watcher:
-    """Whoever looks on. Called in the event loop, outside of any change; what it does not care for does nothing."""
+    """Base class for watchers of worlds. Hooks default to no-ops. They are called in the loop, outside of changes."""
 
     def changed(self, world: World) -> None:
-        """Something may have happened in a world, or another was put in its place."""
+        """Something may have changed in a world, or another one replaced it."""
 
     def ended(self, world: World) -> None:
-        """A world has ended: it was deleted, or replaced by another of its id."""
+        """A world has ended: it was deleted, or replaced by another with its id."""
 
     def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
-        """Files of directories of scenarios have changed: the scenarios that did, and all that is wrong there now."""
+        """Files in scenario directories have changed. `problems` are all that are there now."""
 
     def stopping(self) -> None:
-        """The server stops: what would go on for ever has to end."""
+        """The server stops. End everything that would not end by itself."""
 
 
 class Runtime(Observer):
-    """What keeps the worlds of a simulator going; the one object that control calls and the interface work with.
+    """Runs the worlds of a simulator. Both APIs work with this one object."""
 
-    `router` finds the operations of the interface, `meter` counts its calls. `keeper` keeps the worlds beyond the
-    process, if anybody does; `look_at` gives one as it is kept, to be shown alone, where worlds are shared. `folder`
-    has the directories from which scenarios are read, if there are any.
-    """
-
-    keeper: keeping.Keeper | None = None
+    persistence: storage.Persistence | None = None
+    """Saves the worlds beyond the process, or None if they are in memory only."""
     look_at: Callable[[str], Awaitable[World | None]] | None = None
+    """Reads a saved world of another replica, only to show it. None unless worlds are shared."""
 
     def __init__(
         self,
@@ -74,8 +70,11 @@ class Runtime(Observer):
         self.driver = Driver(self.courier, self)
         self.ended_worlds = EndedWorlds(simulator.operations)
         self.router = Router(simulator.operations)
+        """Finds the operations of the API."""
         self.meter = Meter()
+        """Counts API calls."""
         self.folder: Folder | None = None
+        """The directories that scenarios are read from, if there are any."""
         self._beside: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._watchers: list[Watcher] = []
@@ -83,55 +82,55 @@ class Runtime(Observer):
         self._remembering: asyncio.Task[None] | None = None
         simulator.observe(self)
 
-    # What happens in a world
+    # Changes in a world
 
     async def catch_up(self, world: World) -> None:
         await self.driver.bring_up_to_date(world)
 
     def changed(self, world: World) -> None:
-        """Tell the courier, the alarm of the clock, and whoever watches.
+        """Inform the courier, the alarm of the clock, the persistence layer and all watchers.
 
-        In a world that has ended (a call was still under way when it was reset) nothing starts any more.
+        Nothing starts any more in a world that has ended. A call may still have been under way when it was reset.
         """
         if not self.simulator.lives(world):
             return
         self.courier.pump(world)
         self.driver.follow(world)
-        if self.keeper is not None:
-            self.keeper.changed(world)
+        if self.persistence is not None:
+            self.persistence.changed(world)
         self._tell_changed(world)
 
     def reported(self, world: World) -> None:
-        """While the clock is being advanced, only that fires timers: `begin_firing` then leaves it alone."""
+        """Fire timers that are due, and inform everybody. During an advance only the advance fires timers."""
         self.driver.begin_firing(world)
         self.changed(world)
 
     async def follow_up(self, world: World) -> None:
-        """A call changed a world: what it planned without delay fires, then the courier and the watchers are called."""
+        """Fire the timers that a call has planned without delay, then inform everybody."""
         if not self.follow_up_at_once(world):
             await self.driver.fire_due(world)
             self.changed(world)
 
     def follow_up_at_once(self, world: World) -> bool:
-        """As `follow_up`; False where what is due takes longer than a moment, and somebody has to wait for it."""
+        """Like `follow_up`. Return False, with the work incomplete, if it takes longer than a slice."""
         if self.simulator.lives(world):
             if not self.driver.fire_at_once(world):
                 return False
             self.changed(world)
         return True
 
-    # The life of worlds, as the simulator tells it
+    # The life of worlds, as reported by the simulator
 
     def attach(self, world: World) -> None:
-        """A world begins: start its clock."""
+        """Start the clock of a new world."""
         self.meter.uses.touch(world)
         self.driver.anchor(world)
         self.changed(world)
 
     def detach(self, world: World) -> None:
-        """A world has ended: stop its clock and cancel its attempts in flight."""
+        """Stop the clock of a world that has ended, and cancel its attempts in flight."""
         self.driver.forget(world)
-        self.courier.forget(world)
+        self.courier.stop(world)
         self.ended_worlds.keep(world)
         self._begin_to_remember()
         for watcher in self.watchers:
@@ -139,13 +138,13 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     def release(self, world: World) -> None:
-        """A world lives here no more, and goes on elsewhere: nobody is told that it has ended."""
+        """Let go of a world that continues on another replica. It has not ended, so `ended` is not called."""
         self.driver.forget(world)
-        self.courier.forget(world)
+        self.courier.stop(world)
         self._tell_changed(world)
 
     async def remembered(self) -> None:
-        """Wait until what is known of all worlds that have ended is in `ended_worlds`."""
+        """Wait until `ended_worlds` has the counts of all worlds that have ended."""
         while not self.ended_worlds.is_complete:
             await asyncio.wait({self._begin_to_remember()})
 
@@ -155,17 +154,17 @@ class Runtime(Observer):
         return self._remembering
 
     async def _remember(self) -> None:
-        """Take in the worlds that have ended, one after another, beside the loop."""
+        """Count the worlds that have ended, one after another, in a thread."""
         while not self.ended_worlds.is_complete:
             try:
                 await asyncio.to_thread(self.ended_worlds.take_in)
             except Exception:
                 self.log_defect()
 
-    # Whoever watches
+    # Watchers
 
     def watch(self, watcher: Watcher) -> None:
-        """Let somebody look on from now on; who does already stays where he is."""
+        """Add a watcher. Adding it twice has no effect."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)
 
@@ -177,7 +176,7 @@ class Runtime(Observer):
         return tuple(self._watchers)
 
     def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
-        """Tell that files of directories of scenarios have changed."""
+        """Inform all watchers that files in scenario directories have changed."""
         for watcher in self.watchers:
             watcher.scenarios_read(names, problems)
 
@@ -187,22 +186,22 @@ class Runtime(Observer):
 
     # The life of the server
 
-    def keep_with(self, keeper: keeping.Keeper) -> None:
-        """Let the worlds be kept by this one from now on."""
-        self.keeper = self.courier.keeping = keeper
+    def persist_with(self, persistence: storage.Persistence) -> None:
+        """Save worlds with this persistence layer from now on."""
+        self.persistence = self.courier.barrier = persistence
 
     async def wake(self, world_id: str) -> None:
-        """Read a world that is at rest, so that it is in memory; Unavailable."""
-        if world_id in self.simulator.away and self.keeper is not None:
-            await self.keeper.wake(world_id)
+        """Read a world at rest into memory. Raise `Unavailable`."""
+        if world_id in self.simulator.away and self.persistence is not None:
+            await self.persistence.wake(world_id)
 
     def world_ids(self) -> Sequence[str]:
-        """The worlds of this server, those at rest included, oldest first."""
-        return list(self.simulator.worlds) if self.keeper is None else self.keeper.world_ids()
+        """Return the ids of the worlds of this server, including those at rest, oldest first."""
+        return list(self.simulator.worlds) if self.persistence is None else self.persistence.world_ids()
 
     @contextmanager
     def holding(self, world_id: str) -> Iterator[None]:
-        """Keep a world in memory while somebody waits for something in it."""
+        """Keep a world in memory while a call waits in it."""
         self._held[world_id] += 1
         try:
             yield
@@ -212,44 +211,44 @@ class Runtime(Observer):
                 del self._held[world_id]
 
     def is_held(self, world_id: str) -> bool:
-        """Whether somebody waits for something in a world."""
+        """Return True if a call waits in a world."""
         return world_id in self._held
 
     def unreadable(self, world_id: str) -> str | None:
         """Return why a world is set aside, or None if it is not."""
-        return None if self.keeper is None else self.keeper.unreadable.get(world_id)
+        return None if self.persistence is None else self.persistence.unreadable.get(world_id)
 
-    def trace_with(self, tracing: spans.Tracing) -> None:
-        """Tell somebody of every call and every attempt to deliver from now on."""
+    def trace_with(self, tracing: Tracing) -> None:
+        """Report every call and every delivery attempt from now on."""
         self.meter.tracing = self.courier.tracing = tracing
 
     async def begin(self) -> None:
-        """Begin to serve: the worlds that are kept are read; `start` where none are kept."""
-        if self.keeper is not None:
-            await self.keeper.start()
+        """Begin to serve: read the saved worlds, or `start` if worlds are in memory only."""
+        if self.persistence is not None:
+            await self.persistence.start()
         else:
             self.start()
         self._tasks = [asyncio.create_task(work()) for work in self._beside]
 
     def accompany(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Let this go on as long as the server serves."""
+        """Run a coroutine for as long as the server serves."""
         self._beside.append(work)
 
     def start(self) -> None:
-        """Running clocks run from now on. Without this each begins with the first call of its world."""
+        """Start all running clocks. Without this, each starts with the first call of its world."""
         for world in self.simulator.worlds.values():
             self.driver.anchor(world)
 
     def end_streams(self) -> None:
-        """End what would go on for ever, advances too, so that the server can stop."""
+        """End advances and streams, which would keep the server from stopping."""
         self.driver.end_advances()
         for watcher in self.watchers:
             watcher.stopping()
 
     async def drain(self) -> None:
-        """Let others go on with what they can, while calls are still answered."""
-        if self.keeper is not None:
-            await self.keeper.drain()
+        """Hand worlds over to other replicas while calls are still answered."""
+        if self.persistence is not None:
+            await self.persistence.drain()
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -257,9 +256,9 @@ class Runtime(Observer):
         self.end_streams()
         self.driver.close()
         await self.courier.close()
-        if self.keeper is not None:
-            await self.keeper.close()
+        if self.persistence is not None:
+            await self.persistence.close()
 
     def log_defect(self) -> None:
-        """Log the exception being handled, without the secrets its message may hold."""
+        """Log the exception being handled, without secrets."""
         _log.error("a defect of the simulator\n%s", self.masker.text(traceback.format_exc()))

@@ -1,1 +1,1 @@
-"""Text on the wire and in files: JSON, YAML, request fields, schema formats, masking."""
+"""Strings on the wire and in files: JSON, YAML, request fields, schema formats, masking."""

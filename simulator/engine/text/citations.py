@@ -1,7 +1,7 @@
-"""Where the pages tell what a clause or a decision says: from its words to its anchor, without any table.
+"""Links from the citation of a clause or decision to the page that explains it, derived from its words.
 
 A clause is written as `Ramp quote`, `Limits: quote validity` or `Errors, retry guidance; decision H14`. The page of the
-rules has an anchor for each clause that anything cites, that of the assumptions one for each decision.
+rules has an anchor for each cited clause, the page of the assumptions one for each decision.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from simulator.engine.clients.address import CONTROL_BASE
 
 DOCS_BASE = f"{CONTROL_BASE}/docs"
-"""Below it the pages are served, by their path without `.md`."""
+"""The base path of the pages, which are served by their path without `.md`."""
 
 _ASSUMED = re.compile(r"(?:decision )?([A-Z]\d+|[a-z]+(?:-[a-z]+)+)")
 _PAGES = {"control interface, ": "reference/control", "scenario files, ": "reference/scenarios"}
@@ -19,12 +19,12 @@ _RULES, _ASSUMPTIONS = "reference/rules", "reference/assumptions"
 
 
 def slug(text: str) -> str:
-    """The anchor of a heading, as code hosts make it: `Quotes & fees, H14` becomes `quotes--fees-h14`."""
+    """Return the anchor of a heading as code hosts generate it: `Quotes & fees, H14` becomes `quotes--fees-h14`."""
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
 
 
 def places_of(cited: str) -> list[tuple[str, str]]:
-    """What a citation names, part by part, as (page, anchor): `("reference/rules", "ramp-quote")`."""
+    """Return the targets of a citation, part by part, as (page, anchor): `("reference/rules", "ramp-quote")`."""
     return [_place(part) for part in map(str.strip, cited.split(";")) if part]
 
 
@@ -38,10 +38,10 @@ def _place(part: str) -> tuple[str, str]:
 
 
 def links_of(cited: str) -> list[str]:
-    """The same as paths on the server: `/_simulator/docs/reference/rules#ramp-quote`."""
+    """Return the targets as paths on the server: `/_simulator/docs/reference/rules#ramp-quote`."""
     return [f"{DOCS_BASE}/{page}#{anchor}" for page, anchor in places_of(cited)]
 
 
 def read_by(cited: str) -> str:
-    """The commands that show what is cited on a terminal: `rampsim docs ramp-quote`, "" where nothing is."""
+    """Return the commands that show the targets in a terminal: `rampsim docs ramp-quote`, or ""."""
     return ", ".join(f"rampsim docs {anchor}" for _, anchor in places_of(cited))

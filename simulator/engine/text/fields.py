@@ -1,7 +1,7 @@
-"""Request fields: the base of all request bodies, the field types of the interface, and their errors.
+"""Request fields: the base class of request bodies, the field types of the API, and their errors.
 
-Bodies are pydantic models in strict mode. Decisions H4 (missing), H5 (malformed), H6 (unknown fields) and
-H7 (amounts) and H20 (bounds of text) are applied here, once for every operation.
+Bodies are pydantic models in strict mode. Decisions H4 (missing), H5 (malformed), H6 (unknown fields), H7 (amounts) and
+H20 (length limits) are applied here for all operations.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ Name = Annotated[
     StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN),
     Assumed("H20", "minLength", "maxLength", "pattern"),
 ]
-"""A name, label, reference: 1 to 255 characters, not only blanks (decision H20)."""
+"""A name, label or reference: 1 to 255 characters, not only blanks (decision H20)."""
 
 Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN), Assumed("H20", "maxLength", "pattern")]
 """A description or reason: at most 1,000 characters, neither empty nor only blanks (decision H20)."""
 
 Code = FreeText
-"""A code, id, address or number: whether there is such a one is a business rule, so the empty one is refused there."""
+"""A code, id, address or number. Whether it exists is a business rule, so that rule refuses an empty string."""
 
 Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN), Assumed("H7", "pattern")]
 """A decimal string without sign or exponent (decision H7)."""
 
 
 def check_decimals(amount: str, currency: Currency | None) -> None:
-    """400 for an amount with more decimals than its currency has (decision H7); None: nobody knows such a currency."""
+    """Raise 400 for an amount with more decimals than its currency has (decision H7). None is an unknown currency."""
     if currency is not None and not currency.accepts(amount):
         raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
 class Body(BaseModel):
-    """Base of request bodies (and of query strings and action parameters): strict types, unknown fields kept aside.
+    """Base class of request bodies, query strings and action parameters: strict types, unknown fields collected.
 
-    Modules of bodies do without `from __future__ import annotations`: pydantic would compile every annotation again,
-    a sixth of what declaring a body takes.
+    Modules of bodies have no `from __future__ import annotations`: pydantic would compile every annotation again, a
+    sixth of the time to declare a body.
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True, protected_namespaces=())
@@ -68,9 +68,9 @@ class Nothing(Body):
 
 
 def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False, code: str = "") -> Model:
-    """The validated body, or the ApiError of decisions H4 and H5: missing fields first, then malformed values.
+    """Return the validated body. Raise the `ApiError` of decisions H4 and H5, missing fields first.
 
-    `patch`: null is a value, not an absence. `code`: answer this code for both (token exchange, rates).
+    With `patch`, null is a value, not an absence. `code` replaces both error codes (token exchange, rates).
     """
     try:
         return model.model_validate(raw)
@@ -94,13 +94,13 @@ def _in_list(path: tuple[int | str, ...]) -> bool:
 
 
 def dotted(path: tuple[int | str, ...]) -> str:
-    """`payer.phone_number`; an item of an array goes by the array's own name (decision H5)."""
+    """Return a dotted path such as `payer.phone_number`. An item of an array has the array's name (decision H5)."""
     return ".".join(part for part in path if isinstance(part, str))
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """Something that a model finds wrong: where in what was given, pydantic's word for it, ours, and the value."""
+    """A problem that a model found: the location in the input, pydantic's name of it, our message, and the value."""
 
     path: tuple[int | str, ...]
     kind: str
@@ -109,31 +109,34 @@ class Wrong:
 
 
 def wrong(param: str, why: str, value: object = "") -> Wrong:
-    """A parameter (dotted) with a value that is not possible."""
+    """Return the problem of a parameter (dotted) with an invalid value."""
     return Wrong(tuple(param.split(".")), "value_error", why, value)
 
 
 def absent(param: str) -> Wrong:
-    """A parameter (dotted) that is missing."""
+    """Return the problem of a missing parameter (dotted)."""
     return Wrong(tuple(param.split(".")), "missing", "it is missing", None)
 
 
 def refusal_of(found: Sequence[Wrong]) -> ApiError:
-    """The ApiError of decisions H4 and H5 for what was found: what is missing first."""
+    """Return the `ApiError` of decisions H4 and H5 for these problems, missing fields first."""
     one = next((one for one in found if one.kind == "missing"), found[0])
     return missing(dotted(one.path)) if one.kind == "missing" else invalid(dotted(one.path), one.why)
 
 
 def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
-    """What is wrong, place by place; what the members of a union say of one value is one sentence."""
+    """Return the problems by location.
+
+    The problems that the variants of a union have with one value are one sentence.
+    """
     places: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         places.setdefault(_within(raw, detail), []).append(detail)
     found = []
     for path, details in places.items():
-        # For a value of the right type say what else is wrong with it, not which other types there are.
+        # If one variant has the right type, report its problem instead of the other types.
         kept = [detail for detail in details if detail["type"] not in _TYPES]
-        if all(detail["type"] == "literal_error" for detail in kept):  # its other forms are possible, too
+        if all(detail["type"] == "literal_error" for detail in kept):  # its other variants are possible, too
             kept = details
         words = list(dict.fromkeys(map(in_words, kept)))
         why = words[0]
@@ -144,7 +147,7 @@ def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
 
 
 def _within(raw: object, detail: ErrorDetails) -> tuple[int | str, ...]:
-    """The place in what was given; pydantic puts the names of a union's members between."""
+    """Return the location in the input; pydantic's contains the names of union variants."""
     path: list[int | str] = []
     for number, part in enumerate(detail["loc"], 1):
         items = dict(enumerate(raw)) if isinstance(raw, list) else raw if isinstance(raw, Mapping) else {}
@@ -157,7 +160,7 @@ def _within(raw: object, detail: ErrorDetails) -> tuple[int | str, ...]:
 
 
 def in_words(detail: ErrorDetails) -> str:
-    """What one finding of a model says, for people: "it must be a whole number"."""
+    """Return the message for one problem, for people: "it must be a whole number"."""
     kind, context = detail["type"], detail.get("ctx") or {}
     if kind == "value_error":
         return str(context["error"])
@@ -167,25 +170,25 @@ def in_words(detail: ErrorDetails) -> str:
         return "it must not be empty"
     sentence = _WORDS.get(kind)
     if sentence is None:
-        return "it is not possible here"
+        return "the value is not valid here"
     return sentence.format_map(context)
 
 
 _MUST_BE = "it must be "
 _PATTERNS = {
     AMOUNT_PATTERN: 'it must be a decimal number in quotes, such as "12.50"',
-    NAME_PATTERN: "it must not be empty or only blanks, nor hold the character NUL",
-    r"^[^\x00]+$": "it must not hold the character NUL",
-    r"^[^\x00]*$": "it must not hold the character NUL",
+    NAME_PATTERN: "it must not be empty or only blanks, nor contain the character NUL",
+    r"^[^\x00]+$": "it must not contain the character NUL",
+    r"^[^\x00]*$": "it must not contain the character NUL",
     r"^[0-9]{1,18}(\.[0-9]{1,2})?$": 'it must be a decimal number in quotes with at most two decimals, such as "12.50"',
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "it must be a date such as 2026-01-31",
     r"^([01][0-9]|2[0-3]):[0-5][0-9]$": "it must be a time of day such as 08:30",
     r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$": "it must be N/SECONDS, such as 100/60",
-    r"^[a-z0-9._-]{1,64}$": "it must have 1 to 64 small letters, digits and `._-`",
+    r"^[a-z0-9._-]{1,64}$": "it must have 1 to 64 lower-case letters, digits and `._-`",
     r"^[A-Za-z0-9]{1,12}$": "it must have 1 to 12 letters and digits",
     r"^[A-Za-z0-9._-]{1,64}$": "it must have 1 to 64 letters, digits and `._-`",
 }
-"""The patterns of the interface in words."""
+"""The patterns of the API in words."""
 _TYPES = {
     "bool_type": "it must be true or false",
     "dict_type": "it must be an object",
@@ -199,7 +202,7 @@ _TYPES = {
     "string_type": "it must be a string",
 }
 _WORDS = _TYPES | {
-    "extra_forbidden": "there is no such member",
+    "extra_forbidden": "there is no such field",
     "finite_number": "it must be a finite number",
     "greater_than": "it must be above {gt}",
     "greater_than_equal": "it must be at least {ge}",
@@ -215,11 +218,11 @@ _WORDS = _TYPES | {
     "too_long": "it must have at most {max_length} items",
     "too_short": "it must have at least {min_length} items",
 }
-"""By pydantic's name of a finding, with what it knows about it."""
+"""Messages by pydantic's name of a problem, formatted with its context."""
 
 
 def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
-    """The dotted names of fields that the model does not know (decision H6)."""
+    """Return the dotted names of fields that the model does not know (decision H6)."""
     names = [prefix + name for name in body.model_extra or ()]
     for name, shown_as in _nested(type(body)):
         value = getattr(body, name)
@@ -230,7 +233,10 @@ def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
 
 @cache
 def _nested(model: type[BaseModel]) -> tuple[tuple[str, str], ...]:
-    """The fields of a model that may hold another one, and their names on the wire: most models have none."""
+    """Return the fields of a model that may contain another model, by their names on the wire.
+
+    Most models have none.
+    """
     return tuple(
         (name, field.alias or name) for name, field in model.model_fields.items() if _may_be_model(field.annotation)
     )

@@ -1,4 +1,4 @@
-"""Globs of paths against path templates: whether a glob can ever match a call of an operation."""
+"""Matching of globs against path templates: whether a glob can match a call of an operation."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from simulator.engine.text.strict import nearest
 _BASE = re.compile(r"(https?://[^/]*)?(/[a-z]+)?/v1(?=/|$)")
 _TOKENS = re.compile(r"\[[!]?\]?[^\]]*\]|.", re.DOTALL)
 _OTHERS = tuple(chr(code) for code in range(0x21, 0x7F) if chr(code) != "/")
-"""What may stand for a variable of a path: enough to find out whether a class of characters can fit it."""
+"""Sample characters of a path variable, enough to test whether a character class can match one."""
 
 
 @lru_cache(maxsize=4096)
 def can_match(glob: str, template: str) -> bool:
-    """Whether some path of this template (`/quotes/{id}/confirm`) fits the glob (`*` crosses slashes)."""
+    """Return True if some path of this template (`/quotes/{id}/confirm`) matches the glob (`*` crosses slashes)."""
     pattern: list[str] = _TOKENS.findall(glob)
     parts = re.split(r"(\{[^}]*\})", template)
-    # A variable is one character that is no slash ("{") and any number of further ones ("{*").
+    # A variable is one character other than a slash ("{") and any number of further ones ("{*").
     path = [token for part in parts for token in (("{", "{*") if part.startswith("{") else part)]
 
     seen: set[tuple[int, int]] = set()
@@ -53,7 +53,7 @@ def _fits(wanted: str, given: str) -> bool:
 
 
 def meant_path(glob: str, templates: Iterable[str]) -> str:
-    """The glob that was probably meant by one that matches no template, or ""."""
+    """Return the closest matching glob for one that matches no template, or ""."""
     templates = list(templates)
     below = "/" + _BASE.sub("", glob, count=1).lstrip("/")
     if any(can_match(below, template) for template in templates):

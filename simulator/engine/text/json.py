@@ -1,6 +1,6 @@
 """JSON as the service writes and reads it (decisions H7, H12, S18).
 
-Decimals are written as exact numbers. What is read must be UTF-8 and nested at most 32 deep.
+Decimals are written as exact numbers. Input must be UTF-8 and nested at most 32 deep.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
+from itertools import islice
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -17,7 +18,7 @@ import orjson
 
 JsonObject: TypeAlias = dict[str, Any]
 Shown: TypeAlias = Mapping[str, Any]
-"""A JSON object that is only shown: the TypedDict that a room's `render_*` returns is one."""
+"""A JSON object for output only, such as the TypedDict that a room's `render_*` returns."""
 
 MAX_DEPTH = 32
 MAX_BYTES = 1024 * 1024
@@ -28,21 +29,21 @@ _LARGEST = repr(sys.float_info.max).encode()
 _INT64 = range(-(2**63), 2**64)
 _INT64_DIGITS = 20
 _LONGEST_POWER = 4_000
-"""An exponent with more digits is compared as it is written; Python reads none of more than 4,300."""
+"""A longer exponent is compared as written, because Python parses no integer of more than 4,300 digits."""
 
 
 _SPARE = 64 * 1024
-"""orjson hands out the buffer it wrote into, 4 KB for the smallest text: one shorter than this is copied out of it."""
+"""orjson returns the buffer it wrote into, at least 4 KB. A shorter result is copied out of it."""
 
 
 def dumps(value: object) -> bytes:
-    """UTF-8 JSON in the order of the members, without white space; it takes no more memory than it is long."""
+    """Return UTF-8 JSON without white space, in the order of the fields. It takes no more memory than its length."""
     raw = orjson.dumps(value, default=_encode)
     return bytes(memoryview(raw)) if len(raw) < _SPARE else raw
 
 
 def pretty(value: object) -> str:
-    """Indented JSON for people."""
+    """Return indented JSON for people."""
     return orjson.dumps(value, default=_encode, option=orjson.OPT_INDENT_2).decode()
 
 
@@ -53,20 +54,20 @@ def _encode(value: object) -> orjson.Fragment:
 
 
 def loads(raw: bytes | str) -> Any:
-    """The parsed value; ValueError when it is no JSON, or too large or deep to be taken."""
+    """Return the parsed value. Raise `ValueError` if it is not JSON, or too large or deep."""
     if len(raw) > MAX_BYTES:
         raise ValueError(f"larger than {MAX_BYTES} bytes")
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         value = _with_huge_numbers(raw, error)
-    if _brackets(raw) > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+    if _brackets(raw) > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
         raise ValueError(f"nested more than {MAX_DEPTH} deep")
     return value
 
 
 def value_in(raw: bytes | str) -> Any:
-    """The parsed value; None where there is none, or none that is taken."""
+    """Return the parsed value, or None if there is no valid JSON."""
     try:
         return loads(raw) if raw else None
     except ValueError:
@@ -74,13 +75,13 @@ def value_in(raw: bytes | str) -> Any:
 
 
 def object_in(raw: bytes | str) -> JsonObject:
-    """The parsed object; an empty one where it is none."""
+    """Return the parsed object, or an empty one if it is not an object."""
     value = value_in(raw)
     return value if isinstance(value, dict) else {}
 
 
 def _with_huge_numbers(raw: bytes | str, error: orjson.JSONDecodeError) -> object:
-    """JSON knows numbers of any size: those beyond a float are read as the largest there is; else the error."""
+    """Read JSON with numbers beyond a float as the largest float, or raise the error."""
     text = raw.encode() if isinstance(raw, str) else raw
     smaller = _TOKEN.sub(_bounded, text)
     if smaller == text:
@@ -96,27 +97,29 @@ def _bounded(token: re.Match[bytes]) -> bytes:
 
 
 def _brackets(raw: bytes | str) -> int:
-    """How deep it can be nested at most, in a tenth of the time that it takes to go through the value."""
+    """Return an upper bound of the nesting depth, in a tenth of the time of walking through the value."""
     return raw.count(b"{") + raw.count(b"[") if isinstance(raw, bytes) else raw.count("{") + raw.count("[")
 
 
-def _deeper_than(value: object, depth: int) -> bool:
+def _is_deeper(value: object, depth: int) -> bool:
+    deepest = next(islice(_levels(value), depth, None), [])
+    return any(isinstance(node, dict | list) for node in deepest)
+
+
+def _levels(value: object) -> Iterator[list[object]]:
+    """Yield the nodes of a value by depth, the value itself first."""
     level = [value]
-    for _ in range(depth):
+    while level:
+        yield level
         level = [child for node in level for child in _children(node)]
-        if not level:
-            return False
-    return any(isinstance(node, dict | list) for node in level)
 
 
-def _children(node: object) -> list[object]:
-    if isinstance(node, dict):
-        return list(node.values())
-    return node if isinstance(node, list) else []
+def _children(node: object) -> Iterable[object]:
+    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
 
 
 def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
-    """A JSON value in which every text is what `change` makes of it; names of members stay."""
+    """Return a JSON value with `change` applied to every string except field names."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -125,13 +128,13 @@ def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
 
 
 def canonical(raw: bytes | str) -> bytes:
-    """The same bytes for equal JSON: member order does not matter, 1 and 1.0 are equal, 1 and true are not (H14).
+    """Return the same bytes for equal JSON: field order is ignored, 1 and 1.0 are equal, 1 and true are not (H14).
 
-    Numbers are compared exactly, however long they are. `raw` is JSON that `loads` takes.
+    Numbers are compared exactly at any length. `raw` is JSON that `loads` accepts.
     """
     try:
         value = orjson.loads(raw)
-        exact = not _has_float(value)
+        exact = not any(isinstance(node, float) for level in _levels(value) for node in level)
     except orjson.JSONDecodeError:
         exact = False
     if not exact:
@@ -140,17 +143,8 @@ def canonical(raw: bytes | str) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def _has_float(value: object) -> bool:
-    level = [value]
-    while level:
-        if any(isinstance(node, float) for node in level):
-            return True
-        level = [child for node in level for child in _children(node)]
-    return False
-
-
 def _exactly(text: str) -> int | orjson.Fragment:
-    """A number as written: an integer of 64 bits as that, any other by its digits and the power of ten."""
+    """Return a number as written: an integer of 64 bits unchanged, any other as its digits and exponent."""
     mantissa, _, power = text.lower().partition("e")
     sign = "-" if mantissa.startswith("-") else ""
     whole, _, fraction = mantissa.lstrip("-").partition(".")

@@ -1,4 +1,4 @@
-"""Large JSON read piece by piece, so that nobody waits while all of it is parsed at once."""
+"""Large JSON read in pieces, so that other calls run in between."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UP_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]',
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """An object or array that is not parsed yet; ValueError when it is read and is no JSON."""
+    """An object or array that is not parsed yet. Raise `ValueError` if it is read and invalid."""
 
     raw: bytes
 
@@ -22,13 +22,16 @@ class Piece:
 
 
 def read_down_to(raw: bytes, depth: int) -> object:
-    """The value of a JSON text, every object and array at that depth (the outermost is 1) a `Piece`; ValueError."""
+    """Return the value of JSON with every object and array at that depth (the outermost is 1) as a `Piece`.
+
+    Raise `ValueError` if it is not JSON.
+    """
     pieces: list[Piece] = []
     return _filled(orjson.loads(_cut(raw, depth, pieces)), depth, pieces)
 
 
 def _cut(raw: bytes, wanted: int, pieces: list[Piece]) -> bytes:
-    """The text with every container at that depth replaced by an array of its number."""
+    """Return the JSON with every container at that depth replaced by an array of its number."""
     parts: list[bytes] = []
     depth = copied = start = 0
     end = 0
@@ -48,7 +51,7 @@ def _cut(raw: bytes, wanted: int, pieces: list[Piece]) -> bytes:
 
 
 def _filled(value: object, depth: int, pieces: list[Piece]) -> object:
-    """The parsed frame with the pieces in their places: whatever stands that deep is one of them."""
+    """Return the parsed frame with the pieces filled in at that depth."""
     if not isinstance(value, dict | list):
         return value
     if depth == 1:

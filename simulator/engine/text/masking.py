@@ -1,6 +1,6 @@
-"""Keeping secrets out of views: secret keys, tokens and webhook keys are known by how they begin, wherever they stand.
+"""Masking of secrets in output: secret keys, tokens and webhook keys are recognised by their prefixes.
 
-World objects, state documents and the answers that make a key show keys by contract; everything else is masked here.
+By contract, world objects, state documents and responses that create a key show keys. Everything else is masked here.
 """
 
 from __future__ import annotations
@@ -28,31 +28,34 @@ _PAIR = re.compile(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
 _NAMED = ("key", "token", "secret", "authorization", "password")
 _ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 _HIDING = re.compile(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
-"""An escape of a character that secrets are made of (or of an escape); ordinary text has no need of these."""
+"""An escape of a character that occurs in secrets (or in an escape); ordinary strings need none of these."""
 _SHORT = 200
 _REMEMBERED = 1_000
-"""So many short headers are known again: clients send the same ones with every call."""
+"""How many short headers are cached: clients send the same ones with every call."""
 _SHORT_BODY = 2 * 1024
 _BODIES_REMEMBERED = 200
-"""So many short bodies too: whoever polls gets the same one again, and does not wait while it is looked through."""
+"""How many short bodies are cached: a client that polls receives the same body again."""
 _SMALL = 16 * 1024
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 _ORDINARY = frozenset(
     {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host"}
     | {"idempotency-key", "user-agent", "x-signature", "x-timestamp"}
 )
-"""Names of headers that are no secrets."""
+"""Names of headers without secrets."""
 _EVER_NEW = frozenset({"idempotency-key", "x-signature", "x-timestamp"})
-"""Names of headers whose values hardly come twice."""
+"""Names of headers whose values rarely repeat."""
 _HEADER_PARTS = ("api-key", "apikey", "api_key", "token", "secret", "password")
 _LAYERS = 4
-"""How many times over an encoded text is looked into."""
+"""How many layers of encoding are checked."""
 _SHORTEST = 4
 _LONG = 12
 
 
 class Masker:
-    """Masks secrets in what is kept and shown. `secrets`: further ones, such as the control token, known by value."""
+    """Masks secrets in saved and shown data.
+
+    `secrets` are further secrets, such as the control token, matched by value.
+    """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = [secret for secret in secrets if len(secret) >= _SHORTEST]
@@ -69,7 +72,7 @@ class Masker:
         self._bytes_pattern = re.compile(self._pattern.pattern.encode())
 
     def text(self, text: str) -> str:
-        """A text without secrets, and without members and parameters that bear a secret's name."""
+        """Mask secrets in a string, including fields and parameters with the name of a secret."""
         known = self._texts.get(text)
         if known is not None:
             return known
@@ -82,7 +85,7 @@ class Masker:
 
     def _text(self, text: str) -> str:
         lower = text.lower()
-        if not any(map(lower.__contains__, self._hints)):  # a tenth of the time of a pattern of them all
+        if not any(map(lower.__contains__, self._hints)):  # a tenth of the time of one pattern for all
             return text
         shown = self._plain(text)
         may_hide = "%" in shown or "\\u" in shown or "\0" in shown
@@ -98,7 +101,7 @@ class Masker:
         return shown
 
     def _encoded(self, text: str) -> str:
-        """A text that hides a secret in escapes is shown without these; any other as it is."""
+        """Decode a string that hides a secret in escapes; return any other unchanged."""
         plain = text
         for _ in range(_LAYERS):
             inner = unquote(_ESCAPE.sub(_unescaped, plain.replace("\0", "")), "latin-1")
@@ -111,13 +114,13 @@ class Masker:
         return text
 
     def raw(self, raw: bytes) -> bytes:
-        """The same for bytes of any kind."""
+        """Mask secrets in bytes of any kind."""
         if not raw:
             return raw
         known = self._bodies.get(raw)
         if known is not None:
             return known
-        text = raw.decode("latin-1")  # it takes a third of the time to look into a text instead of bytes
+        text = raw.decode("latin-1")  # searching a string takes a third of the time of searching bytes
         masked = self._text(text)
         shown = raw if masked is text else masked.encode("latin-1")
         if len(raw) <= _SHORT_BODY:
@@ -127,11 +130,11 @@ class Masker:
         return shown
 
     def answer(self, raw: bytes) -> bytes:
-        """An answer made here, masked by value alone: one pass, and none where nothing looks like a secret."""
+        """Mask a response of this server by value only: one pass, and none if nothing looks like a secret."""
         return self._bytes_pattern.sub(MASK.encode(), raw) if any(part in raw for part in self._quick_bytes) else raw
 
     def value(self, value: Any) -> Any:
-        """JSON without secrets, by value and by the names of members."""
+        """Mask JSON by value and by field names."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -142,12 +145,12 @@ class Masker:
         return [self.value(item) for item in value] if isinstance(value, list) else value
 
     def json(self, raw: bytes) -> Any:
-        """What a JSON text says, without secrets; that most have nothing which looks like one shows at a glance."""
+        """Parse and mask JSON. Most JSON has nothing that looks like a secret, which a quick check finds."""
         value, lower = loads(raw), raw.decode().lower()
         return self.value(value) if any(map(lower.__contains__, self._hints)) else value
 
     def header(self, name: str, value: str) -> str:
-        """The value of a header, on one line; one that carries a secret is masked, except for `Bearer`."""
+        """Return the value of a header on one line. A value with a secret is masked, except for `Bearer`."""
         known = self._headers.get((name, value))
         if known is not None:
             return known
@@ -166,7 +169,10 @@ class Masker:
         return one_line(self._text(value))
 
     def head(self, headers: Mapping[str, str]) -> Pairs:
-        """All headers, names (in lower case) and values; one tuple for those that come again, as journals share it."""
+        """Mask all headers, names (in lower case) and values.
+
+        Equal headers share one tuple, because journals store them.
+        """
         given = tuple(headers.items())
         known = self._heads.get(given)
         if known is not None:
@@ -179,8 +185,8 @@ class Masker:
         return shown
 
     def headers(self, headers: Mapping[str, str]) -> JsonObject:
-        """All headers, names (in lower case) and values."""
-        known = self._headers  # looked up here, because every call has several and most of them are known
+        """Mask all headers, names (in lower case) and values."""
+        known = self._headers  # cached here, because every call has several and most repeat
         return {
             name if name in _ORDINARY else one_line(self.text(name)): known.get((name, value))
             or self.header(name, value)
@@ -189,7 +195,10 @@ class Masker:
 
 
 def _literal(secret: str) -> str:
-    """A known secret as a pattern; a short one stands alone, so that words that contain it stay readable."""
+    """Return a known secret as a pattern.
+
+    A short one must be a whole word, so that words that contain it stay readable.
+    """
     return re.escape(secret) if len(secret) >= _LONG else rf"(?<![A-Za-z0-9_]){re.escape(secret)}(?![A-Za-z0-9_])"
 
 

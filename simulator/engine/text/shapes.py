@@ -1,7 +1,7 @@
-"""Words with which the rooms write down their shapes: formats, id prefixes, and the mark of what is assumed.
+"""Building blocks of response shapes: formats, id prefixes, and the mark of assumptions.
 
-A shape is a TypedDict; the contract is made from it. What a field means stands as a string beneath it. A field without
-a mark is specified; `Assumed("R7")` names the decision that the field rests on, `Assumed("H8", "pattern")` the one that
+A shape is a TypedDict from which the contract is generated. A string below a field describes it. A field without a mark
+is specified; `Assumed("R7")` names the decision that the field rests on, `Assumed("H8", "pattern")` the decision that
 its pattern rests on.
 """
 
@@ -14,7 +14,7 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticKnownError, core_schema
-from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
+from typing_extensions import TypedDict  # pydantic does not support typing.TypedDict before Python 3.12
 
 from simulator.engine.text.enums import ENVIRONMENT, EVENT, explained, listed
 from simulator.kernel.dataclass import dataclass
@@ -37,18 +37,20 @@ Constraint = Literal[
     "nullable",
     "meaning",
 ]
-"""What can be a guess about a field that is itself specified: keywords of JSON Schema, and that it is always there, or
-can be null. `enum` is the list of its values, also where that is a single one. `meaning` is what the value says, or
-from when on, where a decision fills in or departs from the words of the specification."""
+"""The parts of a specified field that can be assumed: keywords of JSON Schema, and whether it is required or nullable.
+
+`enum` is the list of its values, even of a single one. `meaning` is the meaning of the value or its timing, if a
+decision completes or departs from the specification.
+"""
 
 
 def guesses(bases: Mapping[str, str]) -> JsonSchemaValue:
-    """The marks of constraints that are guesses, given by what they rest on; none where there are none."""
+    """Return the marks of assumed constraints from their bases; {} if there are none."""
     return {"x-assumed": sorted(bases), "x-assumed-basis": dict(bases)} if bases else {}
 
 
 class Assumed:
-    """Marks a field or a type as assumed, with the decision it rests on; with `constraints`, only these of it."""
+    """Marks a field or a type as assumed, with the decision it rests on; with `constraints`, only these parts."""
 
     def __init__(self, basis: str, *constraints: Constraint) -> None:
         self.basis = basis
@@ -75,16 +77,16 @@ class Prefix:
 
 
 Choices: TypeAlias = "tuple[str, ...] | Mapping[str, str]"
-"""The values that a text can have; as a mapping with what each means."""
+"""The valid values of a string; a mapping has their meanings."""
 
 
 def _explained(schema: JsonSchemaValue, values: Choices) -> JsonSchemaValue:
     return explained(schema, values) if isinstance(values, Mapping) else schema
 
 
-@dataclass(frozen=True, eq=False)  # by identity: a mapping has no hash, and unions ask their members for one
+@dataclass(frozen=True, eq=False)  # by identity: unions hash their variants, and a mapping has no hash
 class OneOf:
-    """A string that is one of these, where a Literal would be in the way of the code."""
+    """A string that is one of these, for code that cannot use a Literal."""
 
     values: Choices
 
@@ -95,14 +97,14 @@ class OneOf:
 
 
 class EventName:
-    """The name of an event, whichever the service has."""
+    """The name of an event of the service."""
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {**handler(core), **listed(EVENT)}
 
 
 class EnvironmentName:
-    """The name of an environment, whichever the service has."""
+    """The name of an environment of the service."""
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {**handler(core), **listed(ENVIRONMENT)}
@@ -130,7 +132,7 @@ class NameOf:
 
 @dataclass(frozen=True)
 class PerEnvironment:
-    """An object with a member for each environment, whichever the service has, and what a member says."""
+    """An object with a field for each environment of the service, and the description of such a field."""
 
     says: str
 
@@ -141,7 +143,7 @@ class PerEnvironment:
 
 @dataclass(frozen=True, eq=False)
 class Meanings:
-    """What the values of a Literal mean, each of them."""
+    """The meaning of each value of a Literal."""
 
     values: Mapping[str, str]
 
@@ -151,7 +153,7 @@ class Meanings:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A text of which the simulator knows these values, without a promise that there are no others."""
+    """A string with known values; there may be others."""
 
     values: Choices
 
@@ -173,9 +175,9 @@ class Format:
 
 
 Origin: TypeAlias = str | Assumed
-"""Where a shape comes from: a clause of the specification, or the decision that assumes all of it."""
+"""The source of a shape: a clause of the specification, or the decision that assumes all of it."""
 Clauses: TypeAlias = Mapping[Origin, tuple[type[object], ...]]
-"""Which clause, or decision, describes which shapes."""
+"""The shapes that a clause or a decision describes."""
 
 
 Timestamp = Annotated[
@@ -185,7 +187,7 @@ Timestamp = Annotated[
 ]
 Date = Annotated[str, Format("date", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 AmountText = Annotated[str, Format(pattern=r"^[0-9]+\.[0-9]{2,18}$"), Assumed("H8", "pattern")]
-"""An amount as printed: at least two decimals, no sign, no exponent (decision H8)."""
+"""An amount as shown: at least two decimals, no sign, no exponent (decision H8)."""
 RateText = Annotated[str, Format(pattern=r"^[0-9]+(\.[0-9]+)?$"), Assumed("H8", "pattern")]
 Uuid = Annotated[
     str,
@@ -193,15 +195,15 @@ Uuid = Annotated[
     Assumed("uuid-form", "pattern"),
 ]
 Number = Annotated[Decimal, WithJsonSchema({"type": "number"})]
-"""A JSON number written exactly."""
+"""A JSON number with exact digits."""
 
 
 Count = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0})]
-"""A whole number that is never negative."""
+"""An integer that is never negative."""
 
 
 class Pagination(TypedDict):
-    """Which page of a list this is, and how much there is in all."""
+    """The page of a list, and the size of the list."""
 
     page: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1})]
     """The page shown, counted from 1."""
@@ -210,16 +212,16 @@ class Pagination(TypedDict):
     total: Count
     """How many records match, on all pages."""
     total_pages: Count
-    """How many pages these fill; 0 when nothing matches."""
+    """How many pages there are; 0 if nothing matches."""
 
 
 RowT = TypeVar("RowT")
 
 
 class Page(TypedDict, Generic[RowT]):
-    """What every list answers; the page of a room names its rows."""
+    """The envelope of every list; rooms name the type of the rows."""
 
     data: list[RowT]
     """The records of this page."""
     pagination: Pagination
-    """Which page this is, of how many."""
+    """The number of this page, and the size of the list."""

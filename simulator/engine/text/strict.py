@@ -1,4 +1,4 @@
-"""Refusing what a call does not know, with the name that was probably meant."""
+"""Refusing unknown names, with the closest valid name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST_SLIP = 100
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The name that was probably meant, or ""; one too long to be a slip is not compared."""
+    """Return the closest known name, or "". A name that is too long to be a typo is not compared."""
     if len(name) > _LONGEST_SLIP:
         return ""
     names = list(names)
@@ -26,18 +26,18 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:
-    """Up to three names that are like this one, the nearest first."""
+    """Return up to three similar names, the closest first."""
     return get_close_matches(name, list(names), n=3)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """ "; did you mean `x`?", or nothing when no name is near."""
+    """Return "; did you mean `x`?", or "" if no name is close."""
     meant = nearest(name, names)
     return f"; did you mean `{meant}`?" if meant else ""
 
 
-def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "member", prefix: str = "") -> None:
-    """400 invalid_parameter for the first name that is not known; the message lists those that are."""
+def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "field", prefix: str = "") -> None:
+    """Raise 400 invalid_parameter for the first unknown name. The message lists the known ones."""
     known = list(known)
     for name in given:
         if name not in known:
@@ -46,8 +46,8 @@ def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "member
             raise ApiError("invalid_parameter", message, prefix + name)
 
 
-def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str = "member", prefix: str = "") -> None:
-    """The same for a JSON object that is to become a model, at every depth; looked at before anything is missing."""
+def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str = "field", prefix: str = "") -> None:
+    """Raise the same for a JSON object of a model, at every depth and before missing fields are checked."""
     known = members(model)
     refuse_names(raw, known, what, prefix)
     for name, inner in known.items():
@@ -57,13 +57,13 @@ def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str 
 
 
 def is_whole(text: str) -> bool:
-    """Whether a query parameter is a whole number from 0 that has a sensible size."""
+    """Return True if a query parameter is an integer from 0 of a sensible size."""
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
 @cache
 def members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
-    """Names that a model knows, its own before those of its bases, each with the model that stands there, if any."""
+    """Return the names that a model knows, its own before those of its bases, each with the nested model, if any."""
     bases = [vars(one).get("__annotations__", {}) for one in model.__mro__]
 
     def depth(name: str) -> int:
@@ -74,7 +74,7 @@ def members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:
-    """The model of a member that is one, or one or null."""
+    """Return the model of a field that is a model, or a model or null."""
     for one in (annotation, *get_args(annotation)):
         if isinstance(one, type) and issubclass(one, BaseModel):
             return one

@@ -1,7 +1,7 @@
-"""What a terminal must not be sent: control characters, and those that turn the direction of text.
+"""Characters that must not reach a terminal: control characters, and characters that change the direction of text.
 
-Texts that strangers chose reach a developer's terminal and the logs of CI: headers, names, bodies of inboxes, errors
-of a server. Escape sequences in them could change the title, the clipboard, or what a line seems to say.
+Strings from strangers reach developers' terminals and CI logs: headers, names, bodies of inboxes, errors of a server.
+Escape sequences in them could change the title, the clipboard, or the apparent content of a line.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ _STEERING = re.compile(f"[{STEERING}]")
 
 
 def plain(text: str) -> str:
-    r"""Return a string as a terminal may show it: what would steer one is escaped as `\u001b`.
+    r"""Return a string that is safe for a terminal, with control characters escaped as `\u001b`.
 
-    In JSON such characters occur inside strings alone, where this escape means the same, so JSON stays what it is.
+    In JSON such characters occur only inside strings, where the escape means the same, so JSON stays valid.
     """
     return text if text.isascii() and text.isprintable() else _STEERING.sub(_escaped, text)
 
 
 def plain_line(text: str) -> str:
-    r"""Return the same on one line, newlines escaped as `\n`: a text with newlines could pass for further lines."""
+    r"""Return the same on one line, newlines escaped as `\n`: a string with newlines could imitate further lines."""
     return plain(text).replace("\n", "\\n")
 
 

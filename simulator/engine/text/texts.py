@@ -1,4 +1,4 @@
-"""JSON objects and headers that are kept for long as their texts, which the kernel packs."""
+"""JSON objects and headers that are stored as strings, which the kernel packs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText
 
 
 def json_text(value: Shown) -> JsonText:
-    """The text of an object, always `NO_MEMBERS` for the empty one."""
+    """Return the string of an object, always `NO_MEMBERS` for the empty one."""
     return JsonText(dumps(value)) if value else NO_MEMBERS
 
 
 def object_of(text: JsonText) -> JsonObject:
-    """The object of a text, made anew."""
+    """Return a new object parsed from its string."""
     made: JsonObject = orjson.loads(text.read())
     return made
 
@@ -27,12 +27,12 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 def headers_text(headers: Pairs) -> HeadersText:
-    """The text of headers, each on one line; always `NO_HEADERS` for none."""
+    """Return the string of headers, each on one line; always `NO_HEADERS` for none."""
     if not headers:
         return NO_HEADERS
     return HeadersText(dumps([(one_line(name), one_line(value)) for name, value in headers]))
 
 
 def headers_of(text: HeadersText) -> Pairs:
-    """The headers of a text."""
+    """Return the headers of a string."""
     return tuple((name, value) for name, value in orjson.loads(text.read()))

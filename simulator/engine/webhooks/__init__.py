@@ -1,7 +1,7 @@
-"""Webhooks: endpoints, and who gets which event when, signed how (chapters "Webhooks" and "Events").
+"""Webhook endpoints, and the queueing, signing and recording of deliveries (chapters "Webhooks" and "Events").
 
-The room decides; the courier sends. It listens to every event, queues what is to go out, hands it to the courier by
-`take`, and gets the answer by `report`.
+The room decides and the courier sends. The room queues an attempt for each event and recipient, gives attempts to the
+courier with `take`, and gets their outcomes with `report`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,17 @@ from simulator.engine.rows.subjects import example_of
 from simulator.engine.webhooks import bodies, operations, shapes
 from simulator.engine.webhooks.delivery import queue
 from simulator.engine.webhooks.delivery.attempts import in_flight, may_take, put_back, take
-from simulator.engine.webhooks.delivery.deliveries import all_deliveries, deliveries_about, delivery_of, endpoint_of
+from simulator.engine.webhooks.delivery.deliveries import (
+    all_deliveries,
+    deliveries_about,
+    deliveries_of,
+    delivery_of,
+    endpoint_of,
+    every_endpoint_id,
+    retries_ahead,
+)
 from simulator.engine.webhooks.delivery.faults import awaited
 from simulator.engine.webhooks.delivery.queue import end_fault, recipients, report, resend
-from simulator.engine.webhooks.delivery.schedule import retries_ahead
 from simulator.engine.webhooks.emails import EmailEntry, emails
 from simulator.engine.webhooks.emitting import emit_example
 from simulator.engine.webhooks.errors import ERRORS
@@ -45,6 +52,7 @@ from simulator.engine.webhooks.records import (
     Attempt,
     Delivery,
     Outcome,
+    delivery_id,
 )
 from simulator.engine.webhooks.states import WEBHOOK
 from simulator.engine.webhooks.urls import check_address, check_url, is_on_this_machine
@@ -122,10 +130,13 @@ __all__ = [
     "check_address",
     "check_url",
     "deliveries_about",
+    "deliveries_of",
+    "delivery_id",
     "delivery_of",
     "emails",
     "end_fault",
     "endpoint_of",
+    "every_endpoint_id",
     "in_flight",
     "is_on_this_machine",
     "may_take",

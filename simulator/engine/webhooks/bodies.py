@@ -12,36 +12,36 @@ EventTypes = Annotated[list[str], Field(min_length=1), Assumed("H5", "minItems")
 
 
 class NewWebhook(Body):
-    """`url` takes any string here: one that cannot be used is 422 invalid_webhook_url (decision W3)."""
+    """`url` takes any string here. An unusable one is 422 invalid_webhook_url (decision W3)."""
 
     url: str
-    """Where events are to be sent: a public HTTPS URL. It must answer the test request with exactly 200."""
+    """The URL to which events are sent: a public HTTPS URL. It must answer the test request with exactly 200."""
     events: EventTypes
-    """The event types to get; `*` stands for all."""
+    """The event types to send. `*` means all."""
     description: Note | None = None
     """A note on the endpoint."""
 
 
 class WebhookChange(Body):
-    """Only what is sent changes."""
+    """Only the fields that are sent change."""
 
     url: str = ""
-    """Where events are to be sent from now on; another URL is tested as at registration."""
+    """The new URL. It is tested as at registration."""
     events: EventTypes = Field(default_factory=list)
-    """The event types to get from now on; `*` stands for all."""
+    """The event types to send from now on. `*` means all."""
     description: Note | None = None
-    """The new note; null takes it away."""
+    """The new note. null removes it."""
     status: Annotated[Literal["enabled", "disabled"], Meanings(MEANINGS)] = "enabled"
-    """Whether it is to get events from now on."""
+    """Whether the endpoint gets events from now on."""
 
 
 class EmitParameters(Body):
-    """The members of `object` replace those of the object that would be sent."""
+    """Parameters of the action `emit`."""
 
     type: Text
     """The event type to send."""
     about: Text | None = None
-    """The id of the resource that the event is about: it is sent as it is now, but in the status that the event leaves
-    a resource in. Without it, the newest resource in such a status is sent, or an example."""
+    """The id of the resource that the event is about. It is sent as it is now, but with a status that it can have after
+    such an event. Without `about`, the newest resource with such a status is sent, or an example."""
     object: dict[str, Any] | None = None
-    """Members that replace those of the object that would be sent."""
+    """Fields that replace those of the object."""

@@ -1,4 +1,4 @@
-"""E-mails the service would have sent: they are recorded, never sent (decision W5)."""
+"""E-mails that the service would have sent. They are recorded only (decision W5)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
 
 
-def tell_owner_disabled(world: World, endpoint: Webhook) -> None:
-    """Record the e-mail about an endpoint that was disabled after repeated failures; inside a change."""
+def record_disabled_email(world: World, endpoint: Webhook) -> None:
+    """Record the e-mail about an endpoint that was disabled after repeated failures, inside a transaction."""
     written = signing_of(world).disabled_email(endpoint)
     identifier = "eml_" + text_of(derive("email", endpoint.id, world.now_ms))
     email = Email(
@@ -30,19 +30,19 @@ def tell_owner_disabled(world: World, endpoint: Webhook) -> None:
 
 class EmailEntry(TypedDict):
     id: str
-    """Names the e-mail."""
+    """The id of the e-mail."""
     at: Timestamp
-    """When it would have been sent."""
+    """The time at which it would have been sent."""
     to: str
-    """Whom it would have gone to."""
+    """The recipient."""
     subject: str
-    """Its subject."""
+    """The subject line."""
     body: str
-    """Its text."""
+    """The content."""
 
 
 def emails(world: World) -> list[EmailEntry]:
-    """The recorded e-mails, oldest first."""
+    """Return the recorded e-mails, oldest first."""
     rows = sorted(world.store[EMAILS].values(), key=lambda row: (row.at_ms, row.sequence))
     return [
         {"id": row.id, "at": format_timestamp(row.at_ms), "to": row.to, "subject": row.subject, "body": row.body}

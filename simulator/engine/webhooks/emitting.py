@@ -1,15 +1,15 @@
-"""The action `emit`: any event of the catalogue, about a named resource, the newest that fits, or a realistic example.
+"""The action `emit`: any event of the catalogue, about a named resource, the newest that matches, or an example.
 
-A resource fits when it stands where a move that emits this event leads: the state tables say so. It is sent as it is.
-A named resource need not stand there: the event is untrue then, and says the status that it would leave.
-In examples a text `@`, `@+30m` or `@-1d` stands for a moment counted from now.
+A resource matches if its status is one to which a transition with this event leads. It is sent as it is. A named
+resource may have another status. Then the event is untrue and shows the status that such a transition leads to. In
+examples, the strings `@`, `@+30m` and `@-1d` are times relative to now.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from simulator.engine.records.conditions import having, newest_of
+from simulator.engine.records.conditions import field_in, newest_of
 from simulator.engine.records.records import find, no_resource, render_for_event
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ControlError
@@ -26,7 +26,7 @@ from simulator.kernel.world import World
 
 
 def emit_example(call: ActionCall[None, bodies.EmitParameters]) -> JsonObject:
-    """The action emit; returns the object that was sent."""
+    """Carry out the action emit, and return the object that was sent."""
     world, environment, event_type = call.world, call.environment, call.parameters.type
     quotas.require_event_room(world)
     about = call.parameters.about
@@ -48,19 +48,19 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
     if shown.kind.sole is not None:
         record = shown.kind.sole(world)
         own = render_for_event(world, record)
-        return own if record.status in shown.statuses else own | _example(world, shown), record.object_id
+        return own if record.status in shown.statuses else own | _at(world.now_ms, shown.example), record.object_id
     more = event_type in shown.kind.event_shapes
     found = _last_sent(world, environment, event_type) if more else _standing(world, environment, subjects)
     if found is not None:
         return found
-    example = _example(world, shown)
+    example: JsonObject = _at(world.now_ms, shown.example)
     return example, example.get("id") or f"network_{environment}_{example['network']}"
 
 
 def _named(world: World, environment: str, event_type: str, about: str) -> tuple[JsonObject, str]:
-    """Return a resource as this event would show it now, and the environment that it is in.
+    """Return a resource as this event would show it now, and its environment.
 
-    `ControlError` 404 for an unknown id, 400 for a resource of a kind that the event is never about.
+    Raise `ControlError` 404 for an unknown id, 400 for a resource of a kind that the event is never about.
     """
     record = find(world, about)
     if record is None:
@@ -69,7 +69,7 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
     fitting = next((one for one in subjects if one.kind.name == record.kind), None)
     if fitting is None or fitting.kind.sole is not None or event_type in fitting.kind.event_shapes:
         message = (
-            f"{about!r} is of the kind {record.kind}, and {event_type} cannot be sent about one of those by its id."
+            f"{about!r} is of the kind {record.kind}, and {event_type} cannot be sent about such a resource by its id."
         )
         raise ControlError(400, "invalid_parameter", message, "about")
     shown, field = render_for_event(world, record), fitting.kind.status_field
@@ -80,29 +80,24 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
     return shown, getattr(record, "environment", environment)
 
 
-def _example(world: World, subject: Subject) -> JsonObject:
-    made: JsonObject = _at(world.now_ms, subject.example)
-    return made
-
-
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
-    """The newest resource that stands where the event leaves one, as it is."""
-    # Kinds that lie in one table are looked for together: of transactions there are six.
+    """Return the newest resource with a status that the event leads to, or None."""
+    # Kinds that share a table are searched together. Six kinds are transactions.
     kinds: dict[tuple[TableKey[Any], tuple[str, ...]], list[str]] = {}
     for subject in subjects:
         kinds.setdefault((subject.kind.table, subject.statuses), []).append(subject.kind.name)
     found: list[Any] = []
     for (table, statuses), names in kinds.items():
-        own, fits = table.of(environment), (having("status", *statuses), having("kind", *names))
+        own, matching = table.of(environment), (field_in("status", *statuses), field_in("kind", *names))
         for address in (own, own.of_deleted):
-            found += newest_of(world.store[address], fits, 1)
+            found += newest_of(world.store[address], matching, 1)
     record = max(found, key=lambda one: one.sequence, default=None)
     return None if record is None else (render_for_event(world, record), record.id)
 
 
 def _last_sent(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
-    """What the newest event of this type said: of a run only its event knows."""
-    wanted = having("type", event_type), having("environment", environment)
+    """Return the object of the newest event of this type. Some objects, such as runs, are in events only."""
+    wanted = field_in("type", event_type), field_in("environment", environment)
     for event in newest_of(world.store[EVENTS], wanted, 1):
         found: JsonObject = loads(event.raw)["data"]["object"]
         return found, event.object_id

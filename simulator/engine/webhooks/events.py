@@ -9,7 +9,7 @@ EVENTS = (
         "webhook.test",
         "POST /webhooks/{id}/test asks for it",
         "webhook",
-        "It shows that the receiver checks signatures rightly; nothing has happened.",
+        "It shows that the receiver verifies signatures correctly. Nothing has happened.",
         in_status="enabled",
         narrows=False,
     ),

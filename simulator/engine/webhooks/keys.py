@@ -1,4 +1,4 @@
-"""Webhook keys, signatures, and the settings that webhooks depend on (decisions W1 to W3)."""
+"""Webhook keys, signatures, and the settings of webhooks (decisions W1 to W3)."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ _SAME_HEADERS = (("Content-Type", "application/json"), ("User-Agent", f"rampsim/
 
 
 def url_policy(world: World) -> str:
-    """`public`, `local` (default) or `any` (decision W3)."""
+    """Return `public`, `local` (default) or `any` (decision W3)."""
     return settings_of(world)["webhook_urls"]
 
 
 def webhook_key(world: World, environment: str) -> str:
-    """The one webhook key of the account in this environment (decision W1)."""
+    """Return the webhook key of the account in this environment (decision W1)."""
     key = world.store[KEYS].get(environment)
     return key or signing_of(world).new_key(world, environment, 0)
 
 
 def set_up_keys(world: World) -> None:
-    """Give a world webhook keys of its own, derived from its id and seed; inside a change."""
+    """Give a world its webhook keys, derived from its id and seed, inside a transaction."""
     for environment in world.environments:
         world.store[KEYS].put(environment, signing_of(world).new_key(world, environment, 0))
 
 
 def rotate_key(world: World, environment: str) -> str:
-    """Replace the webhook key; requests sent from now on are signed with the new one. Inside a change."""
+    """Replace the webhook key for all requests from now on, inside a transaction."""
     key = signing_of(world).new_key(world, environment, world.next_sequence(f"webhook_key.{environment}"))
     world.store[KEYS].put(environment, key)
     return key
 
 
 def signed_headers(signature: Signature, key: str, timestamp_ms: int, raw: bytes) -> tuple[tuple[str, str], ...]:
-    """The headers of a webhook request."""
+    """Return the headers of a webhook request."""
     return (*_SAME_HEADERS, *signature.headers(key, timestamp_ms, raw))
 
 
 def sending_time_ms(world: World, wall_ms: int) -> int:
-    """The timestamp of a request sent now: the wall clock, unless the receiver's time is the simulated one (W2)."""
+    """Return the timestamp of a request that is sent now: simulated time if the world's settings say so (W2)."""
     return world.now_ms if settings_of(world)["webhook_timestamp"] == "simulated" else wall_ms
 
 
 def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
-    """The request of an attempt, stamped and signed at this moment.
+    """Return the request of an attempt, signed with this timestamp.
 
-    Every attempt sends the event's own bytes (W7), but for what a fault puts into them. With a trace that a request
-    brought along goes a span of its own.
+    Every attempt sends the event's own bytes (W7), unless a fault adds to them. If the request that caused the event
+    had a trace context, the attempt is a span of that trace.
     """
     event = world.journal.event(attempt.event_id)
     if event is None:

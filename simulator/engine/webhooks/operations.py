@@ -1,13 +1,10 @@
-"""What the operations on webhook endpoints do: registering, changing, testing, deleting, and showing deliveries.
-
-Chapter "Webhooks" of the specification, decisions W3, W4, W9 and W10.
-"""
+"""The operations on webhook endpoints: chapter "Webhooks" of the specification, decisions W3, W4, W9 and W10."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulator.engine.records.conditions import the
+from simulator.engine.records.conditions import field_getter
 from simulator.engine.records.listing import Listing, ListRequest, page_of
 from simulator.engine.records.records import create, move, new_fields, remove, require, save
 from simulator.engine.rows.action import ActionCall
@@ -48,10 +45,10 @@ TEST_EVENT = "webhook.test"
     statuses=("enabled",),
 )
 def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
-    """Registers a URL for events. It is tested first: a signed webhook.test event is sent, and only when the URL
-    answers exactly 200 within 10 seconds is the endpoint stored. A redirect, 201 or 204, a timeout or a refused
-    connection is refused with invalid_webhook_url, and so is a URL that is not a public HTTPS one. The signing key is
-    not part of the answer: the dashboard shows it.
+    """Registers a URL for events. It is tested first: a signed webhook.test event is sent, and the endpoint is stored
+    only if the URL answers exactly 200 within 10 seconds. A redirect, 201 or 204, a timeout or a refused connection is
+    rejected with invalid_webhook_url, and so is a URL that is not a public HTTPS one. The signing key is not part of
+    the response: the dashboard shows it.
     """
     world, body = call.world, call.body
     _require_url(world, body.url)
@@ -85,8 +82,8 @@ def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
     errors=("not_found", "invalid_webhook_url", "unsupported_event"),
 )
 def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
-    """Changes what is sent of an endpoint. A new URL is tested as at registration. Disabled, it gets nothing, not even
-    retries that were planned; enabled again, it gets the events from then on.
+    """Changes the fields that are sent. A new URL is tested as at registration. A disabled endpoint gets nothing, not
+    even planned retries. An endpoint that is enabled again gets the events from then on.
     """
     world, body, endpoint = call.world, call.body, call.resource
     sent = body.model_fields_set
@@ -110,7 +107,7 @@ def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.We
 
 
 def _changed(endpoint: Webhook, body: bodies.WebhookChange) -> Webhook:
-    """The endpoint with the fields that were sent, the status apart."""
+    """Return the endpoint with the fields that were sent, except the status."""
     sent = body.model_fields_set
     return replace(
         endpoint,
@@ -129,7 +126,7 @@ def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
 
 @operation("DELETE /webhooks/{id}", "Remove an endpoint", load=_FIND, errors=("not_found",))
 def delete_webhook(call: Call[None, None, Webhook]) -> None:
-    """Removes an endpoint: what happens from now on is not sent there and nothing is tried again."""
+    """Removes an endpoint. Later events are not sent to it, and no attempt is retried."""
     cancel_planned(call.world, call.resource.id)
     remove(call.world, call.resource, "delete")
 
@@ -141,12 +138,12 @@ def delete_webhook(call: Call[None, None, Webhook]) -> None:
     errors=("not_found", "invalid_state"),
 )
 def test_webhook(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer:
-    """Sends a webhook.test event to this endpoint alone, whatever it subscribes to, and answers the envelope that is
-    sent; what the receiver said is in its deliveries. Refused with invalid_state when the endpoint is disabled.
+    """Sends a webhook.test event to this endpoint only, whether or not it subscribes to it, and returns the envelope.
+    The receiver's response is in the deliveries of the endpoint. Rejected with invalid_state if it is disabled.
     """
     world, endpoint = call.world, call.resource
     if endpoint.status != "enabled":
-        raise ApiError("invalid_state", "The webhook endpoint is disabled; enable it before testing it.")
+        raise ApiError("invalid_state", "The webhook endpoint is disabled. Enable it before you test it.")
     subject = shapes.render_webhook(world, endpoint)
     event = make(world, endpoint.environment, TEST_EVENT, subject, endpoint.id)
     world.store[TESTED].put(event.id, endpoint.id)
@@ -156,7 +153,7 @@ def test_webhook(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer
 
 
 def rotate(call: ActionCall[None, Nothing]) -> dict[str, str]:
-    """The action rotate_webhook_key."""
+    """Carry out the action rotate_webhook_key."""
     return {"webhook_key": rotate_key(call.world, call.environment)}
 
 
@@ -169,7 +166,7 @@ def _require_url(world: World, url: str) -> None:
 def _require_events(world: World, events: list[str]) -> None:
     for name in events:
         if name != ALL_EVENTS and name not in vocabulary_of(world).events:
-            raise UNSUPPORTED_EVENT.error(f"There is no event type {name!r}.", "events")
+            raise UNSUPPORTED_EVENT.error(f"Unknown event type {name!r}.", "events")
 
 
 def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEndpoint]) -> Probe:
@@ -185,11 +182,11 @@ def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEnd
 
 def _what_came_back(url: str, outcome: ProbeOutcome) -> str:
     if outcome.status is not None:
-        return f"The URL must answer the test request with exactly 200; it answered {outcome.status}."
+        return f"The URL must answer the test request with exactly 200. It answered {outcome.status}."
     hint = ""
     if is_on_this_machine(url) and DOCKER_HOST not in url:
-        hint = f" When the simulator runs in a container and the receiver outside of it, use {DOCKER_HOST} in the URL."
-    return f"The URL must answer the test request with exactly 200; there was no answer: {outcome.error}.{hint}"
+        hint = f" If the simulator runs in a container and the receiver does not, use {DOCKER_HOST} in the URL."
+    return f"The URL must answer the test request with exactly 200. There was no response: {outcome.error}.{hint}"
 
 
 WEBHOOKS = Listing(
@@ -216,18 +213,20 @@ DELIVERIES = Listing(
     errors=("not_found",),
 )
 def list_webhook_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shapes.WebhookDelivery]:
-    """Lists the attempts to deliver events to one endpoint, newest first, with what the receiver answered and when it
-    is tried again.
+    """Lists the delivery attempts of one endpoint, newest first, with the receiver's response and the time of the next
+    attempt.
     """
     made = deliveries_of(call.world, call.resource.id)
     return page_of(
-        call.query.ordered(the("sequence")), made, lambda delivery: shapes.render_delivery(call.world, delivery)
+        call.query.ordered(field_getter("sequence")),
+        made,
+        lambda delivery: shapes.render_delivery(call.world, delivery),
     )
 
 
 @operation("GET /webhooks", "The registered endpoints", answer=lambda: shapes.WebhookPage, query=WEBHOOKS)
 def list_webhooks(call: Call[None, ListRequest, None]) -> Page[shapes.WebhookEndpoint]:
-    """Lists the registered endpoints, newest first, disabled ones too."""
+    """Lists the registered endpoints, newest first, including disabled ones."""
     return page(call, ENDPOINTS, lambda world, record: shapes.render_webhook(world, record))
 
 
@@ -239,5 +238,5 @@ def list_webhooks(call: Call[None, ListRequest, None]) -> Page[shapes.WebhookEnd
     shows="webhook",
 )
 def get_webhook(call: Call[None, None, Webhook]) -> shapes.WebhookEndpoint:
-    """Shows one registered endpoint. The signing key is not part of it."""
+    """Shows one endpoint, without its signing key."""
     return shapes.render_webhook(call.world, call.resource)

@@ -1,4 +1,4 @@
-"""What the webhooks room keeps: endpoints, what waits to be delivered, attempts on their way, and deliveries made.
+"""Records of endpoints, queues, attempts and deliveries.
 
 Chapter "Events" of the specification, decisions W1 to W12.
 """
@@ -34,10 +34,11 @@ DELIVERY_CAUSE_MEANINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook(Record):
-    """A registered endpoint; `events` are the types it subscribes to as given, `*` among them means all."""
+    """A registered endpoint."""
 
     url: str
     events: tuple[str, ...]
+    """The subscribed event types as given. `*` means all."""
     description: str | None = None
 
     @property
@@ -53,26 +54,28 @@ NO_FAULT = DeliveryPlan()
 
 @dataclass(frozen=True, slots=True)
 class PendingAttempt:
-    """One attempt that is still to be made of one event at one endpoint.
-
-    `stage` is its place in the retry schedule (0 the first attempt), None for copies and resends, after which
-    nothing is retried. `after` is the number of the attempt before it. `plan` is None until faults were asked.
-    `place` is where it goes among the first attempts of its instant, () for one that goes by its own event: (the newest
-    event there was when it was resent or fell due, its number, 0); a held one goes right after the one it waited for.
-    `delayed_after`: how many first attempts its endpoint had answered when a fault began to delay it. `held_for`: how
-    many it has answered when this one goes, while a fault holds it; None: it goes when the end of its object was told.
-    """
+    """One attempt that is still to be made, of one event at one endpoint."""
 
     event_id: Id
     endpoint_id: Id
     stage: int | None = 0
+    """The position in the retry schedule, 0 for the first attempt. Copies and resends have None and no retries."""
     after: int = 0
+    """The number of the attempt before this one."""
     plan: DeliveryPlan | None = None
+    """The effects of faults, or None until faults were matched."""
     place: tuple[int, ...] = ()
+    """The position among the attempts of its instant: (number of the newest event when the attempt was resent or fell
+    due, sequence number, 0), or () for the position of its own event. A held attempt goes right after the attempt it
+    waited for.
+    """
     delayed_after: int | None = field(default=None, metadata={"saved_as": "since"})
+    """The number of answered first attempts of the endpoint when a fault began to delay this one."""
     held_for: int | None = 0
+    """The number of answered first attempts at which a held attempt starts. None: it starts after the final event of
+    its object.
+    """
     cause: DeliveryCause = "first"
-    """Why the attempt is made."""
 
     saved_as: ClassVar[str] = "Due"
 
@@ -83,39 +86,42 @@ class PendingAttempt:
 
 @dataclass(frozen=True, slots=True)
 class EndpointQueue:
-    """The first attempts of one endpoint, which go out one after another.
-
-    The places from `waiting_from` to before `waiting_to` wait in a table of their own, `ahead` goes before them.
-    `active` is the key of the attempt that is on its way or about to be ("" for none). `held` are those that faults
-    hold, until further first attempts have been answered or the end of their object was told; `answered` counts the
-    first attempts that were.
-    """
+    """The first attempts of one endpoint, which go out one after another."""
 
     waiting_from: int = field(default=0, metadata={"saved_as": "head"})
+    """The first waiting position. The events that wait are in the table `WAITING`."""
     waiting_to: int = field(default=0, metadata={"saved_as": "tail"})
+    """The position after the last waiting one."""
     active: str = field(default="", metadata={"saved_as": "busy"})
+    """The key of the attempt that is ready or in flight, or "" if the queue is idle."""
     ahead: tuple[PendingAttempt, ...] = field(default=(), metadata={"saved_as": "front"})
+    """Attempts that go before the waiting ones."""
     held: tuple[PendingAttempt, ...] = ()
+    """Attempts that faults hold back (see `PendingAttempt.held_for`)."""
     answered: int = field(default=0, metadata={"saved_as": "gone"})
+    """The number of answered first attempts."""
 
     saved_as: ClassVar[str] = "Line"
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A retry or a delayed attempt on the agenda, and the delivery that announces it (None: none does)."""
+    """A retry or a delayed attempt on the agenda."""
 
     pending: PendingAttempt = field(metadata={"saved_as": "due"})
     timer: str
     delivery_id: Id | None = None
+    """The delivery whose `next_attempt_at` announces it, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt on its way. `id` is the id of the delivery it will become; `key` its place in the queue."""
+    """An attempt in flight."""
 
     id: Id
+    """The id of the delivery that the attempt becomes."""
     key: str
+    """Its key in the table `READY`, which a queue uses to name it."""
     pending: PendingAttempt = field(metadata={"saved_as": "due"})
     number: int
     url: str
@@ -129,7 +135,7 @@ class Attempt:
 
     @property
     def place(self) -> tuple[int, ...]:
-        """Where it went among the attempts that started at the same instant, however fast receivers answer."""
+        """Return its position among the attempts of the same instant. It does not depend on the receivers."""
         return self.pending.place or (self.event_sequence, 0, 0)
 
     @property
@@ -139,7 +145,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """One request as it is to be sent, byte for byte."""
+    """One request, byte for byte."""
 
     url: str
     headers: tuple[tuple[str, str], ...]
@@ -148,14 +154,13 @@ class SignedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came back from one request: a status, or why there is none; times in milliseconds of the wall clock.
-
-    With both, the answer was lost: the receiver sent it, the service saw none.
-    """
+    """The response to one request, or the reason why there is none."""
 
     status: int | None
     error: str | None = None
+    """With a status, a fault lost the response: the receiver sent it, and the service did not see it."""
     duration_ms: int = 0
+    """Milliseconds of the wall clock."""
     request_headers: tuple[tuple[str, str], ...] = ()
     response_headers: tuple[tuple[str, str], ...] = ()
     response_body: bytes = b""
@@ -167,15 +172,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One attempt that was made (decision W12). `sequence` is the order in which the attempts of a world went out.
-
-    `altered`, `corrupted` and `stale` say what a fault made of it: the body, the signature, the timestamp.
-    `unheard`: the receiver acknowledged it, and a fault lost its answer. `sent`: the body, where a fault put something
-    unexpected into that of the event. `fault`: the id of the fault that acted on it.
-    """
+    """One attempt that was made (decision W12)."""
 
     id: Id
     sequence: tuple[int, ...]
+    """The order in which the attempts of a world went out."""
     created_at_ms: Milliseconds
     updated_at_ms: Milliseconds
     event_id: Id
@@ -193,40 +194,46 @@ class Delivery:
     response_headers: HeadersText
     response_body: Text
     altered: bool = False
+    """True if a fault altered the body after it was signed."""
     corrupted: bool = False
+    """True if a fault made the signature wrong."""
     stale: bool = False
+    """True if a fault made the timestamp old."""
     unheard: bool = False
+    """True if a fault lost the acknowledgement of the receiver."""
     sent: Text = NOTHING
+    """The body, if a fault added something unexpected to that of the event."""
     fault: str = ""
+    """The id of the fault that applied."""
     cause: DeliveryCause | None = None
-    """Why the attempt was made, or None in a document saved before this was recorded."""
+    """None in a document that was saved before causes were recorded."""
 
     @property
     def was_dropped(self) -> bool:
-        """Whether a fault dropped it: whatever the courier takes has a request, even one that was never answered."""
+        """Return True if a fault dropped it. All other attempts have request headers, even unanswered ones."""
         return self.request_headers is NO_HEADERS
 
 
 ENDPOINTS = TableKey("webhooks", Webhook, per_environment=True)
 DELIVERIES = TableKey("deliveries", Delivery, per_owner=True, journal=True)
-"""The deliveries of each endpoint, in the order of their answers."""
+"""The deliveries of each endpoint, in the order in which they were answered."""
 PLANNED = TableKey("webhook_planned", Planned, per_owner=True)
 QUEUES = TableKey("webhook_lines", EndpointQueue)
 WAITING = TableKey("webhook_waiting", str)
-"""Ids of events whose first attempt waits, by `<endpoint>:<place>`."""
+"""Ids of events whose first attempt waits, by `<endpoint>:<position>`."""
 WAITING_PLANS = TableKey("webhook_waiting_plans", DeliveryPlan)
-"""What faults make of those of them that one met when the event happened, by the same place."""
+"""Plans of faults that matched a waiting event when it happened, by the same position."""
 READY = TableKey("webhook_ready", PendingAttempt)
-"""What may start now, in that order."""
+"""Attempts that may start now, in this order."""
 IN_FLIGHT = TableKey("webhook_in_flight", Attempt)
-"""The attempts that were taken and not yet reported, by their ids."""
+"""Attempts that were taken and not yet reported, by id."""
 TESTED = TableKey("webhook_tests", str)
-"""Id of an event that a test call made → the id of the endpoint that was tested."""
+"""Ids of tested endpoints, by the id of the test event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Email:
-    """An e-mail the service would have sent; it is only recorded (decision W5)."""
+    """An e-mail that the service would have sent (decision W5)."""
 
     id: Id
     sequence: int
@@ -240,5 +247,5 @@ EMAILS = TableKey("emails", Email, journal=True)
 
 
 def delivery_id(event_id: str, endpoint_id: str, number: int) -> str:
-    """The id of a delivery, made of event, endpoint and attempt number (decision W12)."""
+    """Return the id of a delivery, which is derived from event, endpoint and attempt number (decision W12)."""
     return "dlv_" + text_of(derive(event_id, endpoint_id, number))

@@ -1,4 +1,4 @@
-"""How endpoints, test calls and deliveries are shown (chapter "Webhook endpoint and event", decisions W10 and W12)."""
+"""Shapes of endpoints, test events and deliveries (chapter "Webhook endpoint and event", decisions W10 and W12)."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class WebhookEndpoint(TypedDict):
     """A URL that events are sent to."""
 
     id: Annotated[str, Prefix("wh_")]
-    """Names the endpoint in every path below /webhooks."""
+    """The id of the endpoint in paths below /webhooks."""
     url: str
-    """Where events are sent, by POST."""
+    """The URL to which events are posted."""
     events: list[str]
-    """The event types that it gets, as subscribed; `*` among them stands for all."""
+    """The subscribed event types. `*` means all."""
     description: Annotated[str | None, Assumed("H19", "nullable")]
-    """The caller's note; null when there is none."""
+    """The caller's note, or null."""
     status: Annotated[str, OneOf(MEANINGS)]
-    """Whether it gets events."""
+    """Whether the endpoint gets events."""
     created_at: Timestamp
-    """When it was registered."""
+    """The time of the registration."""
 
 
 class WebhookPage(TypedDict):
@@ -58,58 +58,58 @@ class WebhookPage(TypedDict):
     data: Annotated[list[WebhookEndpoint], Assumed("webhook-answers", "items")]
     """The endpoints of this page."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """The position of this page in the list."""
 
 
 class WebhookTestData(TypedDict):
-    """What the test event is about."""
+    """The subject of a test event."""
 
     object: Annotated[WebhookEndpoint, Assumed("W8")]
     """The endpoint that is tested."""
 
 
 class WebhookTestAnswer(TypedDict):
-    """The answer of a test call: the envelope that was sent."""
+    """The response to a test call: the envelope that was sent."""
 
     id: Annotated[str, Prefix("evt_"), Assumed("W10")]
-    """Names the event; every attempt to deliver it carries the same id."""
+    """The id of the event. It is the same in every delivery attempt."""
     type: Annotated[Literal["webhook.test"], Assumed("W10")]
     """Always `webhook.test`."""
     created_at: Annotated[Timestamp, Assumed("W10")]
-    """When the event was made."""
+    """The time at which the event was created."""
     livemode: Annotated[bool, Assumed("W10")]
-    """Whether it comes from production: false in the sandbox."""
+    """True in production, false in the sandbox."""
     data: Annotated[WebhookTestData, Assumed("W10")]
-    """What the event is about."""
+    """The subject of the event."""
 
 
 class WebhookDelivery(TypedDict):
     """One attempt to deliver one event to one endpoint."""
 
     id: Annotated[str, Prefix("dlv_"), Assumed("W12")]
-    """Names the attempt."""
+    """The id of the attempt."""
     event_id: Annotated[str, Prefix("evt_"), Assumed("W12")]
-    """The event that was sent: its envelope's id."""
+    """The id in the envelope of the event."""
     event_type: Annotated[str, EventName(), Assumed("W12")]
-    """What the event tells."""
+    """The type of the event."""
     endpoint_id: Annotated[str, Prefix("wh_"), Assumed("W12")]
     """The endpoint that it was sent to."""
     url: Annotated[str, Assumed("W12")]
-    """The URL that it was sent to, as it was then."""
+    """The URL of the endpoint at that time."""
     attempt: Annotated[int, Field(ge=1), Assumed("W12")]
-    """Which attempt for this event and endpoint it was, counted from 1."""
+    """The number of the attempt for this event and endpoint, starting at 1."""
     status: Annotated[DeliveryStatus, Meanings(DELIVERY_MEANINGS), Assumed("W12")]
-    """What came of it."""
+    """The result of the attempt."""
     response_status: Annotated[int | None, Assumed("W12")]
-    """The HTTP status that the receiver answered; null when there was no answer."""
+    """The HTTP status of the receiver's response, or null if there was none."""
     error: Annotated[str | None, Assumed("W12")]
-    """Why the attempt failed, for people; null when it succeeded."""
+    """The reason for a failure, for people, or null."""
     duration_ms: Annotated[Count, Assumed("W12")]
-    """How long the receiver took, in milliseconds."""
+    """The duration of the request in milliseconds."""
     attempted_at: Annotated[Timestamp, Assumed("W12")]
-    """When the attempt was made."""
+    """The time of the attempt."""
     next_attempt_at: Annotated[Timestamp | None, Assumed("W12")]
-    """When it is tried again; null when it is not."""
+    """The time of the next attempt, or null if there is none."""
 
 
 class DeliveryPage(TypedDict):
@@ -118,26 +118,26 @@ class DeliveryPage(TypedDict):
     data: Annotated[list[WebhookDelivery], Assumed("W12", "items")]
     """The attempts of this page."""
     pagination: Pagination
-    """Where this page lies in the whole list."""
+    """The position of this page in the list."""
 
 
 class RecordedDelivery(WebhookDelivery):
-    """A delivery as the control interface shows it: also what was sent and what came back, to the byte."""
+    """A delivery in the control API, with the exact request and response."""
 
     request_headers: dict[str, str]
-    """The headers that were sent, the signature among them."""
+    """The request headers, including the signature."""
     request_body: str
-    """The body that was sent."""
+    """The request body."""
     response_headers: dict[str, str] | None
-    """The headers of the answer; null when there was none."""
+    """The response headers, or null if there was no response."""
     response_body: Annotated[str | None, Format()]
-    """The body of the answer, its first 64 KiB; null when there was none."""
+    """The first 64 KiB of the response body, or null if there was no response."""
     faults: list[Annotated[str, OneOf(faults.FALSIFIED)]]
-    """What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should."""
+    """Effects of faults on the attempt. Their cause is not in the receiver."""
     fault_id: str | None
-    """The fault that acted on the attempt; null where none did."""
+    """The id of the fault that applied, or null."""
     cause: Annotated[DeliveryCause, Meanings(DELIVERY_CAUSE_MEANINGS)]
-    """Why the attempt was made."""
+    """The reason for the attempt."""
 
 
 def render_webhook(world: World, endpoint: Webhook) -> WebhookEndpoint:
@@ -152,7 +152,7 @@ def render_webhook(world: World, endpoint: Webhook) -> WebhookEndpoint:
 
 
 def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
-    """The delivery record of the interface (decision W12)."""
+    """Return a delivery as the API shows it (decision W12)."""
     return {
         "id": delivery.id,
         "event_id": delivery.event_id,
@@ -170,7 +170,7 @@ def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
 
 
 def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelivery:
-    """The record of the control interface: also the exact request and what came back (null without an answer)."""
+    """Return a delivery as the control API shows it."""
     event = world.journal.event(delivery.event_id)
     raw = delivery.sent.read() or (b"" if event is None else event.raw)
     answered = delivery.response_status is not None

@@ -23,6 +23,6 @@ WEBHOOK = Machine(
 
 MEANINGS = {
     "enabled": "It gets the events that it subscribes to.",
-    "disabled": "It gets nothing: by request, or after the last attempt of an event had failed.",
+    "disabled": "It gets nothing: by request, or after the last attempt of an event failed.",
 }
-"""The statuses that are ever shown; an endpoint that is removed is not."""
+"""The statuses that are shown. A deleted endpoint is not shown."""

@@ -1,7 +1,8 @@
-"""Which URLs may receive webhooks (decision W3): checked as text at registration, as address at every delivery.
+"""The check of webhook URLs (decision W3): the URL at registration, and its addresses at every delivery.
 
-Three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. The text must be
-plain: what different parsers read differently (user names, numeric hosts, backslashes, IDN) is refused.
+There are three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. A URL
+must be plain. Forms that parsers read differently (user names, numeric hosts, backslashes, IDN) are refused, because a
+form that this module reads as public and the connection as private would be a way around the check.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _EMBEDDING_IPV4 = (
     IPv6Network("2001::/32"),
     IPv6Network("2002::/16"),
 )
-"""IPv6 ranges in which an IPv4 address hides: mapped, compatible, translated, NAT64, Teredo, 6to4."""
+"""IPv6 ranges that embed an IPv4 address: mapped, compatible, translated, NAT64, Teredo, 6to4."""
 
-_WAY_OUT = (
+_ADVICE = (
     "between containers, start the simulator with --webhook-urls any (variable SIMULATOR_WEBHOOK_URLS=any), "
     "or give the world the setting webhook_urls: any"
 )
@@ -46,19 +47,21 @@ _METADATA = (ip_address("169.254.169.254"), ip_address("fd00:ec2::254"), ip_addr
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The parts of a URL that decide: scheme and host in lower case, the host's address when it is a literal.
-
-    `numeric`: the host is an address written otherwise than in four plain decimal numbers.
-    """
+    """The parts of a URL, scheme and host in lower case."""
 
     scheme: str
     host: str
     address: Address | None
+    """The host as an address, or None if it is a name."""
+    port: int
+    path: str
+    """The path with the query, as it is in the URL."""
     numeric: bool = False
+    """True if the host is an address in another form than four plain decimal numbers."""
 
 
 def parse_url(url: str) -> Target:
-    """Scheme and host of an absolute http or https URL; ValueError saying what is wrong with it."""
+    """Return the parts of an absolute http or https URL. Raise ValueError saying what is wrong with it."""
     if not url or len(url) > MAX_LENGTH:
         raise ValueError(f"a URL has 1 to {MAX_LENGTH} characters")
     if any(character <= " " or character > "~" or character in '\\"<>^`{|}' for character in url):
@@ -75,32 +78,32 @@ def parse_url(url: str) -> Target:
     if authority is None:
         raise ValueError("host and port are not well-formed")
     if authority["port"] and not 1 <= int(authority["port"]) <= 65535:
-        raise ValueError("the port must lie from 1 to 65535")
+        raise ValueError("the port must be from 1 to 65535")
     host = authority["host"].lower()
+    port = int(authority["port"] or (443 if scheme == "https" else 80))
+    path = (match["rest"] or "").partition("#")[0]
+    path = path if path.startswith("/") else f"/{path}"
     if host.startswith("["):
         try:
-            return Target(scheme, host[1:-1], IPv6Address(host[1:-1]))
+            return Target(scheme, host[1:-1], IPv6Address(host[1:-1]), port, path)
         except ValueError:
             raise ValueError(f"{host} is not an IPv6 address") from None
-    return _named(scheme, host.removesuffix("."))
-
-
-def _named(scheme: str, host: str) -> Target:
+    host = host.removesuffix(".")
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
         if _PLAIN_IPV4.fullmatch(host) is None:
-            return Target(scheme, host, None, numeric=True)
+            return Target(scheme, host, None, port, path, numeric=True)
         try:
-            return Target(scheme, host, IPv4Address(host))
+            return Target(scheme, host, IPv4Address(host), port, path)
         except ValueError:
             raise ValueError(f"{host!r} is not an IPv4 address") from None
     if len(host) > 253 or any(_LABEL.fullmatch(label) is None for label in labels):
         raise ValueError(f"{host!r} is not a host name")
-    return Target(scheme, host, None)
+    return Target(scheme, host, None, port, path)
 
 
 def check_url(url: str, policy: str) -> str | None:
-    """Why a URL may not receive webhooks under a policy (`public`, `local`, `any`); None when it may."""
+    """Return why a policy (`public`, `local`, `any`) does not allow a URL, or None if it does."""
     try:
         target = parse_url(url)
     except ValueError as error:
@@ -108,12 +111,12 @@ def check_url(url: str, policy: str) -> str | None:
     if policy == "any":
         return None
     why = _refused(target, policy)
-    return None if why is None else f"{why}; {_WAY_OUT}"
+    return None if why is None else f"{why}; {_ADVICE}"
 
 
 def _refused(target: Target, policy: str) -> str | None:
     if target.numeric:
-        return f"{target.host!r} is a numeric form of an address; write a name or four plain decimal numbers"
+        return f"{target.host!r} is a numeric form of an address; use a name or four plain decimal numbers"
     here = policy == "local" and _is_here(target)
     if target.scheme != "https" and not here:
         return "only https is allowed" + (
@@ -133,7 +136,7 @@ def _is_here(target: Target) -> bool:
 
 
 def is_localhost(host: str) -> bool:
-    """`localhost` and the names below it, which mean this machine everywhere."""
+    """Return True for `localhost` and the names below it, which always mean this machine."""
     return host == "localhost" or host.endswith(".localhost")
 
 
@@ -153,9 +156,9 @@ def _is_loopback(address: Address) -> bool:
 
 
 def check_address(address: Address | str, policy: str, host: str) -> str | None:
-    """Why a host may not be reached at this address under a policy; None when it may.
+    """Return why a policy does not allow a host at this address, or None if it does.
 
-    Asked for literal addresses and for every address that a name resolves to.
+    This applies to literal addresses and to every address that a name resolves to.
     """
     if isinstance(address, str):
         address = ip_address(address.partition("%")[0])
@@ -180,11 +183,11 @@ def _is_reserved(address: Address) -> bool:
         or address.is_multicast
         or address.is_unspecified
         or address in _METADATA
-        or (isinstance(address, IPv6Address) and _hides_ipv4(address))
+        or (isinstance(address, IPv6Address) and _embeds_ipv4(address))
     )
 
 
-def _hides_ipv4(address: IPv6Address) -> bool:
+def _embeds_ipv4(address: IPv6Address) -> bool:
     return any(address in network for network in _EMBEDDING_IPV4)
 
 
@@ -193,8 +196,8 @@ def _kind_of(address: Address) -> str | None:
         return "the address of a metadata service"
     if _is_loopback(address):
         return "a loopback address"
-    if isinstance(address, IPv6Address) and (_hides_ipv4(address) or address.is_site_local):
-        return "an address in which another one hides"
+    if isinstance(address, IPv6Address) and (_embeds_ipv4(address) or address.is_site_local):
+        return "an address that embeds another one"
     if address.is_link_local:
         return "a link-local address"
     if address.is_multicast or address.is_unspecified or not address.is_global:
@@ -203,7 +206,7 @@ def _kind_of(address: Address) -> str | None:
 
 
 def is_on_this_machine(url: str) -> bool:
-    """Whether a URL names this machine: a loopback address, localhost, or a container's name for its host."""
+    """Return True if a URL names this machine: a loopback address, localhost, or a container's name for its host."""
     try:
         return _is_here(parse_url(url))
     except ValueError:

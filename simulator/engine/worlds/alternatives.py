@@ -1,9 +1,6 @@
-"""The assumptions that a world can switch: what is assumed, what could be true instead, and how to find out.
+"""The assumptions that a world can switch.
 
-The rows are the provider's (`Provider.alternatives`): of each assumption its id (that of `decisions.yaml` or of an
-`assumptions.yaml`), what is assumed of the point that can be switched, the alternatives by name with what each changes,
-the question to the real service in words, and the calls that would answer it. Where the rule is, the code asks
-`settings.assumes`.
+The rows belong to the provider (`Provider.alternatives`). The code of a rule calls `settings.assumes`.
 """
 
 from __future__ import annotations
@@ -19,20 +16,23 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """An assumption that can be switched; `alternatives` are what each changes, by name, likeliest first.
-
-    `is_example`: it shows how a choice is written.
-    """
+    """An assumption that can be switched."""
 
     id: str
+    """The id in `decisions.yaml` or an `assumptions.yaml`."""
     assumed: str
+    """The assumed behaviour."""
     alternatives: Mapping[str, str]
+    """The difference that each alternative makes, by name, the likeliest first."""
     question: str
+    """The question to ask the real service."""
     call: str
+    """The calls to the real service that settle it."""
     is_example: bool = False
+    """Whether error messages use it as an example."""
 
     def why_not(self, name: str) -> str:
-        """What is wrong with a name as an alternative of this assumption; "" when it is one."""
+        """Return why a name is not an alternative of this assumption, or "" if it is one."""
         if name in self.alternatives:
             return ""
         return (
@@ -42,33 +42,33 @@ class Switch:
 
 
 Switches: TypeAlias = Mapping[str, Switch]
-"""By id, in the order of the decisions."""
+"""The switches by id, in the order of the decisions."""
 Alternatives: TypeAlias = Callable[[], Switches]
-"""How they are handed on: they are read at the first use."""
+"""Loads the switches at the first use."""
 
 
 class Alternative(TypedDict):
     name: str
-    """The name by which a world chooses it."""
+    """The name by which a world selects it."""
     changes: str
-    """What is otherwise then."""
+    """The difference to the usual behaviour."""
 
 
 class ShownSwitch(TypedDict):
     id: str
-    """The id of the assumption, as contracts/assumptions.md has it."""
+    """The id of the assumption, as in contracts/assumptions.md."""
     assumed: str
-    """What is assumed of the point that can be switched."""
+    """The assumed behaviour."""
     alternatives: list[Alternative]
-    """What may be true instead, likeliest first."""
+    """The alternatives, the likeliest first."""
     question: str
-    """The question to the real service, in words."""
+    """The question to ask the real service."""
     call: str
-    """The calls to the real sandbox that answer it."""
+    """The calls to the real sandbox that settle it."""
 
 
 def shown(switch: Switch) -> ShownSwitch:
-    """A row as the list of all shows it."""
+    """Return a switch as lists show it."""
     return {
         "id": switch.id,
         "assumed": switch.assumed,
@@ -79,7 +79,7 @@ def shown(switch: Switch) -> ShownSwitch:
 
 
 def chosen(switches: Switches, given: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """What `ID=ALTERNATIVE` texts choose, and what is wrong with them, in words for people."""
+    """Parse `ID=ALTERNATIVE` strings. Return the alternatives by id, and the problems found."""
     found: dict[str, str] = {}
     problems: list[str] = []
     for text in given:

@@ -1,4 +1,4 @@
-"""Which world a public key or a token belongs to."""
+"""The world that a public key or a token belongs to."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from simulator.kernel.world import World
 
 
 class Directory(dict[str, str]):
-    """The ids of worlds by the public keys and tokens that belong to them.
+    """The ids of worlds by their public keys and tokens.
 
-    `tokens_issued` never goes back, whatever becomes of a world: a text that is made from it is never made twice.
+    `tokens_issued` never decreases, even if a world is deleted, so no token is ever issued twice.
     """
 
     __slots__ = ("tokens_issued",)
@@ -25,22 +25,22 @@ _DIRECTORIES: PerWorld[Directory] = PerWorld(Directory)
 
 
 def directory_of(world: World) -> Directory:
-    """The directory of a world: its simulator's, or one of its own until it is registered there."""
+    """Return the directory of a world: its simulator's, or its own until it is registered."""
     return _DIRECTORIES[world]
 
 
 def enter_into(directory: Directory, world: World) -> None:
-    """Let a world use this directory from now on."""
+    """Make a world use this directory from now on."""
     _DIRECTORIES[world] = directory
 
 
 def register(world: World, texts: Iterable[str]) -> None:
-    """Enter the public keys and tokens of a world into its directory."""
+    """Add the public keys and tokens of a world to its directory."""
     directory_of(world).update(dict.fromkeys(texts, world.id))
 
 
 def forget(world: World, texts: Iterable[str]) -> None:
-    """Take the public keys and tokens of a world out of its directory, unless another world holds them by now."""
+    """Remove the public keys and tokens of a world from its directory, unless another world has them now."""
     directory = directory_of(world)
     for text in texts:
         if directory.get(text) == world.id:

@@ -1,4 +1,4 @@
-"""The base class of what is called when worlds begin and end."""
+"""The base class of observers of worlds."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from simulator.kernel.world import World
 
 
 class Observer:
-    """Is called when worlds begin and end; every method does nothing unless it is overridden."""
+    """Called when worlds begin and end. Every hook defaults to a no-op."""
 
     def attach(self, world: World) -> None:
-        """A world begins: it was made, or has replaced another."""
+        """A world was created, or has replaced another."""
 
     def detach(self, world: World) -> None:
-        """A world has ended: it was deleted, or another has replaced it."""
+        """A world was deleted or replaced."""
 
     def release(self, world: World) -> None:
-        """A world lives here no more, but has not ended: whoever keeps it may bring it back."""
+        """A world left this process without ending; the store that has it may bring it back."""
 
     def snapshots_changed(self, world_id: str) -> None:
-        """A snapshot of this world was kept or forgotten."""
+        """A snapshot of this world was taken or deleted."""

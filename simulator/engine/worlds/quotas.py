@@ -1,7 +1,7 @@
-"""Quotas of a world: how much of a server that several share it may take. They are the simulator's, not the service's.
+"""Quotas of a world on a shared server. They belong to the simulator, not to the service.
 
-What the server was started with is the most that any of its worlds gets: a world can have less, never more, whatever
-state is put in its place. So whoever may only touch a world cannot raise its quotas.
+The quotas that the server was started with are upper limits: a world can have less, never more, no matter which state
+is restored into it. So a user who may only change a world cannot raise its quotas.
 """
 
 from __future__ import annotations
@@ -13,64 +13,61 @@ from typing import Any
 from simulator.engine.records.records import INDEX
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.text.json import dumps
-from simulator.engine.worlds.settings import SettingSet, bound_journal, put_settings, settings_of
+from simulator.engine.worlds.settings import DEFAULTS, bound_journal, put_settings, settings_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 
 CODE = "simulator_quota_exceeded"
 HEADER = "X-Simulator-Quota"
-"""Names the quota in an answer that refuses for it."""
+"""The response header that names the exceeded quota."""
 
-QUOTAS = (
-    *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
-    *("quota_snapshots", "quota_scenarios", "quota_events", "quota_bytes"),
-)
+QUOTAS = tuple(name for name in DEFAULTS if name.startswith("quota_"))
 """The settings that are quotas."""
 
 
 class QuotaExceeded(ApiError):
-    """A refusal by a quota of the simulator; its code is none of the service's catalogue."""
+    """A refusal by a quota of the simulator; its code is not in the service's catalogue."""
 
     def __init__(self, status: int, quota: str, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(CODE, message, None, status, {HEADER: quota, **(headers or {})})
 
 
 def too_many_objects(world: World, most: int) -> QuotaExceeded:
-    """507 for what would make more objects than a world may have."""
+    """Return the 507 for a change that would create more objects than a world may have."""
     return QuotaExceeded(
         507,
         "quota_objects",
-        f"This world of the simulator has the {most} objects that its quota_objects lets it have, so nothing was made. "
-        "This is a quota of the simulator, not a limit of the service. Reset the world or take another; whoever runs "
-        "the server can raise it with --quota-objects.",
+        f"This world of the simulator has the {most} objects that its quota_objects allows, so nothing was created. "
+        "This is a quota of the simulator, not a limit of the service. Reset the world, use another one, or have the "
+        "quota raised with --quota-objects at the start of the server.",
     )
 
 
 def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
-    """Return the 507 for a control call that would make a world hold more than a quota lets it."""
+    """Return the 507 for a control call that would exceed a quota of a world."""
     flag = f"--{quota.replace('_', '-')}"
     return QuotaExceeded(
         507,
         quota,
         f"This world of the simulator may have {most} {what} (its {quota}), so nothing was done. This is a quota of "
-        "the simulator, not a limit of the service. Delete some, or reset the world; whoever runs the server can raise "
-        f"it with {flag}.",
+        "the simulator, not a limit of the service. Delete some, reset the world, or have the quota raised with "
+        f"{flag} at the start of the server.",
     )
 
 
 @dataclass(frozen=True)
 class Held:
-    """What a world holds beside its objects and journals."""
+    """The contents of a world besides its objects and journals."""
 
     snapshots: int = 0
     scenarios: int = 0
     events: int = 0
     size: int = 0
-    """The bytes that all of it takes."""
+    """The total size in bytes."""
 
     def require(self, world: World, quota: str) -> None:
-        """507 if this is more than a quota lets a world hold, in number or in bytes."""
+        """Raise 507 if this exceeds a quota of the world, in number or in bytes."""
         settings = settings_of(world)
         count, what = {
             "quota_snapshots": (self.snapshots, "snapshots"),
@@ -85,12 +82,12 @@ class Held:
             raise too_much("quota_bytes", most, "bytes of snapshots, uploaded scenarios and events")
 
     def with_more(self, *, snapshots: int = 0, scenarios: int = 0, events: int = 0, size: int = 0) -> Held:
-        """Return what it would hold with these as well."""
+        """Return the contents after adding these."""
         return Held(self.snapshots + snapshots, self.scenarios + scenarios, self.events + events, self.size + size)
 
 
 def held_by(world: World) -> Held:
-    """Return what a world itself holds: all but its snapshots."""
+    """Return the contents of a world, without its snapshots."""
     uploaded = world.store.written(UPLOADED_SCENARIOS)
     size = sum(len(dumps(row)) for row in uploaded.values())
     size += sum(len(event.text) for event in world.journal.events())
@@ -98,7 +95,7 @@ def held_by(world: World) -> Held:
 
 
 def require_event_room(world: World) -> None:
-    """507 if a world has as many events, or as many bytes of them, as it may; asked before one is emitted by hand."""
+    """Raise 507 if a world has no room for a further event. It is called before an event is emitted by hand."""
     settings = settings_of(world)
     if settings["quota_events"] is not None or settings["quota_bytes"] is not None:
         held_by(world).with_more(events=1).require(world, "quota_events")
@@ -109,12 +106,15 @@ UPLOADED_SCENARIOS = "uploaded_scenarios"
 
 
 def objects_of(world: World) -> int:
-    """How many resources a world has, keys among them; deleted ones too, because their histories stay."""
+    """Return how many resources a world has, including keys and deleted ones, whose histories stay."""
     return len(world.store[INDEX])
 
 
 def attempt(world: World) -> AbstractContextManager[None]:
-    """A part of a change that is undone when it raises; and raises, 507, when it makes more objects than may be."""
+    """Return a context for a part of a change that is undone if it raises.
+
+    It raises 507 if the part creates more objects than the world may have.
+    """
     most = settings_of(world)["quota_objects"]
     return world.store.attempt() if most is None else _counted(world, most)
 
@@ -129,24 +129,23 @@ def _counted(world: World, most: int) -> Iterator[None]:
 
 
 def require_room(world: World) -> None:
-    """507 for a world that is to begin with more than it may have."""
+    """Raise 507 if a new world exceeds its quotas."""
     settings = settings_of(world)
     if settings["quota_scenarios"] is not None or settings["quota_bytes"] is not None:
-        held = held_by(world)
-        held.require(world, "quota_scenarios")
-    most = settings_of(world)["quota_objects"]
+        held_by(world).require(world, "quota_scenarios")
+    most = settings["quota_objects"]
     if most is not None and objects_of(world) > most:
         raise too_many_objects(world, most)
 
 
 def is_over(world: World, objects_before: int) -> bool:
-    """Whether a world has grown beyond its quota since it had so many objects."""
+    """Return True if a world has exceeded its quota since it had this many objects."""
     most = settings_of(world)["quota_objects"]
     return most is not None and objects_of(world) > max(most, objects_before)
 
 
 def check_wanted(wanted: Mapping[str, Any], most: Mapping[str, Any], within: str = "") -> None:
-    """400 for settings that a call names and a quota of the server forbids."""
+    """Raise 400 for settings of a call that exceed a quota of the server."""
     bounds = {**{name: most.get(name) for name in QUOTAS}, "journal_bytes": most.get("quota_journal_bytes")}
     for name, bound in bounds.items():
         value = wanted.get(name)
@@ -154,21 +153,19 @@ def check_wanted(wanted: Mapping[str, Any], most: Mapping[str, Any], within: str
             flag = "--quota-journal-bytes" if name == "journal_bytes" else f"--{name.replace('_', '-')}"
             message = (
                 f"The parameter `{within}{name}` is not valid: this server was started with {flag} {bound}, "
-                "and no world gets more."
+                "which is the limit for all worlds."
             )
             raise ControlError(400, "invalid_parameter", message, f"{within}{name}")
 
 
 def hold_to(world: World, most: Mapping[str, Any]) -> None:
-    """Hold the quotas of a world to those of its server."""
-    settings: SettingSet = settings_of(world)
-    held = {name: _lesser(settings[name], most.get(name)) for name in QUOTAS}  # type: ignore[literal-required]  # a quota is a setting
-    if any(held[name] != settings[name] for name in QUOTAS):  # type: ignore[literal-required]  # a quota is a setting
+    """Reduce the quotas of a world to those of its server."""
+    settings: Mapping[str, Any] = settings_of(world)
+    held: dict[str, Any] = {}
+    for name in QUOTAS:
+        bounds = [value for value in (settings[name], most.get(name)) if value is not None]
+        held[name] = min(bounds, default=None)
+    if any(held[name] != settings[name] for name in QUOTAS):
         with world.change(Cause("start", "quotas")):
             put_settings(world, {**settings, **held})
         bound_journal(world)
-
-
-def _lesser(one: int | None, other: int | None) -> int | None:
-    given = [value for value in (one, other) if value is not None]
-    return min(given) if given else None

@@ -1,6 +1,6 @@
-"""The simulator: one place takes the rooms of a provider and wires every world.
+"""The simulator: takes the rooms of a provider and wires every world.
 
-Nothing registers itself by import, nothing is global: a `Simulator` is made, and all worlds live in it.
+Nothing registers itself by import and nothing is global: a `Simulator` is an object, and all worlds are in it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from simulator.engine.worlds import quotas
 from simulator.engine.worlds.directory import Directory, enter_into, forget, register
 from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
-from simulator.engine.worlds.world_states import Beginning
 from simulator.engine.worlds.world_states import Blueprint as Blueprint
+from simulator.engine.worlds.world_states import InitialState
 from simulator.engine.worlds.world_states import Snapshot as Snapshot
 from simulator.engine.worlds.world_states import WorldState as WorldState
 from simulator.kernel.agenda import Timer
@@ -51,7 +51,7 @@ DEFAULT_SCENARIOS = ("autopilot", "test-values")
 
 
 def tables_of(vocabulary: Vocabulary) -> tuple[TableKey[Any], ...]:
-    """Every table of a world, those of rooms and engine; ValueError for two of one name."""
+    """Return every table of a world, of rooms and engine. Raise `ValueError` for two with one name."""
     around = (*WORLD_TABLES, ADVICE, ASSUMED, FAULTS, INDEX, ORIGINS, SETTINGS, UNDER_KEYS)
     tables = dict.fromkeys((*around, *vocabulary.tables, *SCENARIO_TABLES))
     return tuple(by_name("tables", tables, lambda table: table.name).values())
@@ -59,29 +59,27 @@ def tables_of(vocabulary: Vocabulary) -> tuple[TableKey[Any], ...]:
 
 @dataclass(frozen=True)
 class Inherited:
-    """What a new world has where nobody says otherwise: what its server was started with.
-
-    `now_ms` None means the usual start: `MANUAL_START` under a manual clock, else the present.
-    """
+    """The defaults of new worlds, from the start of the server."""
 
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     now_ms: int | None = None
+    """The start of the clock; None for `MANUAL_START` under a manual clock, else the present."""
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
 
     def start_ms(self, mode: str, present_ms: int) -> int:
-        """The moment at which a clock of this mode begins."""
+        """Return the start of a clock of this mode."""
         if self.now_ms is not None:
             return self.now_ms
         return parse_timestamp(MANUAL_START) if mode == "manual" else present_ms
 
 
 class WorldExists(Exception):
-    """There is a world with that id, or with one of those keys, already."""
+    """The id of a world, or one of its keys, is taken."""
 
 
 class Simulator:
-    """All worlds of a process, and what they share: the rows of a provider, scenarios."""
+    """All worlds of a process, with the rows of a provider and the scenarios that they share."""
 
     def __init__(self, provider: Provider, library: Library | None = None, inherited: Inherited | None = None) -> None:
         self.vocabulary = vocabulary = collected(provider)
@@ -102,21 +100,21 @@ class Simulator:
         self.directory = Directory()
         self.snapshots: dict[str, Snapshot] = {}
         self._snapshots_taken: dict[str, int] = {}
-        self._beginnings: dict[str, Beginning] = {}
+        self._initial_states: dict[str, InitialState] = {}
         self._observers: list[Observer] = []
-        self.away: Container[str] = frozenset()  # ids of worlds that a store has and that are not in memory
-        self.stand_in: World | None = None  # for `default`, where that lives elsewhere: nothing of it is ever kept
+        self.away: Container[str] = frozenset()  # ids of worlds in a store that are not in memory
+        self.stand_in: World | None = None  # for `default` if another process has it; it is never saved
 
     def observe(self, observer: Observer) -> None:
         """Call this observer for every world that begins or ends from now on."""
         self._observers.append(observer)
 
     def lives(self, world: World) -> bool:
-        """Whether a world is still one of this simulator's, neither deleted nor replaced."""
+        """Return True if a world is in this simulator, neither deleted nor replaced."""
         return self.worlds.get(world.id) is world
 
     def _failed(self, world: World, timer: Timer, error: Exception) -> None:
-        """Handle a timer that raised: a scenario's step is recorded there, any other is a defect of the simulator."""
+        """Handle a timer that raised: a failed step of a scenario, or a defect of the simulator."""
         _log.error("the timer %s of the world %s failed", timer.key, world.id, exc_info=error)
         if timer.kind in KINDS:
             self.engine.on_failure(world, timer, error)
@@ -125,14 +123,14 @@ class Simulator:
             world,
             "timer_failed",
             "error",
-            f"What was due ({timer.kind}) failed and was left out: {type(error).__name__}: {error}"[:500],
-            "This is a defect of the simulator, not of yours; report it with the traceback in the server's log.",
+            f"The timer {timer.kind} failed and was removed: {type(error).__name__}: {error}"[:500],
+            "This is a defect of the simulator, not of your code. Report it with the traceback in the server's log.",
             timer.target,
         )
 
     @property
     def default(self) -> World:
-        """The world of requests that no key or token ties to another (decision S26)."""
+        """The world of requests without a key or token of another world (decision S26)."""
         if self.stand_in is not None:
             return self.worlds.get(DEFAULT_WORLD, self.stand_in)
         return self.worlds[DEFAULT_WORLD]
@@ -140,10 +138,10 @@ class Simulator:
     def create_world(
         self, blueprint: Blueprint, uploaded: Iterable[ScenarioFile] = (), *, replace: bool = False
     ) -> World:
-        """Make a world with these scenarios besides the library's; with `replace` in place of the one of that id.
+        """Create a world with these scenarios besides the library's; with `replace`, in place of the one with that id.
 
-        WorldExists when its id or one of its keys is taken, UnknownScenario and ControlError when its scenarios cannot
-        become active; then nothing has changed.
+        Raise `WorldExists` if its id or one of its keys is taken, and `UnknownScenario` or `ControlError` if its
+        scenarios cannot become active. Nothing has changed then.
         """
         self._require_free(blueprint.id, replace)
         world = self._build(blueprint, {file.name: row_of(file) for file in uploaded})
@@ -155,7 +153,7 @@ class Simulator:
             raise WorldExists(world_id)
 
     def _begin(self, world: World, blueprint: Blueprint) -> None:
-        """Register a new world; the one that it replaces ends with its snapshots."""
+        """Register a new world. A world that it replaces ends with its snapshots."""
         self.register(world, blueprint)
         self._forget_snapshots(world.id)
 
@@ -176,8 +174,8 @@ class Simulator:
     def register(self, world: World, blueprint: Blueprint) -> None:
         """Register a world that was built aside, replacing the one with the same id.
 
-        WorldExists, with nothing changed, when another living world holds one of its keys; QuotaExceeded when it
-        has more objects than a world of this server may have.
+        Raise `WorldExists` if another world has one of its keys, and `QuotaExceeded` if it has more objects than a
+        world of this server may have. Nothing has changed then.
         """
         quotas.hold_to(world, self.inherited.settings)
         quotas.require_room(world)
@@ -203,39 +201,39 @@ class Simulator:
             observer.attach(world)
 
     def reset_world(self, world_id: str, wall_ms: int | None = None) -> World:
-        """Make a world again as at its creation; uploaded scenarios stay. `wall_ms`: the present wall clock."""
+        """Reset a world to its creation; uploaded scenarios stay. `wall_ms` is the present wall clock."""
         old, blueprint = self.worlds[world_id], self.blueprints[world_id]
         if blueprint.at_wall_time and wall_ms is not None:
             blueprint = dataclasses.replace(blueprint, now_ms=wall_ms)
-        world = self._build_again(blueprint, dict(old.store[UPLOADED].items()))
+        world = self._build_cached(blueprint, dict(old.store[UPLOADED].items()))
         self.register(world, blueprint)
         return world
 
-    def _build_again(self, blueprint: Blueprint, uploaded: Mapping[str, Any]) -> World:
-        """As `_build`, for who may well ask for the same once more: from the second time on for a third of the cost."""
+    def _build_cached(self, blueprint: Blueprint, uploaded: Mapping[str, Any]) -> World:
+        """Like `_build`, but cached: repeated calls cost a third."""
         files = [self.library.get(name) for name in blueprint.scenarios]
-        beginning = self._beginnings.get(blueprint.id)
-        if beginning is not None and beginning.fits(blueprint, uploaded, files):
-            return self.from_state(beginning.state, blueprint.id)
+        initial = self._initial_states.get(blueprint.id)
+        if initial is not None and initial.built_from(blueprint, uploaded, files):
+            return self.from_state(initial.state, blueprint.id)
         world = self._build(blueprint, uploaded)
         state = self._state(world, blueprint, world.store.tables(empty=True))
-        self._beginnings[blueprint.id] = Beginning(state, uploaded, files)
+        self._initial_states[blueprint.id] = InitialState(state, uploaded, files)
         return world
 
     def delete_world(self, world_id: str) -> None:
-        """Forget a world; its keys and tokens work no more, and its snapshots go along."""
+        """Delete a world with its keys, tokens and snapshots."""
         world = self._take_out(world_id)
         for observer in self._observers:
             observer.detach(world)
 
     def release_world(self, world_id: str) -> None:
-        """Let go of a world that is kept elsewhere, and of its snapshots; `adopt` brings it back."""
+        """Remove a world that a store keeps, with its snapshots. `adopt` brings it back."""
         world = self._take_out(world_id)
         for observer in self._observers:
             observer.release(world)
 
     def adopt(self, world: World, blueprint: Blueprint, snapshots: Iterable[Snapshot], taken: int) -> None:
-        """As `register`, for a world that was kept, however many objects it has; `taken`: snapshots it ever had."""
+        """Register a stored world even if it has too many objects. `taken` is how many snapshots it ever had."""
         quotas.hold_to(world, self.inherited.settings)
         self._let_in(world, blueprint)
         self.snapshots.update((snapshot.id, snapshot) for snapshot in snapshots)
@@ -244,21 +242,21 @@ class Simulator:
     def _take_out(self, world_id: str) -> World:
         world = self.worlds.pop(world_id)
         del self.blueprints[world_id]
-        self._beginnings.pop(world_id, None)
+        self._initial_states.pop(world_id, None)
         self._forget_snapshots(world_id)
         forget(world, self.provider.identity.directory_entries(world))
         return world
 
     def snapshots_of(self, world_id: str) -> list[Snapshot]:
-        """The snapshots of a world, oldest first."""
+        """Return the snapshots of a world, oldest first."""
         return [snapshot for snapshot in self.snapshots.values() if snapshot.state.world_id == world_id]
 
     def snapshots_taken(self, world_id: str) -> int:
-        """How many snapshots were ever taken of a world."""
+        """Return how many snapshots of a world were ever taken."""
         return self._snapshots_taken.get(world_id, 0)
 
     def forget_snapshot(self, snapshot_id: str) -> None:
-        """Forget one snapshot; KeyError."""
+        """Delete one snapshot. Raise `KeyError` if there is none."""
         self._tell_snapshots(self.snapshots.pop(snapshot_id).state.world_id)
 
     def _forget_snapshots(self, world_id: str) -> None:
@@ -273,7 +271,7 @@ class Simulator:
             observer.snapshots_changed(world_id)
 
     def state_of(self, world: World) -> WorldState:
-        """The state of a world as it is now."""
+        """Return the present state of a world."""
         return self._state(world, self.blueprints[world.id], world.store.tables())
 
     @staticmethod
@@ -294,7 +292,7 @@ class Simulator:
         )
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
-        """Keep a state under an id made of its world's and a count there: unique, whatever other worlds do."""
+        """Save a state under an id that depends only on its world and a count in that world."""
         number = self._snapshots_taken[state.world_id] = self._snapshots_taken.get(state.world_id, 0) + 1
         snapshot = Snapshot("snap_" + text_of(derive("snapshot", state.world_id, number)), name, state)
         self.snapshots[snapshot.id] = snapshot
@@ -302,7 +300,7 @@ class Simulator:
         return snapshot
 
     def from_state(self, state: WorldState, world_id: str) -> World:
-        """A world in this state, under an id; no call reaches it before it is registered."""
+        """Build a world with this state under an id. It receives no calls before it is registered."""
         clock = Clock(state.now_ms, state.mode, state.rate)
         world = World(world_id, state.seed, clock, self.wiring, keys_of=state.keys_of)
         world.started_at_ms = state.started_at_ms
@@ -313,9 +311,9 @@ class Simulator:
         return world
 
     def restore(self, state: WorldState, world_id: str, keys_of: str | None = None) -> World:
-        """Put this state in place of a world, keys and tokens included; WorldExists as `register`.
+        """Replace the state of a world, including keys and tokens. Raise `WorldExists` like `register`.
 
-        With `keys_of` its keys are derived from that anew, and it has no tokens.
+        With `keys_of`, its keys are derived from that id, and it has no tokens.
         """
         if keys_of is None:
             world = self.from_state(state, world_id)
@@ -334,11 +332,10 @@ class Simulator:
         replace: bool,
         keys_of: str = "",
     ) -> World:
-        """Make a new world that begins in this state, with keys of its own and no tokens; WorldExists.
+        """Create a new world with this state, its own keys and no tokens. Raise `WorldExists`.
 
-        With another seed, what is drawn from now on differs. `prepare` changes the world before it lives, inside a
-        change; what it raises leaves everything as it was. `replace` as in `create_world`, `keys_of` as in a
-        `Blueprint`.
+        With another seed, future draws differ. `prepare` changes the world inside a change before it is registered; if
+        it raises, nothing has changed. `replace` is as in `create_world`, `keys_of` as in a `Blueprint`.
         """
         self._require_free(world_id, replace)
         seed = state.seed if seed is None else seed
@@ -347,18 +344,18 @@ class Simulator:
         return world
 
     def _rekeyed(self, state: WorldState, world_id: str, keys_of: str, prepare: Callable[[World], None]) -> World:
-        """A world in this state with keys derived anew, and no tokens."""
+        """Build a world with this state, newly derived keys and no tokens."""
         world = self.from_state(dataclasses.replace(state, keys_of=keys_of), world_id)
         with world.change(Cause("start", "fork")):
             self.provider.identity.rekey(world)
             webhooks.set_up_keys(world)
             prepare(world)
-        world.store.forget_places()  # the old keys are deleted from tables that have a row for every resource
+        world.store.drop_row_numbers()  # the old keys are deleted, and deletions number all rows
         bound_journal(world)
         return world
 
     def world_of(self, credential: str) -> World | None:
-        """The world of a public key or a token."""
+        """Return the world of a public key or a token."""
         world_id = self.directory.get(credential)
         return None if world_id is None else self.worlds.get(world_id)
 
@@ -373,5 +370,5 @@ class Simulator:
 
     @staticmethod
     def draw_keys_of(world_id: str) -> str:
-        """What the keys of a world are derived from where nobody is to work them out from its id and seed."""
+        """Return an unguessable id to derive the keys of a world from."""
         return f"{world_id}~{random.SystemRandom().getrandbits(128):032x}"

@@ -1,4 +1,4 @@
-"""Whole worlds as values: how one was made, its state at an instant, and the snapshots that are kept of it."""
+"""Whole worlds as values: blueprints, states and snapshots."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Blueprint:
-    """How a world was made, so that a reset makes it again. `keys_of`: what its keys are derived from ("" = its id).
-
-    `at_wall_time`: it began at the wall clock of its making, as a real clock does unless another start was given; a
-    reset begins at the wall clock again.
-    """
+    """The parameters of a world's creation, for resets."""
 
     id: str
     seed: int
@@ -31,16 +27,14 @@ class Blueprint:
     scenarios: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     keys_of: str = ""
+    """The id that keys are derived from; "" for its own."""
     at_wall_time: bool = False
+    """Whether a reset starts at the present wall clock, like a real clock without a given start."""
 
 
 @dataclass(frozen=True)
 class WorldState:
-    """The whole state of a world at one instant. Worlds share its tables, so nobody may change them.
-
-    `requests_size`: about how many bytes the journal of calls takes; None where nobody has added it up.
-    `requests_dropped`: how many calls it had dropped, which documents do not say.
-    """
+    """The whole state of a world at one instant. Worlds share its tables, so the caller must not change them."""
 
     blueprint: Blueprint
     world_id: str
@@ -53,19 +47,26 @@ class WorldState:
     tables: Mapping[str, dict[str, Any]]
     requests: tuple[JournalEntry, ...]
     requests_size: int | None = None
+    """The approximate size of the journal of calls in bytes; None if it is not known."""
     requests_dropped: int = 0
+    """How many calls the journal had dropped. Documents do not contain it."""
 
 
 @dataclass(frozen=True)
-class Beginning:
-    """The state in which a world began, and what it was made of, so that it is not made once more from the same."""
+class InitialState:
+    """The initial state of a world and its inputs, so that a reset does not build it again from equal inputs."""
 
     state: WorldState
     uploaded: Mapping[str, Any]
     files: Sequence[ScenarioFile | None]
 
-    def fits(self, blueprint: Blueprint, uploaded: Mapping[str, Any], files: Sequence[ScenarioFile | None]) -> bool:
-        """Whether the same would be made of this again: of these very objects, for 1 and 1.0 are equal, not alike."""
+    def built_from(
+        self, blueprint: Blueprint, uploaded: Mapping[str, Any], files: Sequence[ScenarioFile | None]
+    ) -> bool:
+        """Return True if these are the very same inputs.
+
+        Identity is required because 1 and 1.0 are equal but not alike.
+        """
         given, known = (*uploaded.values(), *files), (*self.uploaded.values(), *self.files)
         return (
             self.state.blueprint is blueprint and list(self.uploaded) == list(uploaded) and all(map(is_, given, known))
@@ -74,7 +75,7 @@ class Beginning:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A state that is kept to go back to, or to fork from."""
+    """A saved state to restore or fork from."""
 
     id: str
     name: str | None

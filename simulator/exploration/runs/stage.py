@@ -195,7 +195,7 @@ def main(**names: object) -> None:
     known, _problems = chosen(PROVIDER.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
     config = Config(clock="manual", settings={**DEFAULTS, "assumptions": known})
     runtime = create_app(config).runtime
-    application = Application(runtime, steering=ControlInterface(runtime, Stage(runtime).rows()))
+    application = Application(runtime, control=ControlInterface(runtime, Stage(runtime).rows()))
     Thread(target=_end_with_stdin, daemon=True).start()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(application))

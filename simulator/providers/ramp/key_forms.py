@@ -5,7 +5,7 @@ Clients check for live keys before they load a room, so this module imports none
 
 from __future__ import annotations
 
-from simulator.engine.clients.live_keys import LiveKeys
+from simulator.engine.clients.guard import LiveKeys
 
 MODES = {"sandbox": "test", "production": "live"}
 """The word for an environment in its keys and tokens."""

@@ -26,7 +26,7 @@ from simulator.providers.ramp.identity import IDENTITY
 from simulator.providers.ramp.money import MONEY
 from simulator.providers.ramp.signing import SIGNING
 from simulator.providers.ramp.spelling import DEPOSIT, SHORT
-from simulator.providers.ramp.ways import table
+from simulator.providers.ramp.triggers import factories
 from simulator.providers.ramp.wording import WORDING
 
 ROOMS: tuple[Room, ...] = (
@@ -73,7 +73,7 @@ PROVIDER = Provider(
             "Limits, quote validity",
         )
     },
-    ways=lambda: table.WAYS,
+    triggers=lambda: factories.TRIGGERS,
     wording=WORDING,
     money=MONEY,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.engine.clients.live_keys import marked
+from simulator.engine.clients.guard import with_checksum
 from simulator.engine.rows.signing import Email, Endpoint, Signing
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.settings import assumes
@@ -24,7 +24,7 @@ def _new_key(world: World, environment: str, rotations: int) -> str:
     if world.keys_of == DEFAULT_WORLD and not rotations:
         return beginning + WELL_KNOWN
     raw = derive("webhook_key", world.keys_of, world.seed, environment, rotations)
-    return beginning + marked(text_of(raw, _KEY_LENGTH))
+    return beginning + with_checksum(text_of(raw, _KEY_LENGTH))
 
 
 def _retry_delays_ms(world: World) -> tuple[int, ...]:

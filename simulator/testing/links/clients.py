@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from simulator.engine.clients import trusted_hosts
+from simulator.engine.clients import guard
 from simulator.engine.clients.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
 from simulator.service import LIVE_KEYS
@@ -144,7 +144,7 @@ def _refuse(request: httpx.Request, content: bytes, host: str) -> None:
     """Raise SimulatorError for a request to an untrusted host or with a live key."""
     try:
         if request.url.host != host:
-            trusted_hosts.check(str(request.url))
-        LIVE_KEYS.refuse_in(content.decode("utf-8", "replace"), f"{request.method} {request.url.path}")
-    except ValueError as error:
+            guard.check_host(str(request.url))
+        LIVE_KEYS.check(content.decode("utf-8", "replace"), f"{request.method} {request.url.path}")
+    except guard.Refused as error:
         raise SimulatorError(str(error)) from None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from simulator.engine.clients import guard
 from simulator.engine.clients.address import DEFAULT_URL
-from simulator.engine.clients.trusted_hosts import ForeignHost, check
-from simulator.testing.errors import SimulatorError, hides_traceback, missing
-from simulator.testing.links.connections import Connections
-from simulator.testing.links.link import Link, Response
+from simulator.engine.clients.synchronous import NoResponse, Response, SyncClient
+from simulator.testing.errors import SimulatorError, Unreachable, hides_traceback, missing
+from simulator.testing.links.link import Link
 from simulator.testing.links.loop_thread import is_handling
 
 try:
@@ -17,6 +17,7 @@ except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
 __tracebackhide__ = hides_traceback
+_CONNECT_SECONDS = 5.0
 _KEPT_SECONDS = 30.0
 """Shorter than a server's keep-alive timeout."""
 
@@ -31,28 +32,30 @@ class HttpLink(Link):
         address = httpx.URL(url) if url.startswith(("http://", "https://")) else None
         if address is None or not address.host:
             raise SimulatorError(f"{url!r} is not the URL of a simulator. Use a URL like {DEFAULT_URL}.")
-        try:
-            check(url)
-        except ForeignHost as error:
-            raise SimulatorError(str(error)) from None
         self.url = str(address.copy_with(path="", query=None, fragment=None)).rstrip("/")
+        try:
+            self._calls = SyncClient(self.url, reuses=True, connect_seconds=_CONNECT_SECONDS)
+            # For a caller that handles a webhook. A server waits for webhooks, but not for one whose receiver may be
+            # calling: it recognises this one by its connection, which is newer than the webhook.
+            self._calls_back = SyncClient(self.url, connect_seconds=_CONNECT_SECONDS)
+        except guard.ForeignHost as error:
+            raise SimulatorError(str(error)) from None
         # Reading the system certificates takes longer than creating ten worlds, and plain HTTP needs none.
         secure = address.scheme == "https"
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_SECONDS)
         self._pool = httpx.HTTPTransport(verify=secure, trust_env=False, limits=limits)
         self._secure = secure
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._calls = Connections(self.url)
-        # For webhook handlers. The server waits for webhooks, but not for one whose receiver may be calling it. It
-        # recognises that receiver by a connection that is newer than the webhook.
-        self._calls_back = Connections(self.url, keeps=False)
 
     def send(
         self, method: str, path: str, query: str, content: bytes, headers: Mapping[str, str], seconds: float | None
     ) -> Response:
-        connections = self._calls_back if is_handling.get() else self._calls
+        client = self._calls_back if is_handling.get() else self._calls
         target = f"{path}?{query}" if query else path
-        return connections.call(method, target, content, {**self._headers, **headers}, seconds)
+        try:
+            return client.request(method, target, content, {**self._headers, **headers}, seconds)
+        except NoResponse as error:
+            raise Unreachable(self.url, str(error)) from None
 
     def transport(self) -> httpx.BaseTransport:
         return self._pool

@@ -12,23 +12,25 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from itertools import count
 from time import perf_counter
+from urllib.parse import urlsplit
 
 import anyio.to_thread
-from yarl import URL
 
 from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.clients.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers, recorded_header
+from simulator.engine.clients.synchronous import Response
 from simulator.engine.lazy import run_all
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.http.messages import CUT, OPENED_AT
 from simulator.engine.webhooks import ENDPOINTS, Outcome, check_url
 from simulator.engine.webhooks.courier import transport as transports
-from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers, recorded_header
+from simulator.engine.webhooks.urls import parse_url
 from simulator.host import create_app
 from simulator.kernel.world import World
 from simulator.testing.errors import SimulatorError, hides_traceback, missing
 from simulator.testing.links.asgi import Conversation, scope_of
-from simulator.testing.links.link import Link, Response
+from simulator.testing.links.link import Link
 from simulator.testing.links.loop_thread import LoopThread, is_handling
 from simulator.testing.receiving.loopback import Answer, Request
 
@@ -74,7 +76,7 @@ class InProcessLink(Link):
         except TimeoutError:
             what = f"{method} {path.removeprefix(CONTROL_BASE)}"
             raise SimulatorError(f"{what} got no response within {seconds:g} seconds.") from None
-        return Response(reply.status, dict(reply.headers).get("content-type", ""), reply.body)
+        return Response(reply.status, dict(reply.headers), reply.body)
 
     def transport(self) -> httpx.BaseTransport:
         return _Transport(self)
@@ -214,7 +216,9 @@ class _Receivers:
         self.sender_of: Callable[[str], tuple[bool, World | None]] = lambda _signature: (False, None)
 
     def add(self, taken: set[str], world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
-        hosts = {URL(url).host for url in taken} | {host for of_world, host in self._handlers if of_world == world_id}
+        hosts = {urlsplit(url).hostname for url in taken} | {
+            host for of_world, host in self._handlers if of_world == world_id
+        }
         host = next(name for number in count(1) if (name := f"{number}{_RECEIVERS}") not in hosts)
         self._handlers[world_id, host] = handler
 
@@ -225,15 +229,14 @@ class _Receivers:
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
         """POST, as `courier.transport.Transport` defines it."""
-        target = URL(url)
-        host = target.host or ""
+        host = urlsplit(url).hostname or ""
         if not host.endswith(_RECEIVERS) or check_url(url, policy) is not None:
             return await self._http.post(url, headers, body, timeout_seconds, policy)
         sent = (("Host", host), *headers, ("Content-Length", str(len(body))), ("Connection", "close"))
         started = perf_counter()
         try:
             handler = self._handler(host, dict(headers).get("X-Signature", ""))
-            reply = wrap_future(handler(Request("POST", target.raw_path_qs, sent, body)))
+            reply = wrap_future(handler(Request("POST", parse_url(url).path, sent, body)))
             # After a timeout, as over HTTP, the receiver continues undisturbed.
             await asyncio.wait({reply}, timeout=timeout_seconds)
             if not reply.done():

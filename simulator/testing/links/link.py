@@ -5,24 +5,17 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.clients.synchronous import Response
 from simulator.testing.errors import error_of, hides_traceback
 
 if TYPE_CHECKING:
     import httpx
 
 __tracebackhide__ = hides_traceback
-
-
-class Response(NamedTuple):
-    """A response. `kind` is its Content-Type, or ""."""
-
-    status: int
-    kind: str
-    body: bytes
 
 
 class Link(ABC):
@@ -54,13 +47,13 @@ class Link(ABC):
         if world:
             sent["X-Simulator-World"] = world
         sent |= headers or {}
-        status, kind, raw = self.send(
+        status, received, raw = self.send(
             method, CONTROL_BASE + path, urlencode(query_of(query)), content, sent, timeout_seconds
         )
         is_success = 200 <= status < 300
         if is_success and not raw:
             return None
-        if is_success and kind.startswith("application/yaml"):
+        if is_success and received.get("content-type", "").startswith("application/yaml"):
             return raw.decode()
         answer = parsed(raw)
         if not is_success or answer is None:

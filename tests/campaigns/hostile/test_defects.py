@@ -18,7 +18,7 @@ import orjson
 import pytest
 
 from simulator.compare import HarError, compare, read_har
-from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.server.config import Config
 from simulator.host import create_app
 from simulator.kernel.journal import Cause

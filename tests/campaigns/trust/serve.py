@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from simulator.cli import main
-from simulator.engine.durable import gathering, keeper, sqlite, stored_world
+from simulator.engine.durable import gathering, persistence, sqlite, stored_world
 from simulator.engine.durable.writes import ClockState, Entry, entry_bytes
 from simulator.engine.records.row_text import RowTexts
 
@@ -27,7 +27,7 @@ def honest() -> None:
 
 def answers_early() -> None:
     """Answers do not wait for what they tell of to be kept."""
-    keeper.Keeper.unsettled = lambda self: None  # type: ignore[method-assign]  # the lie
+    persistence.PersistenceLayer.unsettled = lambda self: None  # type: ignore[method-assign]  # the lie
     _slowly()
 
 
@@ -64,13 +64,13 @@ def stops_clocks() -> None:
 
 def sends_early() -> None:
     """Webhooks do not wait for their event to be kept; answers do."""
-    start = keeper.Keeper.start
+    start = persistence.PersistenceLayer.start
 
     async def starting(self: Any) -> None:
         await start(self)
-        self._runtime.courier.keeping = None
+        self._runtime.courier.barrier = None
 
-    keeper.Keeper.start = starting  # type: ignore[method-assign]  # the lie
+    persistence.PersistenceLayer.start = starting  # type: ignore[method-assign]  # the lie
     _slowly()
 
 

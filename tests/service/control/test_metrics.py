@@ -154,12 +154,12 @@ def test_it_is_not_ready_while_its_store_keeps_nothing(server: tuple[Remote, App
         def world_ids(self) -> list[str]:
             return list(application.runtime.simulator.worlds)
 
-    application.runtime.keeper = Full()  # type: ignore[assignment]  # it has what is asked of a keeper
+    application.runtime.persistence = Full()  # type: ignore[assignment]  # it has what is asked of a keeper
     try:
         refused = world.control("GET", "/ready")
         told = of(scraped(world), "rampsim_ready")
     finally:
-        application.runtime.keeper = None
+        application.runtime.persistence = None
     assert refused.refusal == (503, "not_ready", None)
     assert refused.body["error"]["message"] == "The store cannot keep what calls do: the disk is full."
     assert told == 0
@@ -169,7 +169,7 @@ def test_nothing_of_the_library_is_loaded_before_somebody_asks() -> None:
     program = (
         "import sys, asyncio\n"
         "from simulator import Config, create_app\n"
-        "from simulator.engine.scenario.run.clients import AsgiClient\n"
+        "from simulator.engine.clients.asynchronous import AsgiClient\n"
         "async def go():\n"
         "    client = AsgiClient(create_app(Config(clock='manual')))\n"
         "    await client.request('GET', '/_simulator/health')\n"

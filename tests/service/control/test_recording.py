@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from simulator.cli import main
+from simulator.engine.clients.asynchronous import AsgiClient, HttpClient
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.files.loader import Loader
-from simulator.engine.scenario.run.clients import AsgiClient, HttpClient
 from simulator.engine.scenario.run.results import RunResult
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.server.config import Config
@@ -36,8 +36,7 @@ def loaded(text: str) -> ScenarioFile:
 
 def replayed(world: Remote, text: str, seed: int = 1) -> RunResult:
     async def play() -> RunResult:
-        async with HttpClient(world.origin) as client:
-            return await run(loaded(text), client, seed=seed)
+        return await run(loaded(text), HttpClient(world.origin), seed=seed)
 
     result = asyncio.run(play())
     assert result.passed, result.readable() + "\n" + text
@@ -243,7 +242,7 @@ def test_a_world_that_began_before_a_run_does_says_so(origin: str, http: Any) ->
     onramp(world)
     world.advance(by="5m")
     text = recorded(world)
-    assert "# Not recorded: the moment at which it began" in text
+    assert "# Not recorded: the start time" in text
     replayed(world, text)
 
 

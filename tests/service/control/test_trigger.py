@@ -292,16 +292,16 @@ def test_an_unknown_target_is_404(world: Remote) -> None:
     assert trigger(world, "transaction.failed", "txn_nothing").refusal[:2] == (404, "not_found")
 
 
-def test_what_has_no_legal_way_is_refused_and_changes_nothing(world: Remote) -> None:
+def test_an_event_without_legal_path_is_refused_and_changes_nothing(world: Remote) -> None:
     saved = world.api("POST", "/beneficiaries", BENEFICIARY).body
     expired, created = quote(world), onramp(world)
     world.advance(by="1h")
     cases: list[tuple[str, str, str, list[str]]] = [
-        ("transaction.completed", created["id"], "no legal way", []),
-        ("transaction.created", created["id"], "comes into being", []),
-        ("quote.expired", expired["id"], "no legal way", []),
-        ("deposit.confirmed", saved["id"], "tells of a deposit", []),
-        ("beneficiary.created", saved["id"], "there already", []),
+        ("transaction.completed", created["id"], "no legal path", []),
+        ("transaction.created", created["id"], "is created, but", []),
+        ("quote.expired", expired["id"], "no legal path", []),
+        ("deposit.confirmed", saved["id"], "is about a deposit", []),
+        ("beneficiary.created", saved["id"], "already exists", []),
     ]
     before = everything(world)
     for event, target, reason, allowed in cases:

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from simulator.engine import webhooks
+from simulator.engine.clients.connecting import addresses_of
+from simulator.engine.clients.exchange import MAX_BODY_BYTES
 from simulator.engine.text.texts import headers_of
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier import transport as module
 from simulator.engine.webhooks.courier.courier import Courier
-from simulator.engine.webhooks.courier.exchange import MAX_BODY_BYTES
 from simulator.engine.webhooks.courier.transport import HttpTransport, describe
 from tests.toy.seal import SIGNATURE
 from tests.unit.engine.webhooks.courier.test_courier import Owner
@@ -32,7 +33,7 @@ def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 class Receiver:
-    """A bare HTTP receiver that answers the bytes it was told and keeps what it got."""
+    """A bare HTTP receiver that sends fixed bytes and records requests."""
 
     def __init__(self, answer: bytes | None, hold: bool = False) -> None:
         self.answer = answer
@@ -118,7 +119,7 @@ def test_localhost_reaches_a_receiver_on_either_of_its_addresses(host: str) -> N
     run(scenario())
 
 
-def test_tls_at_the_first_address_of_localhost_is_not_tried_at_another() -> None:
+def test_a_failed_tls_handshake_tries_no_other_address() -> None:
     async def scenario() -> None:
         server = await asyncio.start_server(answer_anything, "127.0.0.1", 0)
         outcome = await post(f"https://localhost:{server.sockets[0].getsockname()[1]}/")
@@ -149,7 +150,7 @@ def test_redirects_are_not_followed() -> None:
     run(scenario())
 
 
-def test_proxies_of_the_environment_and_cookies_play_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_proxies_and_cookies_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
 
@@ -165,7 +166,7 @@ def test_proxies_of_the_environment_and_cookies_play_no_part(monkeypatch: pytest
     run(scenario())
 
 
-def test_nobody_there_is_a_refused_connection() -> None:
+def test_an_absent_receiver_is_a_refused_connection() -> None:
     async def scenario() -> None:
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
@@ -190,7 +191,7 @@ def test_nobody_there_is_a_refused_connection() -> None:
         (http("200 OK", headers="X-Mine: a\0b\r\n"), "the answer was not valid HTTP"),
     ],
 )
-def test_a_connection_without_a_proper_answer(answer: bytes, error: str) -> None:
+def test_a_connection_without_a_valid_response(answer: bytes, error: str) -> None:
     async def scenario() -> None:
         async with receiver(answer) as mine:
             outcome = await post(f"http://127.0.0.1:{mine.port}/")
@@ -216,7 +217,7 @@ def test_a_connection_without_a_proper_answer(answer: bytes, error: str) -> None
         (http("200 OK", b"one") + http("500 No", b"two"), 200, b"one"),
     ],
 )
-def test_answers_of_all_sorts_are_read(answer: bytes, status: int, body: bytes) -> None:
+def test_a_response_in_any_form_is_read(answer: bytes, status: int, body: bytes) -> None:
     async def scenario() -> None:
         async with receiver(answer) as mine:
             outcome = await post(f"http://127.0.0.1:{mine.port}/")
@@ -239,7 +240,7 @@ def test_well_known_headers_have_one_spelling() -> None:
 
 
 def test_each_request_has_a_connection_of_its_own() -> None:
-    """A receiver that serves one connection after another gets everything, and so does one that closes early."""
+    """Receivers that serve one connection at a time, or close early, get every request."""
 
     async def scenario() -> None:
         async with receiver(http("200 OK")) as mine:
@@ -256,7 +257,7 @@ def test_each_request_has_a_connection_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"), [(b"caf\xc3\xa9", "café"), (b"caf\xe9", "café"), (b"\xff\xfe", "ÿþ"), (b"plain", "plain")]
 )
-def test_a_header_is_text_whatever_a_receiver_writes(value: bytes, shown: str) -> None:
+def test_a_header_is_decoded_as_utf_8_or_latin_1(value: bytes, shown: str) -> None:
     async def scenario() -> None:
         async with receiver(b"HTTP/1.1 200 OK\r\nX-Mine: " + value + b"\r\nContent-Length: 0\r\n\r\n") as mine:
             outcome = await post(f"http://127.0.0.1:{mine.port}/")
@@ -284,7 +285,7 @@ def test_a_status_counts_even_when_the_body_never_ends() -> None:
     run(scenario())
 
 
-def test_only_the_beginning_of_a_long_answer_is_kept() -> None:
+def test_only_the_beginning_of_a_long_response_is_recorded() -> None:
     async def scenario() -> None:
         async with receiver(http("200 OK", b"x" * (MAX_BODY_BYTES * 3))) as mine:
             outcome = await post(f"http://127.0.0.1:{mine.port}/")
@@ -318,10 +319,10 @@ def test_a_refused_url_is_never_connected_to(url: str, policy: str) -> None:
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
-    async def addresses_of(host: str, port: int) -> list[tuple[str, int]]:
+    async def these(host: str, port: int) -> list[tuple[str, int]]:
         return [(address, socket.AF_INET6 if ":" in address else socket.AF_INET) for address in addresses]
 
-    monkeypatch.setattr(module, "addresses_of", addresses_of)
+    monkeypatch.setattr(module, "addresses_of", these)
 
 
 def test_a_name_that_resolves_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,7 +377,7 @@ def test_names_are_resolved_by_the_loop(monkeypatch: pytest.MonkeyPatch) -> None
             return answer
 
         monkeypatch.setattr(loop, "getaddrinfo", getaddrinfo)
-        return await module.addresses_of("receiver.example.com", 443)
+        return await addresses_of("receiver.example.com", 443)
 
     row = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
     assert run(scenario([row, row])) == [("93.184.216.34", socket.AF_INET)]
@@ -400,7 +401,7 @@ def test_plain_http_behind_https_is_a_failed_tls_connection() -> None:
     run(scenario())
 
 
-def test_a_self_signed_certificate_will_do_on_this_machine_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_self_signed_certificate_is_accepted_on_loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     resolving(monkeypatch, "127.0.0.1")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(Path(__file__).with_name("self-signed.pem"))
@@ -415,11 +416,11 @@ def test_a_self_signed_certificate_will_do_on_this_machine_only(monkeypatch: pyt
     run(scenario())
 
 
-def test_unforeseen_errors_are_named() -> None:
+def test_an_unexpected_error_is_described_by_its_type() -> None:
     assert describe(ValueError("odd"), "host", 10) == "the request could not be made (ValueError)"
 
 
-def test_sessions_of_an_ended_loop_are_replaced() -> None:
+def test_a_transport_works_in_several_loops() -> None:
     transport = HttpTransport()
 
     async def once() -> int | None:
@@ -432,7 +433,7 @@ def test_sessions_of_an_ended_loop_are_replaced() -> None:
     assert run(once()) == 200
 
 
-def test_a_courier_delivers_to_a_real_receiver_with_a_signature_that_verifies() -> None:
+def test_a_courier_delivers_a_valid_signature() -> None:
     async def scenario() -> None:
         async with receiver(http("200 OK", b"ok")) as mine:
             world = webhook_world()

@@ -11,14 +11,14 @@ from tests.service.durable.postgres_server import postgres
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """A PostgreSQL that keeps nothing safe from a crash of the machine: quick, and no test crashes that."""
+    """A PostgreSQL without fsync: quick, and no test crashes the machine."""
     with postgres("fsync=off", "full_page_writes=off") as url:
         yield url
 
 
 @pytest.fixture
 def database(postgres_url: str) -> str:
-    """The URL of an empty database."""
+    """Return the URL of an empty database."""
 
     async def make() -> str:
         connection = await asyncpg.connect(postgres_url)

@@ -1,4 +1,4 @@
-"""Servers whose worlds lie in a file, and what the file is at the instant at which such a server dies."""
+"""Servers with a SQLite store, and the state of the file at the moment of a crash."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def url_of(path: Path) -> str:
 
 @contextmanager
 def kept(path: Path, *, clock: str = "manual", **more: Any) -> Iterator[tuple[Remote, Application]]:
-    """A server with a file of worlds, and its default world seen from outside."""
+    """Run a server with a SQLite store. Give a client of its default world."""
     config = Config(clock=clock, store=url_of(path), **{"scenarios": (), **more})
     with running(config) as (origin, application), new_client() as client:
         yield seen(Remote(origin, client)), application
 
 
 def seen(remote: Remote, world: str = "default") -> Remote:
-    """A world of a server, seen from outside."""
+    """A client of a world."""
     found = remote.call("GET", f"{remote.origin}/_simulator/worlds/{world}")
     assert found.status == 200, found.body
     return Remote(remote.origin, remote.http, found.body)
 
 
 def as_killed(path: Path) -> Path:
-    """What would lie there if the server died right now: the files as they are, while it still has them open."""
+    """Copy the files as a crash right now would leave them."""
     copy = path.with_name(f"killed-{next(_copies)}.db")
     for end in ("", "-wal"):
         beside = path.with_name(path.name + end)
@@ -49,7 +49,7 @@ def as_killed(path: Path) -> Path:
 
 
 def document(world: Remote) -> dict[str, Any]:
-    """The whole world as its document."""
+    """Return the document of the world."""
     answer = world.control("GET", "/state")
     assert answer.status == 200, answer.body
     whole: dict[str, Any] = answer.body
@@ -57,7 +57,7 @@ def document(world: Remote) -> dict[str, Any]:
 
 
 class Loopback:
-    """A receiver of webhooks on this machine; it answers 200 when it may (`hold`, `let_go`)."""
+    """A webhook receiver that returns 200, or waits between `hold` and `let_go`."""
 
     def __init__(self, port: int) -> None:
         self._bodies: queue.Queue[bytes] = queue.Queue()
@@ -88,7 +88,7 @@ class Loopback:
         self._may_answer.set()
 
     def next(self) -> bytes:
-        """The body of the next request, for which it waits."""
+        """Wait for the next request and return its body."""
         return self._bodies.get(timeout=20)
 
 

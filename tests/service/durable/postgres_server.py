@@ -1,4 +1,4 @@
-"""A PostgreSQL of a test run's own: Debian's programs, a directory of its own, a free port of loopback."""
+"""A PostgreSQL server for a test run, in its own directory, on a free port of loopback."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LACKING = "PostgreSQL is not installed: `apt-get install --no-install-recommends
 
 
 def programs() -> Path | None:
-    """Where `initdb` and `postgres` are; Debian does not put them on the path."""
+    """Return the directory of `initdb` and `postgres`, which Debian does not put on the path, or None."""
     found = shutil.which("initdb")
     places = [Path(found).resolve().parent] if found else []
     places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
@@ -26,7 +26,7 @@ def programs() -> Path | None:
 
 
 def require() -> Path:
-    """Where they are; without them a test is skipped, and fails where NEEDS_POSTGRES is set, as CI does."""
+    """Return that directory. Without it, skip the test, or fail it if NEEDS_POSTGRES is set, as in CI."""
     place = programs()
     if place is None:
         (pytest.fail if os.environ.get("NEEDS_POSTGRES") else pytest.skip)(LACKING)
@@ -35,7 +35,7 @@ def require() -> Path:
 
 @contextmanager
 def postgres(*settings: str) -> Iterator[str]:
-    """A server for as long as it lasts; gives its URL. `settings`: as `fsync=off`."""
+    """Run a server for a block, and give its URL. A setting is written like `fsync=off`."""
     place = require()
     # It refuses to run as root, and cannot enter a directory of root's.
     user = "postgres" if os.geteuid() == 0 else None

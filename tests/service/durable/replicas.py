@@ -1,4 +1,4 @@
-"""Replicas as a company runs them: processes that share a PostgreSQL, for tests to call, kill and pause."""
+"""Replicas as processes that share a PostgreSQL. Tests call, kill and pause them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
 
 
 class Replica:
-    """One process. `http` calls it."""
+    """One process, with an HTTP client."""
 
     def __init__(self, url: str | None, *flags: str) -> None:
         store = ["--store", url] if url is not None else []
@@ -49,12 +49,12 @@ class Replica:
         self.process.stdout.close()
 
     def sign_in(self, keys: dict[str, str] | None = None) -> dict[str, str]:
-        """The headers of who is signed in, with the keys of the world `default` unless others are given."""
+        """Sign in with the keys of the world `default`, or others, and return the headers."""
         token = self.http.post("/v1/auth/token", json=keys or KEYS).raise_for_status().json()["access_token"]
         return {"Authorization": f"Bearer {token}"}
 
     def world(self, world_id: str, **more: object) -> dict[str, str]:
-        """Make a world; its keys in the sandbox."""
+        """Create a world and return its sandbox keys."""
         made = self.http.post("/_simulator/worlds", json={"id": world_id, **more}).raise_for_status().json()
         shown = made["credentials"]["sandbox"]
         return {"public_key": shown["public_key"], "secret_key": shown["secret_key"]}
@@ -62,7 +62,7 @@ class Replica:
 
 @contextmanager
 def replicas(url: str | None, count: int, *flags: str) -> Iterator[list[Replica]]:
-    """So many replicas on one database, with a manual clock unless told otherwise; without a URL a server in memory."""
+    """Run replicas on one database, with a manual clock by default. Without a URL, run a server in memory."""
     made = [Replica(url, *(flags or ("--clock", "manual"))) for _ in range(count)]
     try:
         for replica in made:

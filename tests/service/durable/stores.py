@@ -1,4 +1,4 @@
-"""Servers in this process over a store that can be held up or made to fail, called over their socket."""
+"""Servers in this process whose store can be held up or made to fail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from simulator.engine.durable.backend import Batch, Sizes, StoreError
-from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.engine.durable.sqlite import SqliteStore
 from simulator.engine.server.app import Application
 from simulator.engine.server.process import serving
@@ -24,7 +24,7 @@ from tests.support import KEYS
 
 
 class SlowStore(SqliteStore):
-    """A file that keeps nothing before it may (`hold`, `let_go`), and fails when it is told to (`fails_with`)."""
+    """A SQLite store whose commits a test can hold up (`hold`, `let_go`) or make fail (`fails_with`)."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -55,15 +55,15 @@ class SlowStore(SqliteStore):
         return await super().commit(batch)
 
 
-def keeper_of(application: Application) -> Keeper:
-    """What keeps the worlds of an application with a store."""
-    keeper = application.runtime.keeper
-    assert isinstance(keeper, Keeper)
-    return keeper
+def persistence_of(application: Application) -> PersistenceLayer:
+    """Return the persistence layer of an application with a store."""
+    persistence = application.runtime.persistence
+    assert isinstance(persistence, PersistenceLayer)
+    return persistence
 
 
-class Kept:
-    """A server over such a store, and a client of its default world."""
+class StoreServer:
+    """A server with such a store, and a client of its default world."""
 
     def __init__(self, application: Application, origin: str, client: httpx.AsyncClient, store: SlowStore) -> None:
         self.application = application
@@ -84,34 +84,34 @@ class Kept:
 
 
 @asynccontextmanager
-async def over_store(path: Path, transport: Transport | None = None) -> AsyncIterator[Kept]:
+async def over_store(path: Path, transport: Transport | None = None) -> AsyncIterator[StoreServer]:
     store, simulator = SlowStore(path), Simulator()
     runtime = Runtime(simulator, transport)
 
     def make_default() -> None:
         simulator.create_world(Blueprint("default", 1))
 
-    runtime.keep_with(Keeper(runtime, store, make_default, retry_seconds=0.01))
+    runtime.persist_with(PersistenceLayer(runtime, store, make_default, retry_seconds=0.01))
     application = application_of(runtime)
     async with serving(application) as origin, async_client(timeout=20) as client:
         try:
-            yield Kept(application, origin, client, store)
+            yield StoreServer(application, origin, client, store)
         finally:
             store.let_go()
             store.fails_with = None
 
 
-def play(path: Path, act: Callable[[Kept], Awaitable[None]], transport: Transport | None = None) -> None:
-    """Play a coroutine against a server over a store."""
+def play(path: Path, act: Callable[[StoreServer], Awaitable[None]], transport: Transport | None = None) -> None:
+    """Run a coroutine with a server over a store."""
 
     async def playing() -> None:
-        async with over_store(path, transport) as kept:
-            await act(kept)
+        async with over_store(path, transport) as server:
+            await act(server)
 
     asyncio.run(playing())
 
 
 async def turns(count: int = 20) -> None:
-    """Let everybody else go on for some turns of the loop."""
+    """Let other tasks run for some turns of the loop."""
     for _ in range(count):
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""A copy of a store in use, and a server that goes on from it: as tests/campaigns/trust/deploy/README.md says."""
+"""A backup of a store in use, and a server that starts from it (tests/campaigns/trust/deploy/README.md)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def quote(replica: Replica, token: dict[str, str]) -> str:
 
 
 @pytest.mark.farm
-def test_a_dump_of_a_database_in_use_is_a_store(database: str, tmp_path: Path) -> None:
+def test_a_dump_of_a_database_in_use_is_a_valid_store(database: str, tmp_path: Path) -> None:
     programs, dump = require(), tmp_path / "worlds.dump"
     fresh = f"{database}_restored"
     name = fresh.rpartition("/")[2]

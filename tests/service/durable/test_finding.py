@@ -1,4 +1,4 @@
-"""Calls for worlds that a replica does not have: drawn ids, ids that others hold, worlds that have ended."""
+"""Requests for worlds that a replica does not own: with drawn ids, of others, deleted ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tests.service.durable.test_sharing import Here, run
 
 
 async def _sign_in_to(one: Here, world: dict[str, dict[str, dict[str, str]]]) -> dict[str, str]:
-    """The headers of who has signed in to a world, as `POST /worlds` has shown it."""
+    """Sign in to a world and return the headers of its requests."""
     keys = world["credentials"]["sandbox"]
     made = await one.post("/v1/auth/token", {"public_key": keys["public_key"], "secret_key": keys["secret_key"]})
     return {"Authorization": f"Bearer {made['access_token']}"}
 
 
-def test_a_world_whose_id_was_drawn_is_let_go_of_for_others(database: str) -> None:
+def test_a_world_with_a_drawn_id_can_move(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         made = await one.post("/_simulator/worlds", {})
         headers = await _sign_in_to(one, made)
@@ -30,7 +30,7 @@ def test_a_world_whose_id_was_drawn_is_let_go_of_for_others(database: str) -> No
     run(database, 2, play)
 
 
-def test_a_world_whose_id_was_drawn_and_that_nobody_calls_is_let_go_of(database: str) -> None:
+def test_an_unused_world_with_a_drawn_id_is_released(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         made = await one.post("/_simulator/worlds", {})
         released = one.released(made["id"])
@@ -42,7 +42,7 @@ def test_a_world_whose_id_was_drawn_and_that_nobody_calls_is_let_go_of(database:
     run(database, 2, play)
 
 
-def test_a_fork_into_an_id_of_another_replica_is_refused_as_ever(database: str) -> None:
+def test_a_fork_into_an_id_of_another_replica_is_refused(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.post("/_simulator/worlds", {"id": "team"})
         snapshot = await one.post("/_worlds/team/_simulator/snapshots", {})
@@ -53,12 +53,12 @@ def test_a_fork_into_an_id_of_another_replica_is_refused_as_ever(database: str) 
             assert (answer.status_code, answer.json()["error"]["code"]) == (409, "already_exists")
             answer = await replica.http.post("/_simulator/worlds", json={**fork, "replace": True})
             assert (answer.status_code, answer.json()["error"]["code"]) == (409, "already_exists")
-            assert "There is a world taken already: another server has it" in answer.json()["error"]["message"]
+            assert "The world taken exists already: another server has it" in answer.json()["error"]["message"]
 
     run(database, 2, play)
 
 
-def test_what_comes_to_a_replica_that_drains_is_answered_by_another(database: str) -> None:
+def test_a_draining_replica_forwards_requests(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.sign_in()
         two.http.headers["Authorization"] = one.http.headers["Authorization"]
@@ -74,7 +74,7 @@ def test_what_comes_to_a_replica_that_drains_is_answered_by_another(database: st
     run(database, 2, play)
 
 
-def test_of_two_documents_with_the_same_keys_at_the_same_moment_one_is_taken(database: str) -> None:
+def test_of_two_concurrent_imports_with_the_same_keys_one_wins(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.post("/_simulator/worlds", {"id": "original"})
         document = (await one.http.get("/_worlds/original/_simulator/state")).content
@@ -109,7 +109,7 @@ def test_a_token_of_a_world_that_has_ended_is_refused_everywhere(database: str) 
     run(database, 2, play)
 
 
-def test_worlds_that_nobody_has_are_listed_as_they_are_kept_and_stay_where_they_are(database: str) -> None:
+def test_unowned_worlds_are_listed_but_not_taken(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         for world in ("still", "running"):
             clock = {"mode": "scaled", "rate": 1000} if world == "running" else {}

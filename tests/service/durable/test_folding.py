@@ -1,4 +1,4 @@
-"""Entries that have become many are folded into a base, beside what goes on; scenarios of servers are kept."""
+"""Many entries are folded into a base in the background. Scenarios of servers are saved."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.durable import stored_world as bookkeeping
+from simulator.engine.durable import stored_world
 from tests.service.durable.crashing import as_killed, document, kept
-from tests.service.durable.stores import Kept, play
+from tests.service.durable.stores import StoreServer, play
 from tests.support import QUOTE, eventually
 
 
@@ -23,9 +23,9 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Entries are many soon."""
-    monkeypatch.setattr(bookkeeping, "COMPACT_BYTES", 20_000)
-    monkeypatch.setattr(bookkeeping, "COMPACT_TIMES", 0)
+    """Fold after few entries."""
+    monkeypatch.setattr(stored_world, "COMPACT_BYTES", 20_000)
+    monkeypatch.setattr(stored_world, "COMPACT_TIMES", 0)
 
 
 def asked(path: Path, query: str) -> Any:
@@ -53,7 +53,7 @@ def test_entries_are_folded_into_a_base_and_the_world_is_the_same(path: Path) ->
 def test_a_world_that_ends_while_it_is_folded_stays_ended(
     path: Path, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def act(server: Kept) -> None:
+    async def act(server: StoreServer) -> None:
         await server.control("POST", "/worlds", {"id": "w"})
         ended, compact, loop = asyncio.Event(), server.store.compact, asyncio.get_running_loop()
 
@@ -88,7 +88,7 @@ def test_a_world_that_ends_while_it_is_folded_stays_ended(
             assert world.control("GET", "/requests", headers={"X-Simulator-World": "w"}).body["data"] == []
 
 
-def test_a_scenario_that_a_server_was_started_with_is_there_for_servers_without_it(path: Path, tmp_path: Path) -> None:
+def test_a_server_without_a_scenario_gets_it_from_the_store(path: Path, tmp_path: Path) -> None:
     rain = tmp_path / "rain.yaml"
     rain.write_text("name: rain\ntimeline:\n  - {at: 1h, action: move_rates, percent: 5}\n")
     with kept(path, scenarios=(str(rain),)) as (world, _):

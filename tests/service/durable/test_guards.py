@@ -1,4 +1,4 @@
-"""Nothing leaves the server before it is kept, neither an answer nor a delivery; what is not kept has not happened."""
+"""No response and no delivery leaves before its writes are saved. Unsaved writes are undone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from simulator.engine.durable.backend import StoreFull
 from simulator.engine.records.requests import requests_of
 from simulator.engine.webhooks.records import Outcome
-from tests.service.durable.stores import Kept, play, turns
+from tests.service.durable.stores import StoreServer, play, turns
 from tests.support import QUOTE
 
 
@@ -21,9 +21,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "worlds.db"
 
 
-async def beginning(kept: Kept) -> None:
-    """A token, and all that was done for it kept."""
-    assert (await kept.api("GET", "/profile")).status_code == 200
+async def beginning(server: StoreServer) -> None:
+    """Sign in, and wait until all writes are saved."""
+    assert (await server.api("GET", "/profile")).status_code == 200
 
 
 CALLS: dict[str, Any] = {
@@ -38,59 +38,59 @@ CALLS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-def test_no_answer_leaves_before_what_it_tells_is_kept(path: Path, call: Any) -> None:
-    async def act(kept: Kept) -> None:
-        await beginning(kept)
-        kept.store.hold()
-        asked = asyncio.create_task(call(kept))
-        await kept.store.begun.wait()
+def test_no_response_leaves_before_its_writes_are_saved(path: Path, call: Any) -> None:
+    async def act(server: StoreServer) -> None:
+        await beginning(server)
+        server.store.hold()
+        asked = asyncio.create_task(call(server))
+        await server.store.begun.wait()
         await turns(200)
         assert not asked.done()
-        kept.store.let_go()
+        server.store.let_go()
         assert (await asked).status_code in (200, 201, 400)
 
     play(path, act)
 
 
 def test_who_only_reads_waits_for_what_he_is_shown(path: Path) -> None:
-    async def act(kept: Kept) -> None:
-        await beginning(kept)
-        kept.store.hold()
-        wrote = asyncio.create_task(kept.api("POST", "/quotes", QUOTE))
-        await kept.store.begun.wait()
-        read = asyncio.create_task(kept.control("GET", "/resources"))
+    async def act(server: StoreServer) -> None:
+        await beginning(server)
+        server.store.hold()
+        wrote = asyncio.create_task(server.api("POST", "/quotes", QUOTE))
+        await server.store.begun.wait()
+        read = asyncio.create_task(server.control("GET", "/resources"))
         await turns(200)
         assert not read.done()
-        kept.store.let_go()
+        server.store.let_go()
         assert (await wrote).json()["id"] in (await read).text
 
     play(path, act)
 
 
-def test_who_reads_what_is_kept_waits_for_nothing(path: Path) -> None:
-    async def act(kept: Kept) -> None:
-        await beginning(kept)
-        kept.store.hold()
-        assert (await kept.control("GET", "/clock")).status_code == 200
-        assert not kept.store.begun.is_set()
+def test_a_read_of_saved_state_does_not_wait(path: Path) -> None:
+    async def act(server: StoreServer) -> None:
+        await beginning(server)
+        server.store.hold()
+        assert (await server.control("GET", "/clock")).status_code == 200
+        assert not server.store.begun.is_set()
 
     play(path, act)
 
 
 def test_health_waits_for_nothing(path: Path) -> None:
-    async def act(kept: Kept) -> None:
-        await beginning(kept)
-        kept.store.hold()
-        asked = asyncio.create_task(kept.api("POST", "/quotes", QUOTE))
-        await kept.store.begun.wait()
-        assert (await kept.control("GET", "/health")).status_code == 200
+    async def act(server: StoreServer) -> None:
+        await beginning(server)
+        server.store.hold()
+        asked = asyncio.create_task(server.api("POST", "/quotes", QUOTE))
+        await server.store.begun.wait()
+        assert (await server.control("GET", "/health")).status_code == 200
         assert not asked.done()
 
     play(path, act)
 
 
 class Taken:
-    """A transport that notes what it is given."""
+    """A transport that records its requests."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
@@ -103,46 +103,46 @@ class Taken:
         pass
 
 
-def test_no_delivery_leaves_before_its_event_is_kept(path: Path) -> None:
+def test_no_delivery_leaves_before_its_event_is_saved(path: Path) -> None:
     taken: Any = Taken()
 
-    async def act(kept: Kept) -> None:
+    async def act(server: StoreServer) -> None:
         assert (
-            await kept.api("POST", "/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["*"]})
+            await server.api("POST", "/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["*"]})
         ).status_code in (200, 201)
         taken.bodies.clear()
-        kept.store.hold()
-        asked = asyncio.create_task(kept.control("POST", "/actions/emit", {"type": "transaction.completed"}))
-        await kept.store.begun.wait()
+        server.store.hold()
+        asked = asyncio.create_task(server.control("POST", "/actions/emit", {"type": "transaction.completed"}))
+        await server.store.begun.wait()
         await turns(200)
         assert taken.bodies == []
-        kept.store.let_go()
+        server.store.let_go()
         event = (await asked).json()["events"][0]["id"]
-        await kept.control("POST", "/settle")
+        await server.control("POST", "/settle")
         assert [event in body.decode() for body in taken.bodies] == [True]
 
     play(path, act, taken)
 
 
-def test_all_changes_of_a_turn_are_kept_together(path: Path) -> None:
-    async def act(kept: Kept) -> None:
-        await beginning(kept)
-        kept.store.hold()
-        calls = [asyncio.create_task(kept.api("POST", "/quotes", QUOTE)) for _ in range(20)]
-        await kept.store.begun.wait()
-        while len(requests_of(kept.simulator.default).entries) < 21:
+def test_changes_of_one_turn_are_saved_atomically(path: Path) -> None:
+    async def act(server: StoreServer) -> None:
+        await beginning(server)
+        server.store.hold()
+        calls = [asyncio.create_task(server.api("POST", "/quotes", QUOTE)) for _ in range(20)]
+        await server.store.begun.wait()
+        while len(requests_of(server.simulator.default).entries) < 21:
             await asyncio.sleep(0)
-        before = len(kept.store.batches)
-        kept.store.let_go()
+        before = len(server.store.batches)
+        server.store.let_go()
         await asyncio.gather(*calls)
-        assert len(kept.store.batches) - before <= 1
+        assert len(server.store.batches) - before <= 1
 
     play(path, act)
 
 
-async def works_again(kept: Kept) -> None:
+async def works_again(server: StoreServer) -> None:
     for _ in range(1000):
-        if (await kept.control("GET", "/ready")).status_code == 200:
+        if (await server.control("GET", "/ready")).status_code == 200:
             return
     pytest.fail("the store does not work again")
 
@@ -151,49 +151,49 @@ def refused(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_what_could_not_be_kept_has_not_happened(path: Path) -> None:
-    async def act(kept: Kept) -> None:
-        await beginning(kept)
-        before = (await kept.control("GET", "/state")).json()["tables"]
-        kept.store.hold()
-        calls = [asyncio.create_task(kept.api("POST", "/quotes", QUOTE)) for _ in range(5)]
-        await kept.store.begun.wait()
-        calls.append(asyncio.create_task(kept.control("POST", "/clock/advance", {"by": "1h"})))
-        calls.append(asyncio.create_task(kept.control("GET", "/resources")))
+def test_writes_that_were_not_saved_are_undone(path: Path) -> None:
+    async def act(server: StoreServer) -> None:
+        await beginning(server)
+        before = (await server.control("GET", "/state")).json()["tables"]
+        server.store.hold()
+        calls = [asyncio.create_task(server.api("POST", "/quotes", QUOTE)) for _ in range(5)]
+        await server.store.begun.wait()
+        calls.append(asyncio.create_task(server.control("POST", "/clock/advance", {"by": "1h"})))
+        calls.append(asyncio.create_task(server.control("GET", "/resources")))
         await turns(200)
-        kept.store.fails_with = StoreFull("there is no room left for 'worlds.db'")
-        kept.store.let_go()
+        server.store.fails_with = StoreFull("there is no room left for 'worlds.db'")
+        server.store.let_go()
         answers = [await call for call in calls]
         assert [refused(one) for one in answers[:5]] == [(503, "service_unavailable")] * 5
         assert [refused(one) for one in answers[5:]] == [(503, "storage_unavailable")] * 2
         assert "no room left" in answers[0].json()["error"]["message"]
         assert answers[0].headers["retry-after"] == "1"
-        assert refused(await kept.api("GET", "/profile")) == (503, "service_unavailable")
-        assert refused(await kept.control("GET", "/clock")) == (503, "storage_unavailable")
-        assert refused(await kept.control("GET", "/ready")) == (503, "not_ready")
-        assert (await kept.control("GET", "/health")).status_code == 200
-        kept.store.fails_with = None
-        await works_again(kept)
-        assert (await kept.control("GET", "/state")).json()["tables"] == before
-        assert (await kept.api("POST", "/quotes", QUOTE)).status_code == 201
+        assert refused(await server.api("GET", "/profile")) == (503, "service_unavailable")
+        assert refused(await server.control("GET", "/clock")) == (503, "storage_unavailable")
+        assert refused(await server.control("GET", "/ready")) == (503, "not_ready")
+        assert (await server.control("GET", "/health")).status_code == 200
+        server.store.fails_with = None
+        await works_again(server)
+        assert (await server.control("GET", "/state")).json()["tables"] == before
+        assert (await server.api("POST", "/quotes", QUOTE)).status_code == 201
 
     play(path, act)
 
 
-def test_a_call_that_waits_while_its_world_is_thrown_away_is_refused(path: Path) -> None:
-    """It began before the store failed, and would end after the store works again."""
+def test_a_waiting_request_of_a_discarded_world_is_refused(path: Path) -> None:
+    """It began before the store failed, and would end after the store was recovered."""
 
-    async def act(kept: Kept) -> None:
-        await beginning(kept)
-        asked = asyncio.create_task(kept.control("GET", "/inbox/shop/wait?timeout=20"))
+    async def act(server: StoreServer) -> None:
+        await beginning(server)
+        asked = asyncio.create_task(server.control("GET", "/inbox/shop/wait?timeout=20"))
         await turns(50)
-        kept.store.fails_with = StoreFull("no room")
-        assert (await kept.api("POST", "/quotes", QUOTE)).status_code == 503
-        kept.store.fails_with = None
-        await works_again(kept)
-        assert (await kept.api("POST", "/quotes", QUOTE)).status_code == 201
+        server.store.fails_with = StoreFull("no room")
+        assert (await server.api("POST", "/quotes", QUOTE)).status_code == 503
+        server.store.fails_with = None
+        await works_again(server)
+        assert (await server.api("POST", "/quotes", QUOTE)).status_code == 201
         assert not asked.done()
-        assert (await kept.control("POST", "/inbox/shop", {})).status_code == 200
+        assert (await server.control("POST", "/inbox/shop", {})).status_code == 200
         assert refused(await asked) == (503, "storage_unavailable")
 
     play(path, act)

@@ -1,4 +1,4 @@
-"""When worlds were last used, across restarts and across replicas; and how far the store lags behind."""
+"""Last-used times of worlds across restarts and replicas, and the age of unsaved writes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from simulator.engine.durable import notifications
-from tests.service.durable.stores import Kept, keeper_of, over_store, play, turns
+from simulator.engine.durable import last_used
+from tests.service.durable.stores import StoreServer, over_store, persistence_of, play, turns
 from tests.service.durable.test_sharing import Here, run
 from tests.support import QUOTE
 
@@ -19,7 +19,7 @@ HOUR = 3600.0
 
 
 def later(runtime: Any, seconds: float) -> None:
-    """Let it be so much later, for what tells when worlds were used."""
+    """Advance the clock of the last-used times."""
     uses = runtime.meter.uses
     real = uses.seconds
     uses.seconds = lambda: real() + seconds
@@ -32,31 +32,31 @@ async def idle(client: Any) -> dict[str, int]:
 def test_a_restart_is_no_use_of_a_world(tmp_path: Path) -> None:
     path = tmp_path / "worlds.db"
 
-    async def make(kept: Kept) -> None:
-        await kept.control("POST", "/worlds", {"id": "team"})
+    async def make(server: StoreServer) -> None:
+        await server.control("POST", "/worlds", {"id": "team"})
 
     play(path, make)
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE worlds SET used_ms = used_ms - 3600000 WHERE id = 'team'")
     connection.close()
 
-    async def look(kept: Kept) -> None:
-        told = await idle(kept.control)
+    async def look(server: StoreServer) -> None:
+        told = await idle(server.control)
         assert 3600 <= told["team"] <= 3660
         assert told["default"] < 60
-        assert (await kept.control("POST", "/prune", {"idle": "50m"})).json()["ended"] == ["team"]
+        assert (await server.control("POST", "/prune", {"idle": "50m"})).json()["ended"] == ["team"]
 
     play(path, look)
 
-    async def look_again(kept: Kept) -> None:
-        assert list(await idle(kept.control)) == ["default"]
+    async def look_again(server: StoreServer) -> None:
+        assert list(await idle(server.control)) == ["default"]
 
     play(path, look_again)
 
 
-def known(kept: Kept, world: str) -> Any:
-    """What the keeper knows of a world."""
-    return keeper_of(kept.application)._kept[world]
+def known(server: StoreServer, world: str) -> Any:
+    """Return the state of saving of a world."""
+    return persistence_of(server.application)._tracked[world]
 
 
 def used_ms(path: Path) -> dict[str, int]:
@@ -66,69 +66,69 @@ def used_ms(path: Path) -> dict[str, int]:
     return told
 
 
-def test_what_only_reads_is_a_use_that_is_kept_at_the_end(tmp_path: Path) -> None:
+def test_a_read_is_a_use_that_is_saved_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "worlds.db"
 
-    async def make(kept: Kept) -> None:
-        await kept.control("POST", "/worlds", {"id": "team"})
+    async def make(server: StoreServer) -> None:
+        await server.control("POST", "/worlds", {"id": "team"})
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE worlds SET used_ms = 1")
         connection.close()
-        known(kept, "team").used_ms -= 2 * notifications.SLACK_MS
-        await kept.client.get(f"{kept.origin}/_simulator/clock", headers={"X-Simulator-World": "team"})
+        known(server, "team").used_ms -= 2 * last_used.SLACK_MS
+        await server.client.get(f"{server.origin}/_simulator/clock", headers={"X-Simulator-World": "team"})
 
     play(path, make)
     assert used_ms(path)["team"] > 1
     assert used_ms(path)["default"] == 1
 
 
-def test_the_first_write_after_a_while_tells_of_the_use(tmp_path: Path) -> None:
-    async def act(kept: Kept) -> None:
-        await kept.api("POST", "/quotes", QUOTE)
-        before = len([batch for batch in kept.store.batches if batch.uses])
-        await kept.api("POST", "/quotes", QUOTE)
-        assert len([batch for batch in kept.store.batches if batch.uses]) == before
-        known(kept, "default").used_ms -= int(2 * notifications.USES_SECONDS * 1000)
-        await kept.api("POST", "/quotes", QUOTE)
-        (use,) = kept.store.batches[-1].uses.values()
+def test_a_write_saves_an_old_last_used_time(tmp_path: Path) -> None:
+    async def act(server: StoreServer) -> None:
+        await server.api("POST", "/quotes", QUOTE)
+        before = len([batch for batch in server.store.batches if batch.uses])
+        await server.api("POST", "/quotes", QUOTE)
+        assert len([batch for batch in server.store.batches if batch.uses]) == before
+        known(server, "default").used_ms -= int(2 * last_used.USES_SECONDS * 1000)
+        await server.api("POST", "/quotes", QUOTE)
+        (use,) = server.store.batches[-1].uses.values()
         assert use.objects == 5
         assert use.journal_bytes > 0
 
     play(tmp_path / "worlds.db", act)
 
 
-def test_now_and_then_it_looks_for_worlds_that_were_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notifications, "USES_SECONDS", 0.01)
+def test_last_used_times_are_saved_at_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(last_used, "USES_SECONDS", 0.01)
 
-    async def act(kept: Kept) -> None:
-        await kept.control("GET", "/clock")
-        known(kept, "default").used_ms -= 2 * notifications.SLACK_MS
-        while not any(batch.uses and not batch.changes for batch in kept.store.batches):
+    async def act(server: StoreServer) -> None:
+        await server.control("GET", "/clock")
+        known(server, "default").used_ms -= 2 * last_used.SLACK_MS
+        while not any(batch.uses and not batch.changes for batch in server.store.batches):
             await asyncio.sleep(0)
 
     play(tmp_path / "worlds.db", act)
 
 
 def test_the_lag_is_the_age_of_what_waits_longest(tmp_path: Path) -> None:
-    async def act(kept: Kept) -> None:
-        keeper = kept.application.runtime.keeper
-        assert keeper is not None
-        await kept.control("GET", "/clock")
-        assert keeper.lag_seconds() == 0
-        kept.store.hold()
-        first = asyncio.create_task(kept.api("POST", "/quotes", QUOTE))
-        await kept.store.begun.wait()
-        lag = keeper.lag_seconds()
+    async def act(server: StoreServer) -> None:
+        persistence = server.application.runtime.persistence
+        assert persistence is not None
+        await server.control("GET", "/clock")
+        assert persistence.lag_seconds() == 0
+        server.store.hold()
+        first = asyncio.create_task(server.api("POST", "/quotes", QUOTE))
+        await server.store.begun.wait()
+        lag = persistence.lag_seconds()
         assert lag > 0
-        second = asyncio.create_task(kept.control("POST", "/advance", {"by": "1s"}))
+        second = asyncio.create_task(server.control("POST", "/advance", {"by": "1s"}))
         await turns()
-        assert keeper.lag_seconds() > lag
-        page = (await kept.control("GET", "/metrics")).text
+        assert persistence.lag_seconds() > lag
+        page = (await server.control("GET", "/metrics")).text
         (line,) = [row for row in page.splitlines() if row.startswith("rampsim_journal_lag_seconds ")]
         assert float(line.split()[1]) > lag
-        kept.store.let_go()
+        server.store.let_go()
         await asyncio.gather(first, second)
-        assert keeper.lag_seconds() == 0
+        assert persistence.lag_seconds() == 0
 
     play(tmp_path / "worlds.db", act)
 
@@ -137,8 +137,8 @@ def test_a_file_of_the_format_before_is_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "worlds.db"
     made: dict[str, Any] = {}
 
-    async def make(kept: Kept) -> None:
-        made.update((await kept.api("POST", "/quotes", QUOTE)).json())
+    async def make(server: StoreServer) -> None:
+        made.update((await server.api("POST", "/quotes", QUOTE)).json())
 
     play(path, make)
     with sqlite3.connect(path) as connection:
@@ -147,9 +147,9 @@ def test_a_file_of_the_format_before_is_upgraded(tmp_path: Path) -> None:
         connection.execute("UPDATE about SET value = '1' WHERE name = 'format'")
     connection.close()
 
-    async def look(kept: Kept) -> None:
-        assert (await kept.api("GET", f"/quotes/{made['id']}")).json() == made
-        assert (await idle(kept.control))["default"] < 60
+    async def look(server: StoreServer) -> None:
+        assert (await server.api("GET", f"/quotes/{made['id']}")).json() == made
+        assert (await idle(server.control))["default"] < 60
 
     play(path, look)
 
@@ -173,7 +173,7 @@ async def change(database: str, statement: str) -> None:
     await connection.close()
 
 
-def test_any_replica_tells_of_all_worlds_and_loads_none_for_it(database: str) -> None:
+def test_any_replica_lists_all_worlds_without_loading_them(database: str) -> None:
     async def act(one: Here, two: Here) -> None:
         await one.post("/_simulator/worlds", {"id": "team"})
         assert two.sharing.machine.owned() == []
@@ -189,7 +189,7 @@ def test_any_replica_tells_of_all_worlds_and_loads_none_for_it(database: str) ->
     run(database, 2, act)
 
 
-def test_a_world_that_moves_to_another_replica_is_not_used_by_that(database: str) -> None:
+def test_moving_to_another_replica_is_not_a_use(database: str) -> None:
     async def act(one: Here, two: Here) -> None:
         await one.post("/_simulator/worlds", {"id": "team"})
         released = one.released("team")
@@ -203,7 +203,7 @@ def test_a_world_that_moves_to_another_replica_is_not_used_by_that(database: str
     run(database, 2, act)
 
 
-def test_any_replica_ends_what_nobody_uses_wherever_it_is(database: str) -> None:
+def test_any_replica_prunes_idle_worlds_of_all(database: str) -> None:
     async def act(one: Here, two: Here) -> None:
         await one.post("/_simulator/worlds", {"id": "nowhere"})
         released = one.released("nowhere")
@@ -226,7 +226,7 @@ def test_any_replica_ends_what_nobody_uses_wherever_it_is(database: str) -> None
 
 
 @pytest.mark.parametrize("body", [[], {}, {"idle": "1M"}, {"idle": "7d", "dry_run": "x"}, {"idle": "7d", "what": 1}])
-def test_what_is_wrong_with_a_call_is_said_as_ever(database: str, body: Any) -> None:
+def test_invalid_requests_get_the_usual_errors(database: str, body: Any) -> None:
     async def act(one: Here) -> None:
         answer = await one.http.post("/_simulator/prune", json=body)
         assert answer.status_code == 400
@@ -251,7 +251,7 @@ def test_a_database_of_the_format_before_is_upgraded(database: str) -> None:
     run(database, 1, look)
 
 
-def test_a_quota_of_worlds_counts_those_of_other_replicas(database: str, tmp_path: Path) -> None:
+def test_a_world_quota_counts_worlds_of_all_replicas(database: str, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens.yaml"
     tokens.write_text("tokens: [{name: a, token: a-secret-0123456789, worlds: a-, most_worlds: 1}]")
 

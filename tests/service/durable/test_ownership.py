@@ -1,4 +1,4 @@
-"""What one replica does, step by step; `tests/campaigns/trust` has what comes of many of them."""
+"""The steps of one replica. `tests/campaigns/trust` tests many of them together."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_world_is_served_once_its_lock_is_held() -> None:
     assert machine.asked(Ask(3, "w")) == [Serve(3, "w")]
 
 
-def test_a_call_goes_on_to_the_owner_and_the_next_one_straight_away() -> None:
+def test_a_request_is_forwarded_and_the_owner_cached() -> None:
     machine = connected()
     machine.asked(Ask(1, "w"))
     assert machine.denied(1, "w", "http://there") == [Forward(1, "http://there")]
@@ -65,7 +65,7 @@ def test_an_owner_that_is_none_any_more_is_forgotten() -> None:
     assert machine.granted(1, "w", 2) == [Serve(1, "w")]
 
 
-def test_a_lock_that_a_former_connection_of_this_replica_holds_is_waited_for() -> None:
+def test_a_lock_of_a_former_connection_is_waited_for() -> None:
     machine = connected()
     machine.asked(Ask(1, "w"))
     assert machine.denied(1, "w", "http://here") == [Later(1)]
@@ -73,7 +73,7 @@ def test_a_lock_that_a_former_connection_of_this_replica_holds_is_waited_for() -
     assert machine.again(1) == []
 
 
-def test_only_what_may_be_repeated_is_sent_again_after_a_hop_that_broke() -> None:
+def test_only_repeatable_requests_are_repeated_after_a_break() -> None:
     machine = connected()
     machine.asked(Ask(1, "w"))
     machine.asked(Ask(2, "w", may_repeat=True))
@@ -96,7 +96,7 @@ def test_a_connection_that_is_lost_takes_all_worlds_along() -> None:
     assert machine.asked(Ask(4, "w")) == [TryLock(2, "w", creates=False)]
 
 
-def test_a_world_is_let_go_of_only_when_all_is_answered_and_durable() -> None:
+def test_a_world_is_released_after_its_requests_and_writes() -> None:
     machine = owner()
     machine.asked(Ask(1, "w"))
     assert machine.idle("w") == [], "it is in use"
@@ -135,7 +135,7 @@ def test_a_replica_that_drains_and_loses_its_connection_does_not_come_back() -> 
     assert machine.lost(1) == [Refuse(1, "unknown"), Unload("w"), Drained()]
 
 
-def test_a_world_that_is_not_there_is_answered_here_and_made_where_that_is_asked() -> None:
+def test_an_absent_world_is_404_or_created() -> None:
     machine = connected()
     machine.asked(Ask(1, "w"))
     machine.asked(Ask(2, "w", creates=True))

@@ -1,4 +1,4 @@
-"""The store in PostgreSQL: who owns a world, what a commit is held to, and what is read back."""
+"""The PostgreSQL store: ownership of worlds, checks of a commit, and reading."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from simulator.engine.durable.backend import (
     Batch,
     Change,
-    SnapshotForgotten,
-    SnapshotKept,
+    SnapshotDeleted,
+    SnapshotSaved,
     StoreDamaged,
     StoreNewer,
     WorldBegan,
@@ -65,7 +65,7 @@ async def ask(url: str, query: str, *given: object) -> object:
 
 
 async def end_sessions(url: str) -> None:
-    """As an administrator does it, or a server that restarts."""
+    """Ended by an administrator, or by a server that restarts."""
     await ask(url, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'rampsim'")
 
 
@@ -74,7 +74,7 @@ def test_what_was_committed_is_read_back(database: str) -> None:
         assert (await one.claim("w", creates=True)).outcome == "granted"
         await one.commit(batch(began("w", b"head", b"rows"), tokens_issued=b"7"))
         await one.commit(batch(changed("w", 2, b"second")))
-        sizes = await one.commit(batch(changed("w", 3, b"third!"), SnapshotKept("s", "w", lambda: iter([b"kept"]))))
+        sizes = await one.commit(batch(changed("w", 3, b"third!"), SnapshotSaved("s", "w", lambda: iter([b"kept"]))))
         assert (sizes.bases, sizes.entries) == ({}, {"w": 6})
         await one.release("w")
         claim = await two.claim("w", creates=False)
@@ -82,7 +82,7 @@ def test_what_was_committed_is_read_back(database: str) -> None:
         stored = await two.load("w")
         assert (stored.number, stored.parts, stored.entries) == (3, [b"head", b"rows"], [b"second", b"third!"])
         assert stored.snapshots == [[b"kept"]]
-        await two.commit(batch(SnapshotForgotten("s"), changed("w", 4, b"4"), tokens_issued=b"5"))
+        await two.commit(batch(SnapshotDeleted("s"), changed("w", 4, b"4"), tokens_issued=b"5"))
         assert (await two.load("w")).snapshots == []
         assert await two.server() == {"tokens_issued": b"7"}, "it never goes back"
         assert await one.all_worlds() == [("w", True)], "somebody has it"
@@ -102,7 +102,7 @@ def test_a_world_has_one_owner(database: str) -> None:
     run(database, play, "one", "two")
 
 
-def test_the_lock_goes_with_the_connection_that_commits(database: str) -> None:
+def test_the_lock_ends_with_the_owning_connection(database: str) -> None:
     async def play(one: PostgresStore, two: PostgresStore) -> None:
         lost = asyncio.Event()
         one.lost = lost.set
@@ -123,8 +123,8 @@ def test_the_lock_goes_with_the_connection_that_commits(database: str) -> None:
     run(database, play, "one", "two")
 
 
-def test_a_commit_of_an_epoch_that_is_over_is_refused_as_a_whole(database: str) -> None:
-    """As behind a pooler, which takes the lock away and leaves the connection."""
+def test_a_commit_of_a_past_epoch_is_refused_whole(database: str) -> None:
+    """A pooler takes the lock away and leaves the connection."""
 
     async def play(one: PostgresStore, two: PostgresStore) -> None:
         await one.claim("w", creates=True)
@@ -142,7 +142,7 @@ def test_a_commit_of_an_epoch_that_is_over_is_refused_as_a_whole(database: str) 
 
 
 @pytest.mark.parametrize("change", [began("w", b"other"), WorldEnded("w")])
-def test_to_begin_or_end_a_world_takes_its_epoch_too(database: str, change: Change) -> None:
+def test_creating_or_deleting_a_world_needs_its_epoch(database: str, change: Change) -> None:
     async def play(one: PostgresStore, two: PostgresStore) -> None:
         await one.claim("w", creates=True)
         await one.commit(batch(began("w", b"head")))
@@ -166,7 +166,7 @@ def test_a_commit_follows_the_one_before(database: str) -> None:
     run(database, play, "one")
 
 
-def test_a_session_that_was_exchanged_confirms_nothing(database: str) -> None:
+def test_an_exchanged_session_confirms_nothing(database: str) -> None:
     async def play(one: PostgresStore) -> None:
         await one.confirm()
         async with one._session.use() as connection:
@@ -178,7 +178,7 @@ def test_a_session_that_was_exchanged_confirms_nothing(database: str) -> None:
 
 
 def test_postgres_ends_a_session_that_is_silent(database: str) -> None:
-    """A replica that is paused loses its worlds without doing anything."""
+    """A paused replica loses its worlds."""
 
     async def play(two: PostgresStore) -> None:
         one = PostgresStore(database, "one", lease_seconds=0.3)
@@ -237,7 +237,7 @@ def test_keys_find_their_world_on_every_replica(database: str) -> None:
     run(database, play, "one", "two")
 
 
-def test_a_world_that_has_something_to_do_is_found_when_nobody_owns_it(database: str) -> None:
+def test_an_unowned_world_with_a_due_timer_is_taken(database: str) -> None:
     async def play(one: PostgresStore, two: PostgresStore) -> None:
         for world, wakes in (("due", 1_000), ("later", 99_999_999_999_000), ("never", None)):
             await one.claim(world, creates=True)
@@ -268,10 +268,10 @@ def test_entries_are_folded_into_a_base(database: str) -> None:
     run(database, play, "one")
 
 
-def test_a_database_of_something_else_or_of_a_newer_version_is_left_alone(database: str) -> None:
+def test_a_foreign_or_newer_database_is_not_changed(database: str) -> None:
     async def play() -> None:
         await ask(database, "CREATE SCHEMA rampsim")
-        with pytest.raises(StoreDamaged, match="something else"):
+        with pytest.raises(StoreDamaged, match="is not rampsim"):
             await PostgresStore(database, "one").open()
         await ask(database, "DROP SCHEMA rampsim")
         store = PostgresStore(database, "one")
@@ -284,7 +284,7 @@ def test_a_database_of_something_else_or_of_a_newer_version_is_left_alone(databa
     asyncio.run(play())
 
 
-def test_replicas_that_begin_at_once_make_the_tables_once(database: str) -> None:
+def test_replicas_that_start_together_create_tables_once(database: str) -> None:
     async def play() -> None:
         made = [PostgresStore(database, str(number)) for number in range(4)]
         await asyncio.gather(*(store.open() for store in made))
@@ -298,11 +298,11 @@ def test_replicas_that_begin_at_once_make_the_tables_once(database: str) -> None
     ("url", "told"),
     [
         ("postgresql://rampsim@127.0.0.1:1/postgres", "cannot be reached"),
-        ("postgresql://rampsim@{server}/nowhere", 'database "nowhere" does not exist.*look at user'),
-        ("postgresql://nobody@{server}/postgres", 'role "nobody" does not exist.*look at user'),
+        ("postgresql://rampsim@{server}/nowhere", 'database "nowhere" does not exist.*check user'),
+        ("postgresql://nobody@{server}/postgres", 'role "nobody" does not exist.*check user'),
     ],
 )
-def test_a_database_that_cannot_be_used_is_told_of(postgres_url: str, url: str, told: str) -> None:
+def test_an_unusable_database_is_reported(postgres_url: str, url: str, told: str) -> None:
     server = postgres_url.partition("@")[2].partition("/")[0]
     with pytest.raises(Exception, match=told):
         asyncio.run(PostgresStore(url.format(server=server), "one").open())

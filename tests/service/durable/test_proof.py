@@ -1,4 +1,4 @@
-"""A forwarded call is believed of a replica of the same database alone, and proves nothing of any other call."""
+"""The proof of a forwarded request is valid for one request of a replica of the same database."""
 
 from __future__ import annotations
 

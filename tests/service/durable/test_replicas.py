@@ -1,4 +1,4 @@
-"""Servers on one PostgreSQL, as processes: any of them takes any call, and one that goes takes nothing along."""
+"""Replicas as processes on one PostgreSQL: each serves any request, and none loses state when it ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def quote(replica: Replica, headers: dict[str, str], key: str | None = None) -> 
 
 
 def answered(replica: Replica, path: str, headers: dict[str, str]) -> Any:
-    """What a replica answers once it is connected again; until then it says that it is not."""
+    """Return the response of a replica once it is connected again. Until then it returns 503."""
     while True:
         answer = replica.http.get(path, headers=headers)
         if answer.status_code != 503:
@@ -42,7 +42,7 @@ def answered(replica: Replica, path: str, headers: dict[str, str]) -> Any:
 
 @contextmanager
 def receiver() -> Iterator[tuple[str, Queue[tuple[str, bytes]]]]:
-    """A receiver of webhooks: its URL, and what came, as type and body."""
+    """Run a webhook receiver. Give its URL and a queue of (event type, body)."""
     came: Queue[tuple[str, bytes]] = Queue()
 
     class Handler(BaseHTTPRequestHandler):
@@ -87,7 +87,7 @@ def test_any_replica_takes_any_call(database: str) -> None:
         assert one.http.get(f"/v1/quotes/{made['id']}", headers=mine).status_code == 401
 
 
-def test_a_snapshot_is_restored_and_forked_wherever_it_is_asked_for(database: str) -> None:
+def test_any_replica_restores_and_forks_a_snapshot(database: str) -> None:
     with replicas(database, 2) as (one, two):
         mine = one.sign_in(one.world("team"))
         kept = quote(one, mine)
@@ -101,7 +101,7 @@ def test_a_snapshot_is_restored_and_forked_wherever_it_is_asked_for(database: st
         assert one.http.get("/_simulator/worlds/fork").status_code == 200
 
 
-def test_what_a_killed_replica_had_answered_is_there(database: str) -> None:
+def test_responses_of_a_killed_replica_are_durable(database: str) -> None:
     with replicas(database, 2) as (one, two):
         mine = one.sign_in(one.world("team"))
         made = [quote(one, mine, f"key-{number}") for number in range(5)]
@@ -112,7 +112,7 @@ def test_what_a_killed_replica_had_answered_is_there(database: str) -> None:
         assert two.sign_in(two.world("other"))
 
 
-def test_a_replica_that_is_told_to_end_hands_its_worlds_over(database: str) -> None:
+def test_a_stopping_replica_hands_over_its_worlds(database: str) -> None:
     with replicas(database, 2) as (one, two):
         mine = one.sign_in(one.world("team"))
         made = quote(one, mine)
@@ -121,7 +121,7 @@ def test_a_replica_that_is_told_to_end_hands_its_worlds_over(database: str) -> N
         assert two.http.get(f"/v1/quotes/{made['id']}", headers=mine).json() == made
 
 
-def test_a_replica_that_was_paused_does_not_answer_from_what_it_knew(database: str) -> None:
+def test_a_paused_replica_does_not_serve_stale_state(database: str) -> None:
     with replicas(database, 2) as (one, two):
         mine = one.sign_in(one.world("team"))
         first = quote(one, mine)
@@ -134,7 +134,7 @@ def test_a_replica_that_was_paused_does_not_answer_from_what_it_knew(database: s
             assert answered(one, f"/v1/quotes/{made['id']}", mine) == made
 
 
-def test_timers_and_webhooks_go_on_when_a_replica_is_killed_and_nobody_calls(database: str) -> None:
+def test_timers_and_webhooks_continue_after_a_replica_is_killed(database: str) -> None:
     flags = ("--clock", "scaled", "--rate", "600")
     with receiver() as (url, came), replicas(database, 2, *flags) as (one, two):
         mine = one.sign_in(one.world("team", clock={"mode": "scaled", "rate": 600}))
@@ -148,8 +148,8 @@ def test_timers_and_webhooks_go_on_when_a_replica_is_killed_and_nobody_calls(dat
         assert two.http.get(f"/v1/quotes/{made['id']}", headers=mine).json()["status"] == "expired"
 
 
-def test_a_connection_that_the_owner_cuts_is_cut_for_the_client_too(database: str) -> None:
-    """A call is sent on once: not again because the connection that it took had been used before."""
+def test_a_connection_cut_by_the_owner_is_cut_for_the_client(database: str) -> None:
+    """A request is forwarded once. It is not repeated because its connection was an old one."""
     with replicas(database, 2) as (one, two):
         mine = one.sign_in(one.world("team"))
         assert two.http.get("/v1/profile", headers=mine).status_code == 200
@@ -160,7 +160,7 @@ def test_a_connection_that_the_owner_cuts_is_cut_for_the_client_too(database: st
         assert two.http.get("/v1/profile", headers=mine).status_code == 200
 
 
-def test_a_stream_of_another_replica_comes_as_it_happens(database: str) -> None:
+def test_a_stream_of_another_replica_is_not_buffered(database: str) -> None:
     with replicas(database, 2) as (one, two):
         mine = one.sign_in(one.world("team"))
         with two.http.stream("GET", "/_simulator/stream?world=team") as answer:
@@ -171,8 +171,8 @@ def test_a_stream_of_another_replica_comes_as_it_happens(database: str) -> None:
             assert made["id"] in next(line for line in lines if line.startswith("data: "))
 
 
-def test_a_takeover_leaves_no_trace_under_a_manual_clock(database: str) -> None:
-    """The same calls give the same bytes as in memory, though a replica is killed between two of them."""
+def test_a_takeover_changes_nothing_under_a_manual_clock(database: str) -> None:
+    """Requests give the same bytes as in memory, even if a replica is killed between them."""
 
     def play(first: Replica, second: Replica, between: Any) -> list[bytes]:
         keys = first.world("team", seed=7)
@@ -191,7 +191,7 @@ def test_a_takeover_leaves_no_trace_under_a_manual_clock(database: str) -> None:
         assert play(alone, alone, lambda: None) == with_takeover
 
 
-def test_without_its_database_a_replica_says_so_and_comes_back(database: str) -> None:
+def test_a_replica_recovers_after_its_database_returns(database: str) -> None:
     with replicas(database, 1) as (one,):
         mine = one.sign_in(one.world("team"))
         made = quote(one, mine)

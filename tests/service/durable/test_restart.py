@@ -1,4 +1,4 @@
-"""What is there after a server has died: all that it answered 2xx, and what goes on by itself."""
+"""State after a server was killed: all writes of 2xx responses, timers and webhooks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.durable import keeper as keepers
-from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable import persistence as persistence
+from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.kernel.clock import parse_timestamp
 from tests.remote import Remote
 from tests.service.durable.crashing import as_killed, document, kept, loopback, seen
@@ -112,7 +112,7 @@ def test_snapshots_are_there_and_are_numbered_on(path: Path) -> None:
         assert len(world.control("GET", "/snapshots").body["data"]) == 2
 
 
-def test_uploaded_scenarios_settings_and_faults_are_there(path: Path) -> None:
+def test_scenarios_settings_and_faults_are_restored(path: Path) -> None:
     fault = {"match": {"path": "/profile"}, "respond": {"status": 503, "code": "service_unavailable"}, "times": 1}
     with kept(path) as (world, _):
         assert world.control("POST", "/scenarios", RAIN).status == 201
@@ -154,7 +154,7 @@ def test_worlds_begin_and_end_for_good(path: Path) -> None:
         assert seen(world, "gone").world["seed"] == 9
 
 
-def test_a_reset_a_fork_and_an_import_are_kept(path: Path) -> None:
+def test_a_reset_a_fork_and_an_import_are_saved(path: Path) -> None:
     with kept(path) as (world, _):
         world.api("POST", "/quotes", QUOTE)
         snapshot = world.control("POST", "/snapshots", {}).body["id"]
@@ -195,7 +195,7 @@ def test_retries_of_a_webhook_go_on_where_they_were(path: Path) -> None:
         assert made[2]["attempted_at"] == before[1]["next_attempt_at"]
 
 
-def test_an_attempt_that_was_on_its_way_is_made_again_with_its_id_and_bytes(path: Path) -> None:
+def test_an_attempt_in_flight_is_repeated_after_a_restart(path: Path) -> None:
     with loopback() as receiver, kept(path) as (world, _):
         world.api("POST", "/webhooks", {"url": receiver.url, "events": ["*"]})
         receiver.next()
@@ -214,7 +214,7 @@ def test_an_attempt_that_was_on_its_way_is_made_again_with_its_id_and_bytes(path
         assert [one["id"] for one in made] == [one["id"] for one in whole]
 
 
-def test_a_copy_that_is_made_while_the_server_runs_is_whole(path: Path, tmp_path: Path) -> None:
+def test_a_backup_of_a_running_server_is_complete(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     with kept(path) as (world, _):
         quote = world.api("POST", "/quotes", QUOTE).body["id"]
@@ -228,7 +228,7 @@ def test_a_copy_that_is_made_while_the_server_runs_is_whole(path: Path, tmp_path
 
 
 class Walls:
-    """The clock of the machine, as it is set."""
+    """The clock of the machine, set by the test."""
 
     def __init__(self) -> None:
         self.now_ms = parse_timestamp("2026-03-01T00:00:00Z")
@@ -242,8 +242,8 @@ def test_a_running_clock_goes_on_and_fires_what_fell_due_at_its_moment(
     path: Path, clock: str, rate: int, minutes: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wall = Walls()
-    monkeypatch.setattr(keepers, "wall_clock_ms", wall)
-    monkeypatch.setitem(Keeper.__init__.__kwdefaults__, "wall_clock_ms", wall)  # type: ignore[arg-type]  # a method has them
+    monkeypatch.setattr(persistence, "wall_clock_ms", wall)
+    monkeypatch.setitem(PersistenceLayer.__init__.__kwdefaults__, "wall_clock_ms", wall)  # type: ignore[arg-type]  # a method has them
     with kept(path) as (world, _):
         world.control("PUT", "/clock", {"mode": clock, "rate": rate})
         quote = world.api("POST", "/quotes", QUOTE).body
@@ -262,7 +262,7 @@ def test_a_running_clock_goes_on_and_fires_what_fell_due_at_its_moment(
         assert parse_timestamp(world.control("GET", "/clock").body["now"]) >= written, "it never runs backwards"
 
 
-def test_the_same_bytes_with_and_without_a_death_in_the_middle(path: Path, tmp_path: Path) -> None:
+def test_a_crash_in_the_middle_does_not_change_bytes(path: Path, tmp_path: Path) -> None:
     def first(world: Remote) -> list[bytes]:
         made = onramp(world)
         return [world.act("payment_arrives", made).raw, world.api("GET", f"/transactions/{made}").raw]

@@ -1,4 +1,4 @@
-"""Worlds at rest: in memory as cards only, until somebody asks for them or their clock has something to do."""
+"""Worlds at rest: in memory as cards only, until a request or a timer needs them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from simulator.engine.durable import resting
-from simulator.engine.durable.resting import RestingKeeper
+from simulator.engine.durable.resting import FilePersistence
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
@@ -34,14 +34,14 @@ def in_memory(application: Application) -> list[str]:
 
 
 def two_worlds(path: Path) -> tuple[dict[str, Any], str, dict[str, Any]]:
-    """A store with a world beside `default`: its object, a token of it, and its document."""
+    """Create a store with a second world. Return its object, a token and its document."""
     with kept(path) as (world, _):
         other = world.another(id="other", seed=5)
         other.api("POST", "/quotes", QUOTE)
         return world.control("GET", "/worlds/other").body, other.token(), document(other)
 
 
-def test_start_reads_only_worlds_without_a_card_that_holds(path: Path) -> None:
+def test_the_start_reads_only_worlds_without_a_valid_card(path: Path) -> None:
     two_worlds(path)
     with kept(path) as (world, application):
         assert in_memory(application) == ["default"]
@@ -67,7 +67,7 @@ def test_list_shows_worlds_at_rest_as_they_are(path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["token", "key", "header", "path", "fork", "stream", "snapshot", "delete"])
-def test_world_at_rest_is_read_when_it_is_asked_for(path: Path, how: str) -> None:
+def test_a_world_at_rest_is_read_on_demand(path: Path, how: str) -> None:
     shown, token, _ = two_worlds(path)
     with kept(path) as (world, _):
         snapshot = seen(world, "other").control("POST", "/snapshots", {}).body["id"]
@@ -125,7 +125,7 @@ def test_worlds_at_rest_are_pruned_and_all_worlds_covers_them(path: Path) -> Non
         assert [one["id"] for one in world.control("GET", "/worlds").body["data"]] == ["default"]
 
 
-def test_world_that_another_program_has_changed_is_read_at_the_start(path: Path) -> None:
+def test_a_world_changed_by_another_program_is_read_at_the_start(path: Path) -> None:
     two_worlds(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         asked = "SELECT content FROM parts WHERE number = 0 AND base = (SELECT base FROM worlds WHERE id = 'other')"
@@ -153,12 +153,12 @@ def test_damage_of_a_world_at_rest_is_found_at_the_start(path: Path) -> None:
 
 
 class Bench:
-    """A server whose worlds rest when they are told to, and whose wall clock passes when told."""
+    """A server whose worlds rest, and whose wall clock advances, when the test says so."""
 
     def __init__(self, application: Application, origin: str, http: httpx.AsyncClient) -> None:
         self.application, self.origin, self.http = application, origin, http
-        assert isinstance(application.runtime.keeper, RestingKeeper)
-        self.keeper = application.runtime.keeper
+        assert isinstance(application.runtime.persistence, FilePersistence)
+        self.persistence = application.runtime.persistence
 
     async def control(self, method: str, path: str, json: Any = None, world: str = "other") -> httpx.Response:
         return await self.http.request(
@@ -166,9 +166,9 @@ class Bench:
         )
 
     async def rest(self) -> None:
-        self.keeper.idle_seconds = 0
-        await self.keeper.look()
-        self.keeper.idle_seconds = 60
+        self.persistence.idle_seconds = 0
+        await self.persistence.look()
+        self.persistence.idle_seconds = 60
 
 
 def play(path: Path, act: Callable[[Bench], Awaitable[None]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_idle_worlds_rest_and_default_stays(path: Path, monkeypatch: pytest.Monk
     async def act(bench: Bench) -> None:
         (await bench.control("POST", "/worlds", {"id": "other"}, "default")).raise_for_status()
         before = (await bench.control("GET", "/state")).content
-        await bench.keeper.look()
+        await bench.persistence.look()
         assert in_memory(bench.application) == ["default", "other"], "nobody has left it for long enough"
         await bench.rest()
         assert in_memory(bench.application) == ["default"]
@@ -196,7 +196,7 @@ def test_idle_worlds_rest_and_default_stays(path: Path, monkeypatch: pytest.Monk
     play(path, act, monkeypatch)
 
 
-def test_world_with_a_waiting_call_or_a_stream_does_not_rest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_world_with_a_waiting_request_or_stream_does_not_rest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def act(bench: Bench) -> None:
         (await bench.control("POST", "/worlds", {"id": "other"}, "default")).raise_for_status()
         waiting = asyncio.create_task(bench.control("GET", "/events/wait?type=transaction.completed&timeout=10"))
@@ -229,15 +229,15 @@ def test_running_world_wakes_when_its_timer_is_due(path: Path, monkeypatch: pyte
         assert quote.status_code == 201
         await bench.rest()
         assert in_memory(bench.application) == ["default"]
-        card = bench.keeper.at_rest["other"]
+        card = bench.persistence.at_rest["other"]
         assert card.wakes_at_ms is not None
         wakes_at_ms = card.wakes_at_ms
-        monkeypatch.setattr(bench.keeper, "_wall_clock_ms", lambda: wakes_at_ms - 1)
-        await bench.keeper.look()
+        monkeypatch.setattr(bench.persistence, "_wall_clock_ms", lambda: wakes_at_ms - 1)
+        await bench.persistence.look()
         assert in_memory(bench.application) == ["default"]
-        for part in (bench.keeper, bench.keeper._loader):
+        for part in (bench.persistence, bench.persistence._loader):
             monkeypatch.setattr(part, "_wall_clock_ms", lambda: wakes_at_ms + 1000)
-        await bench.keeper.look()
+        await bench.persistence.look()
         assert in_memory(bench.application) == ["default", "other"]
         shown = (await bench.control("GET", f"/resources/{quote.json()['id']}")).json()
         assert shown["resource"]["status"] == "expired"
@@ -245,17 +245,17 @@ def test_running_world_wakes_when_its_timer_is_due(path: Path, monkeypatch: pyte
     play(path, act, monkeypatch)
 
 
-def test_calls_that_come_at_once_read_a_world_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_requests_read_a_world_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def act(bench: Bench) -> None:
         (await bench.control("POST", "/worlds", {"id": "other"}, "default")).raise_for_status()
         await bench.rest()
-        loads, load = [], bench.keeper._store.load
+        loads, load = [], bench.persistence._store.load
 
         async def counted(world: str) -> Any:
             loads.append(world)
             return await load(world)
 
-        monkeypatch.setattr(bench.keeper._store, "load", counted)
+        monkeypatch.setattr(bench.persistence._store, "load", counted)
         answers = await asyncio.gather(*(bench.control("GET", "/clock") for _ in range(10)))
         assert [answer.status_code for answer in answers] == [200] * 10
         assert loads == ["other"]

@@ -22,7 +22,7 @@ from simulator.engine.worlds.settings import DEFAULTS
 from tests.places import ROOT
 from tests.remote import TLS, new_client, running
 from tests.service.durable.crashing import document, kept, url_of
-from tests.service.durable.stores import keeper_of
+from tests.service.durable.stores import persistence_of
 from tests.support import KEYS, QUOTE
 from tests.tools.cli.test_serve import process, serve
 
@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def refusal_of(*words: str) -> str:
-    """What a server says that refuses to start."""
+    """Return the message of a server that refuses to start."""
     done = serve("--port", "0", *words)
     assert done.exit_code == 2, done.output
     return done.output.strip()
@@ -61,7 +61,7 @@ def test_a_server_that_is_killed_goes_on_where_it_was(path: Path) -> None:
         server.send_signal(signal.SIGTERM)
         assert server.wait(10) == 0
     with process("--port", "0", "--store", url_of(path)) as (_, lines):
-        assert lines[0] == "The world default is kept as it was made: seed 7, not 1; clock manual, not real."
+        assert lines[0] == "The world default keeps its saved settings: seed 7, not 1; clock manual, not real."
         world = ControlClient(lines[-1].removeprefix("Ready on ")).get("/worlds/default")
         assert (world["seed"], world["clock"]["mode"]) == (7, "manual")
 
@@ -73,7 +73,7 @@ def test_a_second_server_is_told_who_has_the_file(path: Path) -> None:
         assert "end it, or name another file" in told
 
 
-def test_who_asks_again_at_the_keyboard_waits_for_no_store(path: Path) -> None:
+def test_a_second_interrupt_ends_without_the_store(path: Path) -> None:
     change = b'POST /_simulator/clock/advance HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 11\r\n\r\n{"by":"1h"}'
     with process("--port", "0", "--store", url_of(path)) as (server, lines), new_client() as client:
         origin = lines[-1].removeprefix("Ready on ")
@@ -89,7 +89,7 @@ def test_who_asks_again_at_the_keyboard_waits_for_no_store(path: Path) -> None:
         assert server.returncode == 130
 
 
-def test_a_file_beside_is_made_where_relative_paths_begin(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_store_path_starts_at_the_working_directory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
     with kept(Path("here.db")):
         assert (path.parent / "here.db").exists()
@@ -99,14 +99,14 @@ def test_a_file_beside_is_made_where_relative_paths_begin(path: Path, monkeypatc
     "url", ["sqlite://worlds.db", "sqlite:///", "mysql:///x", "worlds.db", "sqlite:////"], ids=lambda url: url
 )
 def test_what_is_no_store_is_refused(url: str) -> None:
-    assert f"--store: {url!r} is no store; write sqlite:///FILE" in refusal_of("--store", url)
+    assert f"--store: {url!r} is not a store. Write sqlite:///FILE" in refusal_of("--store", url)
 
 
 @pytest.mark.parametrize("name", [":memory:", "file:worlds.db?mode=memory", "file::memory:"])
-def test_database_in_memory_is_no_store(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_in_memory_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = refusal_of("--store", f"sqlite:///{name}")
-    assert f"{name!r} would keep nothing" in told
+    assert f"{name!r} would save nothing" in told
     assert list(tmp_path.iterdir()) == []
 
 
@@ -125,7 +125,7 @@ def test_a_database_that_does_not_answer() -> None:
     assert "secret" not in told
 
 
-def test_a_world_with_more_objects_than_are_allowed_by_now_keeps_them(path: Path) -> None:
+def test_a_lowered_quota_deletes_no_objects(path: Path) -> None:
     with kept(path) as (world, _):
         quotes = [world.api("POST", "/quotes", QUOTE).body["id"] for _ in range(12)]
     with kept(path, settings={**DEFAULTS, "quota_objects": 10}) as (world, _):
@@ -133,25 +133,25 @@ def test_a_world_with_more_objects_than_are_allowed_by_now_keeps_them(path: Path
         assert world.api("POST", "/quotes", QUOTE).status == 507
 
 
-def test_a_world_that_is_kept_wins_over_a_document_and_the_server_says_so(path: Path) -> None:
+def test_a_saved_world_wins_over_a_document_and_a_note_says_so(path: Path) -> None:
     state = path.with_name("world.json")
     with kept(path) as (world, application):
         state.write_text(json.dumps(document(world)), "utf-8")
-        assert application.runtime.keeper is not None
+        assert application.runtime.persistence is not None
     with kept(path, state=state) as (_, application):
-        assert keeper_of(application).note == f"--state '{state}' was not read"
+        assert persistence_of(application).note == f"--state '{state}' was not read"
     with kept(path.with_name("other.db"), state=state) as (_, application):
-        assert keeper_of(application).note == ""
+        assert persistence_of(application).note == ""
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     told = refusal_of("--store", url_of(tmp_path / "no" / "worlds.db"))
-    assert f"there is no directory '{tmp_path / 'no'}'" in told
+    assert f"the directory '{tmp_path / 'no'}' does not exist" in told
     assert "is a directory" in refusal_of("--store", url_of(tmp_path))
 
 
 def same_after(path: Path, *words: str) -> str:
-    """What a server says that does not begin with a file, which is then as it was."""
+    """Return the message of a server that refuses a file, and check that the file is unchanged."""
     before = path.read_bytes()
     told = refusal_of("--store", url_of(path), *words)
     assert path.read_bytes() == before
@@ -160,7 +160,7 @@ def same_after(path: Path, *words: str) -> str:
 
 def test_a_file_that_is_no_database(path: Path) -> None:
     path.write_bytes(b"name: rain\n" * 500)
-    assert "is damaged, or no store at all (file is not a database)" in same_after(path)
+    assert "is damaged or not a store (file is not a database)" in same_after(path)
 
 
 def test_a_database_of_something_else(path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_database_of_something_else(path: Path) -> None:
 
 
 def written(path: Path, *statements: str) -> None:
-    """A file that a server has written, with something done to it."""
+    """Return a file that a server has written, after an edit."""
     with kept(path) as (world, _):
         assert world.api("POST", "/quotes", QUOTE).status == 201
     with closing(sqlite3.connect(path)) as store:
@@ -197,7 +197,7 @@ def test_a_file_of_a_newer_version(path: Path) -> None:
     ],
     ids=["a flipped byte of an entry", "text in place of an entry", "another base", "a missing entry", "no base"],
 )
-def test_store_with_damage_in_a_world_sets_it_aside(path: Path, damage: str) -> None:
+def test_a_damaged_world_is_set_aside(path: Path, damage: str) -> None:
     written(path, damage)
     with running(Config(clock="manual", store=url_of(path))) as (origin, _):
         answer = httpx.get(f"{origin}/_simulator/worlds/default", trust_env=False, verify=TLS)
@@ -216,9 +216,9 @@ def test_second_server_by_a_link_is_refused(path: Path, link: Callable[[Path, Pa
 
 
 def test_empty_store_is_refused() -> None:
-    assert "--store: it is empty" in refusal_of("--store", "")
+    assert "--store: empty." in refusal_of("--store", "")
     done = serve("--port", "0", SIMULATOR_STORE="")
-    assert (done.exit_code, "it is empty" in done.output) == (2, True)
+    assert (done.exit_code, "empty." in done.output) == (2, True)
 
 
 def test_disk_holds_no_more_than_quotas_allow(path: Path) -> None:
@@ -256,7 +256,7 @@ def test_start_on_a_full_disk_says_so(path: Path) -> None:
         [sys.executable, "-c", FULL_START, url_of(path)], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2
-    assert f"there is no room left for '{path}'" in done.stderr
+    assert f"there is no space left for '{path}'" in done.stderr
 
 
 def test_a_file_with_a_torn_page(path: Path) -> None:
@@ -275,7 +275,7 @@ main(["serve", "--port", "0", "--clock", "manual", "--store", sys.argv[2]])
 """
 
 
-def test_a_disk_that_is_full_refuses_what_it_cannot_keep_and_says_why(path: Path) -> None:
+def test_a_full_disk_refuses_writes_with_a_reason(path: Path) -> None:
     room = 1_000_000
     command = [sys.executable, "-c", FULL, str(room), url_of(path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:

@@ -1,4 +1,4 @@
-"""Worlds that cannot be read are set aside: the server and all other worlds go on without them."""
+"""Unreadable worlds are set aside, and the server continues with the others."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def path(tmp_path: Path) -> Path:
 
 
 def spoil(path: Path, world: str) -> None:
-    """Damage what a store has of a world."""
+    """Damage a world in a store."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         asked = "UPDATE parts SET content = CAST('{\"table\": 5}' AS BLOB) WHERE number = 1 AND base = "
         store.execute(f"{asked}(SELECT base FROM worlds WHERE id = ?)", (world,))
 
 
 def of(world: Remote, world_id: str) -> dict[str, Any]:
-    """The headers of a control call to a world."""
+    """Return the headers of a control request to a world."""
     return {"headers": {"X-Simulator-World": world_id}}
 
 
 def with_odd(path: Path, odd: str) -> None:
-    """A store with the worlds default, odd and sound, of which one cannot be read."""
+    """Return a store with the worlds default, odd and sound, one of which is unreadable."""
     with kept(path) as (world, _):
         sound, other = world.another(id="sound"), world.another(id="odd")
         for one in (world, sound, other):
@@ -49,7 +49,7 @@ def with_odd(path: Path, odd: str) -> None:
     spoil(path, odd)
 
 
-def test_store_with_an_unreadable_world_serves_the_others(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreadable_world_does_not_affect_the_others(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with_odd(path, "odd")
     with kept(path) as (world, _):
         assert "the world odd is set aside" in caplog.text
@@ -121,7 +121,7 @@ def test_unreadable_world_is_replaced(path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["reset", "delete", "replace"])
-def test_unreadable_default_refuses_until_it_begins_anew(path: Path, how: str) -> None:
+def test_an_unreadable_default_is_refused_until_recreated(path: Path, how: str) -> None:
     with_odd(path, "default")
     with kept_without_default(path) as world:
         assert world.call("GET", f"{world.origin}/v1/profile").status == 503

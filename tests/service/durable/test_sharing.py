@@ -1,4 +1,4 @@
-"""Replicas in the process of the test: worlds that are let go of, calls that come to their end elsewhere."""
+"""Replicas in the test's process: released worlds and forwarded requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.engine.durable.shared.sharing import SharedKeeper
+from simulator.engine.durable.shared.sharing import ReplicaPersistence
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import open_socket, origin_of, serving
@@ -21,13 +21,13 @@ from tests.service.durable.replicas import KEYS
 
 
 class Here:
-    """A replica of this process."""
+    """A replica in this process."""
 
     def __init__(self, application: Application, http: httpx.AsyncClient) -> None:
         self.application, self.http = application, http
-        keeper = application.runtime.keeper
-        assert isinstance(keeper, SharedKeeper)
-        self.sharing = keeper.sharing
+        persistence = application.runtime.persistence
+        assert isinstance(persistence, ReplicaPersistence)
+        self.sharing = persistence.sharing
 
     async def sign_in(self) -> None:
         made = await self.http.post("/v1/auth/token", json=KEYS)
@@ -44,7 +44,7 @@ class Here:
         return answer.json()
 
     def released(self, *worlds: str) -> asyncio.Event:
-        """What is set once these worlds were let go of."""
+        """Return an event that is set once these worlds were released."""
         left, done, release = set(worlds), asyncio.Event(), self.sharing.store.release
 
         async def releasing(world: str) -> None:
@@ -76,7 +76,7 @@ def run(url: str, count: int, play: Callable[..., Awaitable[None]], **more: Any)
     asyncio.run(playing())
 
 
-def test_a_world_that_nobody_uses_is_let_go_of_with_all_it_has(database: str) -> None:
+def test_an_idle_world_is_released_completely(database: str) -> None:
     async def play(one: Here) -> None:
         await one.sign_in()
         snapshot = await one.post("/_simulator/snapshots", {"name": "before"})
@@ -86,7 +86,7 @@ def test_a_world_that_nobody_uses_is_let_go_of_with_all_it_has(database: str) ->
         one.sharing.idle_seconds = 0
         await released.wait()
         assert one.sharing.machine.owned() == []
-        assert list(one.sharing.keeper._simulator.worlds) == []
+        assert list(one.sharing.persistence._simulator.worlds) == []
         one.sharing.idle_seconds = 60
         assert await one.get(f"/v1/quotes/{made['id']}") == made
         assert (await one.get("/_simulator/snapshots"))["data"] == [snapshot]
@@ -96,7 +96,7 @@ def test_a_world_that_nobody_uses_is_let_go_of_with_all_it_has(database: str) ->
     run(database, 1, play)
 
 
-def test_a_server_that_hands_its_worlds_over_is_not_ready(database: str) -> None:
+def test_a_draining_server_is_not_ready(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.sign_in()
         two.http.headers["Authorization"] = one.http.headers["Authorization"]
@@ -108,12 +108,12 @@ def test_a_server_that_hands_its_worlds_over_is_not_ready(database: str) -> None
         assert await two.get(f"/v1/quotes/{made['id']}") == made
         await two.sharing.drain()
         refused = await one.http.get("/_simulator/worlds/nobody")
-        assert (refused.status_code, "this replica stops" in refused.text) == (503, True)
+        assert (refused.status_code, "this replica is stopping" in refused.text) == (503, True)
 
     run(database, 2, play)
 
 
-def test_a_world_that_was_ended_is_no_more_for_anybody(database: str) -> None:
+def test_a_deleted_world_is_gone_on_all_replicas(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.post("/_simulator/worlds", {"id": "team"})
         released = one.released("team")
@@ -126,7 +126,7 @@ def test_a_world_that_was_ended_is_no_more_for_anybody(database: str) -> None:
     run(database, 2, play)
 
 
-def test_a_connection_that_a_fault_drops_is_dropped_through_another_replica_too(database: str) -> None:
+def test_a_dropped_connection_is_dropped_through_a_proxy(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.sign_in()
         two.http.headers["Authorization"] = one.http.headers["Authorization"]
@@ -143,7 +143,7 @@ def test_a_connection_that_a_fault_drops_is_dropped_through_another_replica_too(
     run(database, 2, play)
 
 
-def test_what_was_under_way_at_an_owner_that_is_lost_is_told_of_or_made_again_under_its_key(database: str) -> None:
+def test_a_lost_owner_fails_requests_or_repeats_idempotent_ones(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.sign_in()
         two.http.headers["Authorization"] = one.http.headers["Authorization"]
@@ -165,7 +165,7 @@ def test_what_was_under_way_at_an_owner_that_is_lost_is_told_of_or_made_again_un
         async with one.sharing.store._session.use() as connection:
             connection.terminate()
         told = await without
-        assert (told.status_code, "was carried out or it was not" in told.text) == (503, True)
+        assert (told.status_code, "was carried out, or it was not" in told.text) == (503, True)
         made = await under
         assert made.status_code == 201
         assert (await two.post("/v1/quotes", QUOTE, **{"Idempotency-Key": "once"})) == made.json()
@@ -173,7 +173,7 @@ def test_what_was_under_way_at_an_owner_that_is_lost_is_told_of_or_made_again_un
     run(database, 2, play)
 
 
-def test_a_world_that_cannot_be_read_is_told_of_and_harms_no_other(database: str) -> None:
+def test_an_unreadable_world_is_reported_and_isolated(database: str) -> None:
     async def play(one: Here) -> None:
         await one.post("/_simulator/worlds", {"id": "team"})
         await one.post("/_simulator/worlds", {"id": "other"})
@@ -206,7 +206,7 @@ def test_a_body_that_is_too_large_is_refused_as_ever(database: str) -> None:
     run(database, 1, play)
 
 
-def test_a_document_takes_no_key_away_from_a_world_of_another_replica(database: str) -> None:
+def test_an_import_takes_no_key_from_a_world_of_another_replica(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.sign_in()
         made = await one.post("/v1/quotes", QUOTE)

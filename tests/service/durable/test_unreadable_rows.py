@@ -1,4 +1,4 @@
-"""Rows that cannot be read: those of a journal are dropped and counted, any other sets its world aside."""
+"""Unreadable rows: those of a journal are dropped and counted, others set their world aside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def rewrite(path: Path, change: Callable[[dict[str, Any]], None], world: str = "default") -> None:
-    """Change everything that a store has of a world, as another program would: what it says is what was written."""
+    """Edit a world in a store, including its checksums, as another program would."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         rows = [
             *store.execute(
@@ -39,12 +39,12 @@ def rewrite(path: Path, change: Callable[[dict[str, Any]], None], world: str = "
 
 
 def with_tabs(piece: dict[str, Any]) -> None:
-    """Put a tab into the headers of all calls."""
+    """Put a tab into the headers of all requests."""
     for call in piece.get("calls", ()):
         call["headers"] = {"$": "tuple", "items": [{"$": "tuple", "items": ["accept", "a\tb"]}]}
 
 
-def test_store_with_unreadable_calls_drops_and_counts_them(path: Path) -> None:
+def test_unreadable_requests_are_dropped_and_counted(path: Path) -> None:
     with kept(path) as (world, _):
         quote = world.api("POST", "/quotes", QUOTE).body["id"]
         calls = len(world.control("GET", "/requests").body["data"])
@@ -56,7 +56,7 @@ def test_store_with_unreadable_calls_drops_and_counts_them(path: Path) -> None:
             assert world.control("GET", f"/resources/{quote}").status == 200
 
 
-def test_store_with_unreadable_calls_counts_once_over_restarts(path: Path) -> None:
+def test_unreadable_requests_are_counted_once_over_restarts(path: Path) -> None:
     with kept(path) as (world, _):
         world.control("PATCH", "/settings", {"journal_limit": 2})
         for _ in range(3):

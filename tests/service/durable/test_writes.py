@@ -1,4 +1,4 @@
-"""Writes as bytes and back: whatever changes do to tables and journals, what is read is what is there."""
+"""Encoding and decoding of writes: tables and journals are restored after any transaction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BEGINNING = SIMULATOR.create_world(Blueprint("w", 1))
 
 KEYS = st.sampled_from("abc")
 WRITE = st.tuples(st.sampled_from((STREAMS, INDEX)), KEYS, st.none() | st.integers(0, 9))
-"""A table, a key, and the row that is put there; None: it is deleted."""
+"""A table, a key, and the new row, or None to delete it."""
 CHANGE = st.tuples(st.lists(WRITE, max_size=6), st.sampled_from(("kept", "undone", "half undone")))
 TURNS = st.lists(st.lists(CHANGE, max_size=3), max_size=4)
 
@@ -45,7 +45,7 @@ def fresh() -> World:
 
 
 class Undone(Exception):
-    """The end of a change that is not to be."""
+    """Raised to undo a transaction."""
 
 
 def carry_out(world: World, writes: list[Any], how: str) -> None:
@@ -102,7 +102,7 @@ def call(number: int) -> JournalEntry:
 
 
 @given(st.lists(st.integers(0, 5), max_size=6))
-def test_the_journal_of_calls_comes_back_bounded_as_it_was(turns: list[int]) -> None:
+def test_the_request_journal_is_restored_with_its_limit(turns: list[int]) -> None:
     world = fresh()
     parts = list(base_parts(TEXTS, base_of(world)))
     gathering, entries, numbers = Gathering(world), [], count(1)
@@ -139,13 +139,13 @@ def test_what_is_beside_the_tables_comes_back(tmp_path: Any) -> None:
 
 @pytest.fixture(scope="module")
 def busy() -> Any:
-    """A busy world with a row of nearly every sort."""
+    """A busy world with rows in nearly all tables."""
     import gzip
 
     return read_document(SIMULATOR, gzip.decompress((SAVED / "world.json.gz").read_bytes()))
 
 
-def test_rows_are_written_as_the_document_of_their_world_has_them(busy: Any) -> None:
+def test_rows_are_encoded_as_in_documents(busy: Any) -> None:
     codec, seen = CONTENTS.codec, 0
     for name, rows in busy.tables.items():
         for key, row in rows.items():
@@ -177,7 +177,7 @@ ODD: tuple[Any, ...] = (
 
 
 @pytest.mark.parametrize("row", ODD)
-def test_what_json_has_no_word_for_is_written_as_in_documents(row: Any) -> None:
+def test_values_outside_json_are_encoded_as_in_documents(row: Any) -> None:
     assert orjson.loads(TEXTS.dumps(TEXTS.ready(row))) == CONTENTS.codec.encode(row)
 
 

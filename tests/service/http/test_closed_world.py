@@ -339,7 +339,7 @@ def test_s14_an_invoice_whose_payment_failed_can_be_paid(world: Remote) -> None:
     assert pay(world, asked["payment_request"]).status == 201
 
 
-def test_h2_an_amount_that_is_not_the_invoices_is_malformed_whatever_else_is_wrong(world: Remote) -> None:
+def test_h2_an_amount_unlike_the_invoices_is_malformed(world: Remote) -> None:
     asked = invoice(world, wallet(world, "bitcoin")["id"])
     destination = {"type": "lightning", "invoice": asked["payment_request"]}
     for network in ("BITCOIN", "bitcoin"):

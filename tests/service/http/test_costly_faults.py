@@ -90,7 +90,7 @@ def test_the_first_calls_under_each_key_fail_and_the_next_succeeds(world: Remote
     assert (hits(world), sends(world)) == ([4], 3)
 
 
-def test_the_answer_of_the_first_calls_under_a_key_can_be_lost_after_the_work(world: Remote) -> None:
+def test_the_first_responses_under_a_key_can_be_lost(world: Remote) -> None:
     put(world, match={"path": "/wallet/send"}, first_per_key=1, after_commit=True, drop=True)
     with pytest.raises(httpx.RemoteProtocolError):
         world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": "a"})
@@ -289,7 +289,7 @@ def test_every_row_of_a_list_has_the_word_that_nobody_knows(world: Remote) -> No
     assert [row["status"] for row in first] == ["something_new", *(row["status"] for row in true[1:])]
 
 
-def test_an_answer_in_which_nothing_can_be_unexpected_is_no_hit(world: Remote) -> None:
+def test_a_response_that_cannot_be_mutated_is_not_a_hit(world: Remote) -> None:
     put(world, match={"path": "/wallet/*"}, unknown_enum="status", times=1)
     refused = world.api("POST", "/wallet/send", {**SEND, "amount": "99999999"})
     assert (refused.status, refused.code, hits(world)) == (422, "amount_too_high", [0])
@@ -311,7 +311,7 @@ def test_an_answer_in_which_nothing_can_be_unexpected_is_no_hit(world: Remote) -
         ({"missing_field": ""}, "missing_field", ""),
         ({"extra_field": "status"}, "extra_field", "status is there already"),
         ({"extra_field": "nowhere.more"}, "extra_field", "there is no object nowhere"),
-        ({"unknown_enum": True, "respond": DOWN}, "respond", "these change the true answer"),
+        ({"unknown_enum": True, "respond": DOWN}, "respond", "these change the true response"),
         ({"extra_field": "data."}, "extra_field", "a name or a dotted path"),
         ({"unknown_enum": False}, "respond", "unknown_enum"),
         ({"unknown_type": True}, "unknown_type", ""),
@@ -358,7 +358,7 @@ def test_a_webhook_has_what_nobody_expects_and_is_signed_like_that(world: Remote
     assert hmac.new(key.encode(), signed, "sha256").hexdigest() == first["request_headers"]["X-Signature"]
 
 
-def test_an_event_in_which_nothing_can_be_unexpected_is_no_hit(world: Remote, receiver: Receiver) -> None:
+def test_an_event_that_cannot_be_mutated_is_not_a_hit(world: Remote, receiver: Receiver) -> None:
     register(world, receiver)
     put(world, webhook={}, deliver={"missing_field": "data.object.tx_hash"})
     told = kyc_told(world, receiver)

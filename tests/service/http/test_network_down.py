@@ -124,7 +124,7 @@ def test_s22_a_held_step_is_a_timer_without_due_time_wherever_timers_are_shown(a
     assert len(autopilot_world.control("GET", "/timers", params={"limit": "1"}).body["data"]) == 1
 
 
-def test_s22_a_step_that_waited_until_it_lies_beyond_the_end_of_time_is_skipped(world: Remote) -> None:
+def test_s22_a_step_held_beyond_the_end_of_time_is_skipped(world: Remote) -> None:
     rule = {
         "on": "transaction.awaiting_deposit",
         "do": [{"after": "2900000d", "action": "deposit_arrives", "tx_hash": "0x" + "a" * 64}],
@@ -287,7 +287,7 @@ def test_s22_a_recurring_payment_needs_its_network_in_the_listing(world: Remote)
     assert world.api("POST", "/recurring-payments", body).status == 201
 
 
-def test_s22_a_network_that_is_down_makes_planning_no_slower_however_much_is_pending(world: Remote) -> None:
+def test_s22_planning_stays_fast_while_a_network_is_down(world: Remote) -> None:
     doubling = {"action": "emit", "type": "kyc.approved"}
     scenario = {"name": "doubling", "rules": [{"on": "kyc.approved", "do": [doubling, doubling]}]}
     assert world.control("POST", "/scenarios", scenario).status == 201

@@ -59,7 +59,7 @@ def spoil(world: Remote) -> None:
         world.api("DELETE", f"/beneficiaries/{row['id']}")
 
 
-def test_h2_of_many_mistakes_each_is_told_when_those_before_it_are_mended(world: Remote) -> None:
+def test_h2_mistakes_are_reported_one_by_one_in_order(world: Remote) -> None:
     wallets = {name: world.api("POST", "/wallets", {"network": name}).body["id"] for name in ("celo", "bitcoin")}
     world.api("PATCH", f"/wallets/{wallets['bitcoin']}", {"status": "disabled"})
     world.api("POST", "/wallets", {"network": "celo"}, {"Idempotency-Key": "used"})
@@ -159,9 +159,7 @@ def test_h2_what_is_missing_or_malformed_comes_before_the_state_of_the_quote(wor
 
 
 @pytest.mark.parametrize("destination", [{"type": "platform_user"}, {"type": "lightning", "invoice": None}])
-def test_h2_a_destination_that_says_nothing_is_missing_before_an_amount_is_malformed(
-    world: Remote, destination: dict[str, Any]
-) -> None:
+def test_h2_an_empty_destination_precedes_a_malformed_amount(world: Remote, destination: dict[str, Any]) -> None:
     body = {"symbol": "BTC", "network": "BITCOIN", "amount": "x", "destination": destination}
     for path in ("/wallet/send", "/wallet/send/estimate"):
         assert world.api("POST", path, body).refusal == (400, "missing_parameter", "destination")
@@ -178,7 +176,7 @@ def test_h2_an_id_that_is_not_there_comes_before_a_network_that_is_down(world: R
     assert use(world, "withdraw", quote_id).refusal == (404, "not_found", "beneficiary_id")
 
 
-def test_s26_the_token_exchange_looks_at_the_keys_and_at_no_authorization_header(world: Remote) -> None:
+def test_s26_the_token_exchange_ignores_an_authorization_header(world: Remote) -> None:
     other = world.another(seed=2, scenarios=[])
     keys = {name: world.world["credentials"]["sandbox"][name] for name in ("public_key", "secret_key")}
     for credential in (other.token(), other.world["credentials"]["sandbox"]["public_key"], "nonsense"):
@@ -191,7 +189,7 @@ def test_s26_the_token_exchange_looks_at_the_keys_and_at_no_authorization_header
     assert exchanges == ["/v1/auth/token"] * 3
 
 
-def test_s26_an_unknown_key_belongs_to_the_default_world_whatever_the_header_says(world: Remote) -> None:
+def test_s26_an_unknown_key_belongs_to_the_default_world(world: Remote) -> None:
     headers = {"Authorization": f"Bearer {world.token()}"}
     before = len(world.control("GET", "/requests").body["data"])
     keys = {"public_key": "pk_test_nobody", "secret_key": "sk_test_nobody"}

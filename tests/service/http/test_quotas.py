@@ -45,7 +45,7 @@ def test_a_call_beyond_the_quota_is_429_and_says_whose_quota_that_is(bounded: tu
     assert (refused.status, refused.code) == (429, CODE)
     assert (refused.headers["retry-after"], refused.headers["x-simulator-quota"]) == ("1", "quota_calls_per_second")
     assert "not the rate limit of the service" in refused.body["error"]["message"]
-    assert "3 times a second" in refused.body["error"]["message"]
+    assert "3 calls per second" in refused.body["error"]["message"]
     clock[0] += 0.99
     assert world.api("GET", "/profile").status == 429
     clock[0] += 0.01

@@ -111,7 +111,7 @@ def test_each_environment_has_a_base_and_data_of_its_own(world: Remote) -> None:
     ]
 
 
-def test_a_path_outside_both_bases_is_an_unknown_path_of_the_default_world(server: Remote) -> None:
+def test_a_path_outside_all_bases_is_404_in_the_default_world(server: Remote) -> None:
     answer = server.call("GET", f"{server.origin}/v2/profile")
     assert (answer.status, answer.code) == (404, "not_found")
     assert answer.body["error"]["request_id"] == answer.headers["x-request-id"]
@@ -174,7 +174,7 @@ def test_the_rate_limit_says_how_long_to_wait(world: Remote) -> None:
     assert world.api("GET", "/profile").status == 200
 
 
-def test_a_rate_limit_that_a_standing_clock_never_lifts_says_so(world: Remote) -> None:
+def test_a_rate_limit_under_a_paused_clock_says_what_to_do(world: Remote) -> None:
     world.control("PATCH", "/settings", {"rate_limit": "1/10"})
     assert [world.api("GET", "/profile").status for _ in range(2)] == [200, 429]
     message = world.api("GET", "/profile").body["error"]["message"]

@@ -79,9 +79,7 @@ def test_a_delivery_is_the_span_that_its_receiver_was_told_of(http: httpx.Client
     }
 
 
-def test_an_attempt_that_failed_is_told_as_such_without_the_secrets_of_its_address(
-    http: httpx.Client, collector: Collector
-) -> None:
+def test_the_span_of_a_failed_attempt_has_no_secrets_of_its_url(http: httpx.Client, collector: Collector) -> None:
     with traced_server(http) as world:
         url = f"{world.origin}/_simulator/inbox/failing"
         assert world.api("POST", "/webhooks", {"url": f"{url}?key=a-canary", "events": ["*"]}).status == 201
@@ -151,11 +149,11 @@ def test_nobody_is_told_where_nobody_asks(environ: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("environ", "missing", "told"),
     [
-        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, False, "asked for by grpc, and only http/protobuf is known here"),
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, False, "configured for grpc, and only http/protobuf is supported"),
         ({}, True, "is not installed: pip install './rampsim-0.1.0-py3-none-any.whl[otel]'"),
     ],
 )
-def test_what_cannot_be_is_said_and_the_server_works_without(
+def test_an_invalid_span_setting_is_logged_and_ignored(
     environ: dict[str, str],
     missing: bool,
     told: str,
@@ -175,7 +173,7 @@ def test_what_cannot_be_is_said_and_the_server_works_without(
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
-def test_a_server_of_the_command_line_sends_them_and_loads_nothing_of_it_unasked(is_asked: bool) -> None:
+def test_a_served_process_exports_spans_only_if_configured(is_asked: bool) -> None:
     program = (
         "import sys, threading, time\n"
         "from simulator.cli import main\n"

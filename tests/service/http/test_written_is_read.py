@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.raw import address_of, ask, connected, read_answer, request
 from tests.remote import EMPTY, Remote, new_client, running
-from tests.service.durable.stores import Kept, play
+from tests.service.durable.stores import StoreServer, play
 from tests.support import whole
 
 EVERY_BYTE = bytes(range(1, 256))
@@ -191,21 +191,21 @@ def test_store_with_odd_headers_opens_again_equal(tmp_path: Path, receiver: Answ
     odd = b"X-A: a\tb\r\nX-B: a\x01b\r\nX-C: a\r\n b\r\nX-D: " + LINE
     receiver.answer = GOOD
 
-    async def write(kept: Kept) -> None:
-        assert (await kept.api("POST", "/webhooks", {"url": receiver.url, "events": ["*"]})).status_code == 201
+    async def write(server: StoreServer) -> None:
+        assert (await server.api("POST", "/webhooks", {"url": receiver.url, "events": ["*"]})).status_code == 201
         receiver.answer = b"HTTP/1.1 500 No\r\n" + odd + b"\r\n\r\n" + EVERY_BYTE
-        reader, writer = await asyncio.open_connection(*address_of(kept.origin))
+        reader, writer = await asyncio.open_connection(*address_of(server.origin))
         for body in (b"", EVERY_BYTE, b"\x00"):
             writer.write(raw_call("/v1/profile?%01%ff", [(b"X-A", PASSES), (b"Accept", b"a;\tq=1")], body))
         writer.write(request("GET", "/v1/none", "Connection: close"))
         await reader.read()
         writer.close()
-        await kept.control("POST", "/actions/emit", {"type": "kyc.approved", "object": {"\x01": "\x7f\u202e"}})
-        await kept.control("POST", "/settle", {})
-        before.append((await kept.control("GET", "/state")).content)
+        await server.control("POST", "/actions/emit", {"type": "kyc.approved", "object": {"\x01": "\x7f\u202e"}})
+        await server.control("POST", "/settle", {})
+        before.append((await server.control("GET", "/state")).content)
 
-    async def read(kept: Kept) -> None:
-        answer = await kept.control("GET", "/state")
+    async def read(server: StoreServer) -> None:
+        answer = await server.control("GET", "/state")
         assert answer.status_code == 200
         assert rows_of(answer.content) == rows_of(before[0])
 

@@ -1,4 +1,4 @@
-"""Rules take events, steps are planned and done, and everything about it is data in the world."""
+"""Playing scenarios: rules take events, steps are planned and carried out, and all state is data of the world."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_with_no_active_scenario_nothing_moves() -> None:
     assert status(world, onramp) == "awaiting_payment"
 
 
-def test_the_last_named_scenario_is_looked_at_first_and_takes_the_event() -> None:
+def test_last_active_scenario_takes_the_event() -> None:
     engine, world = running(PAYS, "name: never\nrules: [{on: transaction.awaiting_payment, do: []}]")
     onramp = begin(world, "onramp")
     after(world, 60)
@@ -136,7 +136,7 @@ def test_a_step_that_is_no_longer_legal_is_skipped_and_recorded() -> None:
     assert "not legal" in skipped[0]["reason"]
 
 
-def test_a_step_that_breaks_off_leaves_no_trace() -> None:
+def test_refused_action_leaves_no_trace() -> None:
     engine, world = running("name: odd\nrules: [{on: created, do: [{action: move_rates, percent: 5}]}]")
     begin(world, "buy")
     after(world, 0)
@@ -156,7 +156,7 @@ def test_times_counts_per_rule_and_activation() -> None:
     assert status(world, third) == "processing"
 
 
-def test_a_scenario_that_stays_active_goes_on_counting() -> None:
+def test_counts_continue_while_a_scenario_stays_active() -> None:
     engine, world = running("name: once\nrules: [{on: created, times: 1, do: [{action: payment_arrives}]}]")
     begin(world, "buy")
     activate(world, engine, "once")
@@ -275,7 +275,7 @@ def test_a_timeline_runs_from_activation_and_faults_are_in_force() -> None:
     assert [step["part"] for step in engine.progress(world, "timed")["skipped"]] == ["timeline[2]"]
 
 
-def test_a_scenario_that_goes_takes_steps_timeline_and_faults_along() -> None:
+def test_deactivation_deletes_steps_timeline_and_faults() -> None:
     engine, world = running(PAYS, TIMED)
     onramp = begin(world, "onramp")
     activate(world, engine)
@@ -285,7 +285,7 @@ def test_a_scenario_that_goes_takes_steps_timeline_and_faults_along() -> None:
     assert status(world, onramp) == "awaiting_payment"
 
 
-def test_a_later_name_wins_when_one_is_named_twice() -> None:
+def test_repeated_name_counts_at_its_last_position() -> None:
     engine = engine_of(PAYS, FAILS)
     world = world_of(engine)
     with world.change(Cause("action", "activate")):
@@ -318,7 +318,7 @@ def test_an_object_chooses_its_scenario_by_its_request() -> None:
     ]
 
 
-def test_what_belongs_to_an_object_is_under_its_scenario_too() -> None:
+def test_children_of_a_bound_object_are_bound_too() -> None:
     _, world = running(FAILS, "name: confirms\nrules: [{on: deposit.detected, do: [{action: deposit_confirms}]}]")
     recurring = begin(world, "recurring_payment", scenario="fails")
     wallet = begin(world, "wallet", scenario="confirms")
@@ -362,7 +362,7 @@ def test_a_hand_over_puts_the_object_under_the_other_scenario() -> None:
     assert reasons == ["there is no scenario 'nobody'", "the object came from that scenario"]
 
 
-def test_the_other_scenario_sees_the_event_at_hand() -> None:
+def test_successor_sees_the_current_event() -> None:
     engine, world = running(HANDS, "name: buys\nrules: [{on: created, do: [{after: 5s, action: payment_arrives}]}]")
     activate(world, engine, "hands")
     buy = begin(world, "buy", body={"reference": "simulator:buys"})
@@ -370,7 +370,7 @@ def test_the_other_scenario_sees_the_event_at_hand() -> None:
     assert status(world, buy) == "processing"
 
 
-def test_a_later_hand_over_passes_the_last_event_and_drops_what_was_planned() -> None:
+def test_delayed_hand_over_passes_the_last_event_and_drops_steps() -> None:
     engine, world = running(
         FAILS,
         "name: buys\nrules: [{on: created, do: [{after: 1s, action: payment_arrives}]}]",
@@ -393,7 +393,7 @@ def test_a_later_hand_over_passes_the_last_event_and_drops_what_was_planned() ->
     assert [step["action"] for step in engine.progress(world, "late")["skipped"]] == ["scenario fails", "complete"]
 
 
-def test_named_groups_and_targets_serve_in_steps() -> None:
+def test_steps_can_use_named_groups_and_targets() -> None:
     _, world = running(
         "name: names\nrules:\n"
         "  - on: transaction.processing\n"
@@ -408,7 +408,7 @@ def test_named_groups_and_targets_serve_in_steps() -> None:
     assert (network_status(world, "sandbox", "celo"), status(world, buy)) == ("down", "processing")
 
 
-def test_steps_apply_where_the_event_happened() -> None:
+def test_steps_apply_in_the_environment_of_the_event() -> None:
     engine, world = running(
         "name: there\nrules:\n"
         "  - {on: transaction.processing, do: [{action: set_balance, symbol: USDC, network: CELO, amount: '1'}]}\n"
@@ -434,7 +434,7 @@ rules:
 """
 
 
-def test_a_request_rule_answers_in_place_of_the_service() -> None:
+def test_request_rule_replaces_the_response() -> None:
     engine, world = running(ANSWERS)
     quote = begin(world, "buy")
 
@@ -464,7 +464,7 @@ def test_a_request_rule_answers_in_place_of_the_service() -> None:
     assert len(engine.progress(world, "answers")["rules_fired"]) == 5
 
 
-def test_a_request_that_names_its_scenario_is_answered_by_that_one_alone() -> None:
+def test_request_that_names_a_scenario_gets_only_its_rules() -> None:
     engine, world = running(
         "name: a\nrules: [{on: request, answer: {code: payment_failed}}]",
         "name: b\nrules: [{on: request, answer: {code: payout_failed}}]",
@@ -476,7 +476,7 @@ def test_a_request_that_names_its_scenario_is_answered_by_that_one_alone() -> No
     assert chosen.code == "payout_failed"
 
 
-def test_what_chose_a_scenario_is_bound_to_it_also_after_choices_were_undone_and_put_back() -> None:
+def test_bindings_survive_undo_and_snapshots() -> None:
     engine, world = running(PAYS)
     activate(world, engine, "pays")
     free = begin(world, "onramp")
@@ -496,7 +496,7 @@ def test_what_chose_a_scenario_is_bound_to_it_also_after_choices_were_undone_and
     assert bound_to(copy, chosen) == ("pays", chosen)
 
 
-def test_an_uploaded_scenario_belongs_to_its_world_and_hides_the_shipped_one() -> None:
+def test_uploaded_scenario_replaces_the_shipped_one_in_its_world() -> None:
     engine, world = running(PAYS)
     other = world_of(engine)
     onramp = begin(world, "onramp")
@@ -534,7 +534,7 @@ def test_everything_pending_survives_a_snapshot() -> None:
 
 
 def test_the_logbook_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.engine.scenario.play.logbook.KEPT", 3)
+    monkeypatch.setattr("simulator.engine.scenario.play.logbook.MAX_ENTRIES", 3)
     engine, world = running("name: busy\nrules: [{on: created, do: []}]")
     for _ in range(3):
         begin(world, "buy")
@@ -546,7 +546,7 @@ def test_the_logbook_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (progress["dropped"], progress["truncated"]) == (2, True)
 
 
-def test_an_uploaded_scenario_is_forgotten_with_its_world() -> None:
+def test_uploaded_scenario_is_deleted_with_its_world() -> None:
     engine = engine_of()
     world = world_of(engine)
     with world.change(Cause("action", "upload")):

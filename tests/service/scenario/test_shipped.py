@@ -1,4 +1,4 @@
-"""The scenarios that ship: each is valid, documented and true; test values choose their outcomes."""
+"""The shipped scenarios: each is valid, described, and passes. Test values select outcomes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import jsonschema_rs
 import pytest
 
 from contracts.generator.scenario_schema import json_schema
+from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.files.shipped import shipped_directory
-from simulator.engine.scenario.run.clients import AsgiClient, Reply
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.host import Simulator, create_app
@@ -29,14 +29,14 @@ def simulator() -> Simulator:
     return Simulator()
 
 
-def test_the_shipped_scenarios_are_the_promised_ones(simulator: Simulator) -> None:
+def test_shipped_scenarios_are_the_listed_ones(simulator: Simulator) -> None:
     assert {"autopilot", "test-values"} <= set(simulator.library)
     assert list(simulator.library) == [simulator.library[name].name for name in simulator.library]
     assert sorted(simulator.library) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_shipped_file_names_its_schema_and_fits_it(simulator: Simulator, name: str) -> None:
+def test_shipped_file_is_valid_by_its_schema(simulator: Simulator, name: str) -> None:
     text = (shipped_directory() / f"{name}.yaml").read_text()
     assert text.splitlines()[0] == "# yaml-language-server: $schema=../contracts/scenario.schema.json"
     file = Loader(simulator.vocabulary).load(text, known=simulator.library)
@@ -54,15 +54,15 @@ def test_the_schema_knows_the_actions(simulator: Simulator) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_shipped_scenario_does_what_it_says(name: str) -> None:
-    """Run against a real server, with a receiver for its webhooks."""
+def test_shipped_scenario_passes(name: str) -> None:
+    """Run it against a real server with a webhook receiver."""
     result = shown()[name].result
     assert result.passed, result.readable()
     assert shown()[name].unbalanced == ()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_shipped_scenario_says_in_a_sentence_what_it_is(simulator: Simulator, name: str) -> None:
+def test_shipped_scenario_has_a_short_description(simulator: Simulator, name: str) -> None:
     description = simulator.library[name].scenario.description
     assert description[0].isupper()
     assert description.endswith(".")
@@ -81,18 +81,18 @@ SERVING_ANYBODY = {
     "stuck-in-processing",
     "test-values",
 }
-"""Scenarios to put an object under: their rules cover every kind of it, their drive shows one."""
+"""Scenarios that objects are bound to. Their rules cover every kind of object; their drive has one."""
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - SERVING_ANYBODY))
-def test_no_rule_of_a_shipped_scenario_is_idle_when_it_runs(name: str) -> None:
+def test_every_rule_of_a_shipped_scenario_fires(name: str) -> None:
     evidence = shown()[name]
     rules = enumerate(evidence.file.scenario.rules)
     assert [index for index, rule in rules if rule.do and index not in evidence.fired] == []
 
 
 class Service:
-    """An integrator's view of one world under the usual scenarios, in process."""
+    """An integrator's calls in a world with the usual scenarios, in process."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -102,7 +102,7 @@ class Service:
         self._enter()
 
     def _enter(self) -> None:
-        """A fresh token: the old one lapses when an hour passes."""
+        """Get a new token, because one expires after an hour."""
         self._token = self.post("/auth/token", KEYS).body["access_token"]
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
@@ -236,7 +236,7 @@ def test_payer_phones_choose_the_outcome(service: Service, make: str) -> None:
     assert service.status(ignored)[0] == ("expired" if make == "onramp" else "pending")
 
 
-def test_payer_phone_0003_has_no_money_for_a_buy(service: Service) -> None:
+def test_payer_phone_0003_lacks_funds_for_a_buy(service: Service) -> None:
     refused = service.buy("0003")
     assert (refused.status, refused.body["error"]["code"]) == (422, "insufficient_balance")
     assert service.onramp("0003").status == 201

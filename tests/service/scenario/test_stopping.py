@@ -1,4 +1,4 @@
-"""Scenarios that would never end, that break, or that reach beyond the end of time: contained, and named."""
+"""Stopping scenarios that would never end, that break, or that reach beyond the end of time."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def stop_the_echo(*more: str) -> tuple[Engine, World]:
     return engine, world
 
 
-def test_a_scenario_that_answers_itself_is_stopped_with_all_that_is_its_own() -> None:
+def test_endless_scenario_is_stopped_and_cleaned_up() -> None:
     engine, world = stop_the_echo()
     progress = engine.progress(world, "echo")
     assert len(progress["steps_done"]) == 20
@@ -93,7 +93,7 @@ def test_a_scenario_whose_steps_multiply_is_stopped(monkeypatch: pytest.MonkeyPa
     assert "more than 200 of its steps are pending" in stop["reason"]
 
 
-def test_other_scenarios_go_on_when_one_is_stopped() -> None:
+def test_other_scenarios_continue_when_one_is_stopped() -> None:
     engine, world = stop_the_echo("name: pays\nrules: [{on: created, do: [{action: payment_arrives}]}]")
     bought = begin(world, "buy")
     after(world, 0)
@@ -102,7 +102,7 @@ def test_other_scenarios_go_on_when_one_is_stopped() -> None:
     assert engine.summary(world, "pays")["stopped"] is None
 
 
-def test_what_a_stopped_scenario_ruled_alone_is_ruled_by_nobody() -> None:
+def test_objects_bound_to_a_stopped_scenario_see_no_rules() -> None:
     rule = "name: echo\nrules: [{on: network.status_changed, do: [{action: set_network, network: celo, status: down}]}"
     engine, world = running(f"{rule}, {{on: created, do: [{{action: payment_arrives}}]}}]")
     limit(world, 20)
@@ -115,7 +115,7 @@ def test_what_a_stopped_scenario_ruled_alone_is_ruled_by_nobody() -> None:
         assert engine.answer_for(world, "sandbox", "POST", "/wallet/buy", {}) is None
 
 
-def test_a_stopped_scenario_begins_afresh_when_it_is_activated_or_uploaded() -> None:
+def test_activation_or_upload_restarts_a_stopped_scenario() -> None:
     for again in ("activate", "upload"):
         engine, world = stop_the_echo()
         if again == "activate":
@@ -128,7 +128,7 @@ def test_a_stopped_scenario_begins_afresh_when_it_is_activated_or_uploaded() -> 
         assert len(engine.progress(world, "echo")["stopped"]) == 1, "the logbook remembers"
 
 
-def test_steps_that_were_planned_before_are_done_however_many_are_due_at_once() -> None:
+def test_many_delayed_steps_at_one_instant_are_allowed() -> None:
     engine, world = running("name: pays\nrules: [{on: created, do: [{after: 5s, action: payment_arrives}]}]")
     limit(world, 5)
     bought = [begin(world, "buy") for _ in range(30)]
@@ -137,7 +137,7 @@ def test_steps_that_were_planned_before_are_done_however_many_are_due_at_once() 
     assert engine.active(world) == ["pays"]
 
 
-def test_the_count_begins_anew_at_every_instant() -> None:
+def test_count_restarts_at_each_instant() -> None:
     engine, world = running("name: pays\nrules: [{on: created, do: [{action: payment_arrives}]}]")
     limit(world, 5)
     for _ in range(4):
@@ -150,7 +150,7 @@ def test_the_count_begins_anew_at_every_instant() -> None:
 # --- failures -----------------------------------------------------------------------------------------------------
 
 
-def test_a_step_that_breaks_is_undone_and_recorded_and_the_world_lives_on() -> None:
+def test_broken_step_is_undone_and_recorded() -> None:
     engine, world = running(BUGGY)
     after(world, 2)
     (failed,) = engine.progress(world, "buggy")["failed"]
@@ -175,7 +175,7 @@ def test_a_second_failure_in_a_row_stops_the_scenario() -> None:
     assert world.store[BALANCES]["USDC"] == ["2", "sandbox"], "what was pending went along"
 
 
-def test_a_refused_step_is_no_failure() -> None:
+def test_refused_step_is_not_a_failure() -> None:
     engine, world = running("name: odd\nrules: [{on: created, do: [{action: move_rates, percent: 5}]}]")
     for _ in range(3):
         begin(world, "buy")
@@ -188,7 +188,7 @@ def test_a_refused_step_is_no_failure() -> None:
 
 
 @pytest.mark.parametrize("span", ["2932531d", "{between: [2932530d, 2932531d]}"])
-def test_what_would_lie_beyond_the_end_of_time_is_not_planned_but_recorded(span: str) -> None:
+def test_step_beyond_the_end_of_time_is_skipped(span: str) -> None:
     engine, world = running(
         f"name: far\nrules: [{{on: created, do: [{{after: {span}, action: payment_arrives}}]}}]\n"
         f"timeline: [{{at: {span}, action: set_network, network: celo, status: down}}]"
@@ -200,7 +200,7 @@ def test_what_would_lie_beyond_the_end_of_time_is_not_planned_but_recorded(span:
     assert len(world.agenda) == 0
 
 
-def test_what_follows_a_step_beyond_the_end_of_time_is_not_planned_either() -> None:
+def test_steps_after_the_end_of_time_are_skipped_too() -> None:
     engine, world = running(
         "name: far\nrules: [{on: created, do: [{after: 2d, action: payment_arrives}, {after: 1s, action: complete}]}]"
     )

@@ -96,7 +96,7 @@ def test_mounted_under_a_prefix_all_its_links_lead_there(mounted: TestClient) ->
     ]
 
 
-def test_a_route_that_is_added_is_found_and_the_interface_keeps_what_nobody_knows() -> None:
+def test_an_added_route_is_found_and_unknown_paths_stay_the_apis() -> None:
     async def extra(request: Request) -> PlainTextResponse:
         return PlainTextResponse("more")
 
@@ -115,7 +115,7 @@ def test_a_websocket_is_closed() -> None:
         pass
 
 
-def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(
+def test_a_defect_is_a_500_envelope_with_its_details_in_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     secret = "sk_test_" + "a1" * 12
@@ -136,7 +136,7 @@ def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(
     assert secret not in caplog.text
 
 
-def test_a_call_that_was_carried_out_is_acknowledged_whatever_follows_it(
+def test_a_failure_after_a_call_does_not_change_its_response(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with running(EMPTY) as (origin, application), new_client() as client:
@@ -153,7 +153,7 @@ def test_a_call_that_was_carried_out_is_acknowledged_whatever_follows_it(
     assert "bicycle" in caplog.text
 
 
-def test_whatever_fails_in_the_application_the_answer_has_an_envelope(
+def test_any_failure_in_the_application_has_an_envelope(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with running(EMPTY) as (origin, application):

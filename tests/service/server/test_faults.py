@@ -37,7 +37,7 @@ def test_a_fault_on_a_path_that_no_call_has_is_refused(world: Remote, path: str,
         ({"webhook": {}, "deliver": {"holdd": 1}}, "deliver.holdd", "(there are deliver.copies, deliver.delay,"),
     ],
 )
-def test_of_a_member_that_there_is_not_the_other_ones_are_told_the_chief_ones_first(
+def test_an_unknown_field_suggests_other_fields_main_ones_first(
     world: Remote, wrong: dict[str, Any], param: str, told: str
 ) -> None:
     answer = world.control("POST", "/faults", wrong)
@@ -185,7 +185,7 @@ def test_what_is_to_happen_before_a_call_is_known(world: Remote) -> None:
     assert world.control("GET", "/faults").body["data"][0]["hits"] == 0
 
 
-def test_what_lies_below_the_base_of_a_world_is_that_world_s(world: Remote, server: Remote) -> None:
+def test_paths_below_the_base_of_a_world_belong_to_it(world: Remote, server: Remote) -> None:
     base = f"/_worlds/{world.world['id']}"
     keys = {name: world.world["credentials"]["sandbox"][name] for name in ("public_key", "secret_key")}
     for below in ("/v1/auth/token", "/auth/token"):

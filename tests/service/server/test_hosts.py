@@ -65,7 +65,7 @@ def test_a_request_names_one_host(origin: str) -> None:
         assert ask(origin, old)[0] != 403
 
 
-def test_a_refused_name_is_told_with_the_way_out_and_has_a_request_id(origin: str) -> None:
+def test_a_refused_host_gets_a_request_id_and_says_what_to_do(origin: str) -> None:
     status, headers, body = ask(origin, request("GET", "/v1/networks", host="simulator.test"))
     error = json.loads(body)["error"]
     assert (status, error["request_id"]) == (403, headers["x-request-id"])
@@ -80,7 +80,7 @@ def test_an_allowed_host_is_answered_by_both_interfaces() -> None:
             assert ask(origin, request("GET", path, host="evil.com"))[0] == 403
 
 
-def test_bound_beyond_loopback_names_prove_nothing_and_the_token_counts() -> None:
+def test_beyond_loopback_only_the_control_token_counts() -> None:
     with running(replace(EMPTY, host="0.0.0.0", control_token="sesame")) as (origin, _):
         assert ask(origin, request("GET", "/v1/profile", host="anything.example"))[0] == 401
         assert ask(origin, request("GET", "/_simulator/worlds", host="anything.example"))[0] == 401
@@ -243,15 +243,15 @@ def test_loopback_is_this_machine_only(name: str, is_own: bool) -> None:
     assert is_loopback(name) is is_own
 
 
-def test_the_name_by_which_the_server_was_reached_is_answered_when_it_is_the_callers_choice() -> None:
+def test_the_host_name_that_an_in_process_caller_chose_is_accepted() -> None:
     """In process there is no socket, and the address in the scope is what the caller called the server."""
     hosts = Hosts()
     assert hosts.refusal(scope("simulator.test", server=("Simulator.Test", 80))) is None
-    assert "not to 'other.test'" in str(hosts.refusal(scope("other.test", server=("simulator.test", 80))))
+    assert "not 'other.test'" in str(hosts.refusal(scope("other.test", server=("simulator.test", 80))))
     assert hosts.refusal(scope("other.test", server=None)) is not None
 
 
-def test_a_name_that_was_answered_once_is_known_again_and_no_other() -> None:
+def test_an_accepted_host_is_cached_and_no_other_is() -> None:
     hosts = Hosts(("Partner.Test",))
     for _ in range(2):
         assert hosts.refusal(scope("partner.test:1")) is None

@@ -85,7 +85,7 @@ def test_a_key_holds_for_the_account_and_the_environment(world: Remote) -> None:
 
 
 @pytest.mark.parametrize(("quote_id", "status"), [("sq_unknown", 404), ("used", 409)])
-def test_what_is_refused_after_the_key_was_looked_at_is_replayed(world: Remote, quote_id: str, status: int) -> None:
+def test_a_refusal_after_the_key_check_is_replayed(world: Remote, quote_id: str, status: int) -> None:
     """Decision H14: 404 and 409 of a POST are stored like its success."""
     body = {"from": {"symbol": "USDC", "network": "STELLAR"}, "to": {"symbol": "XLM", "network": "STELLAR"}}
     quote = world.api("POST", "/wallet/swap/quote", json={**body, "amount": "10", "amount_side": "from"}).body["id"]

@@ -80,7 +80,7 @@ def test_slow_requests_and_idle_connections_end() -> None:
             assert ends(connection)
 
 
-def test_a_call_that_takes_longer_than_a_request_may_is_answered() -> None:
+def test_a_response_may_take_longer_than_the_request_timeout() -> None:
     with running(replace(EMPTY, idle_seconds=0.1, request_seconds=0.1)) as (origin, _):
         assert ask(origin, request("GET", "/_simulator/events/wait?timeout=0.5"))[0] == 408
 
@@ -113,7 +113,7 @@ def test_log_lines_hold_no_secret() -> None:
     assert formatter.format(record) == "ERROR x: *** and ***"
 
 
-def test_a_socket_says_that_it_is_tcp_so_that_answers_are_not_held_back() -> None:
+def test_a_socket_is_marked_as_tcp_to_turn_off_nagles_algorithm() -> None:
     """Without the protocol by name asyncio leaves Nagle's algorithm on."""
     with open_socket("127.0.0.1", 0) as listener:
         assert listener.proto == socket.IPPROTO_TCP

@@ -1,4 +1,4 @@
-"""The short way of interface and control calls: the same bytes as by ASGI, in the same order, whatever comes how."""
+"""The fast path of API and control calls: the same bytes as through ASGI, in the same order."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def everything(connection: socket.socket) -> bytes:
 def both_ways() -> Iterator[tuple[str, str]]:
     """Two servers alike, of which the second answers by ASGI alone."""
     with running(EMPTY) as (short, application), running(EMPTY, Layer) as (long, other):
-        assert application.at_once is not None
-        assert other.at_once is None
+        assert application.fast_path is not None
+        assert other.fast_path is None
         yield short, long
 
 

@@ -80,12 +80,12 @@ def test_from_nothing_to_a_completed_verified_offramp_past_a_mistake() -> None:
             advice_from="error",
         )
         assert judged["ok"] is True
-        assert f"a verified webhook told that {offramp['id']} is completed" in judged["held"]
+        assert f"a verified webhook reports that {offramp['id']} is completed" in judged["held"]
 
     in_session(play)
 
 
-def test_without_the_library_a_sentence_says_what_to_install() -> None:
+def test_mcp_without_library_says_what_to_install() -> None:
     program = "import sys; sys.modules['mcp'] = None; from simulator.cli import main; main(['mcp'])"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2

@@ -16,7 +16,7 @@ from simulator.docs import library
 from tests.tools.agents.conftest import Agent
 
 
-def test_there_are_at_most_eight_tools_and_each_says_what_it_takes() -> None:
+def test_tools_are_at_most_eight_and_describe_parameters() -> None:
     assert [tool.name for tool in toolbox.TOOLS] == [
         "world", "call", "act", "advance", "inspect", "fault", "scenario", "verdict",
     ]  # fmt: skip
@@ -49,7 +49,7 @@ def test_an_offramp_from_nothing_to_a_verified_webhook(agent: Agent) -> None:
     )
     assert judged["ok"] is True
     assert judged["exit_code"] == 0
-    assert f"a verified webhook told that {offramp} is completed" in judged["held"]
+    assert f"a verified webhook reports that {offramp} is completed" in judged["held"]
 
 
 def test_a_forged_webhook_is_a_no(agent: Agent) -> None:
@@ -82,7 +82,7 @@ def test_a_verdict_without_evidence_is_unknown(agent: Agent) -> None:
     judged = agent.use("verdict")
     assert judged["verdict"].startswith("unknown")
     assert [line.partition(":")[0] for line in judged["missing"]] == ["outcomes", "webhooks"]
-    assert agent.use("verdict", outcomes=[{"id": offramp, "status": "refunded"}])["verdict"] == "yes: all checks hold"
+    assert agent.use("verdict", outcomes=[{"id": offramp, "status": "refunded"}])["verdict"] == "yes: all checks passed"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_verdict_without_an_endpoint_says_where_to_register_one(agent: Agent) 
     assert "register http://127.0.0.1" in judged["problems"][0]
 
 
-def test_a_mistake_is_mended_by_what_the_refusals_say(agent: Agent) -> None:
+def test_refusals_lead_from_a_mistake_to_success(agent: Agent) -> None:
     """Each call is made of the answer before: a wrong parameter, a wrong action, a wrong payee."""
     offramp = agent.offramp("+254722000001")
     unknown = agent.refused("act", target=offramp, action="deposit_arived")
@@ -125,24 +125,24 @@ def test_a_mistake_is_mended_by_what_the_refusals_say(agent: Agent) -> None:
     [
         ("world", {"do": "mak"}, "do", "'make'"),
         ("world", {"doo": "make"}, "doo", "did you mean `do`?"),
-        ("world", {"do": "use"}, "id", "which world"),
+        ("world", {"do": "use"}, "id", "`use` needs `id`"),
         ("call", {"method": "GET"}, "path", "missing"),
         ("call", {"method": "GET", "path": "/v1/profile"}, "path", "below the base URL"),
         ("call", {"method": "GET", "path": "https://example.com/v1"}, "path", "below the base URL"),
-        ("call", {"method": "GET", "path": "/wallets/é"}, "path", "like %20"),
-        ("call", {"method": "GET", "path": "/wallets/a b"}, "path", "like %20"),
+        ("call", {"method": "GET", "path": "/wallets/é"}, "path", "as in %20"),
+        ("call", {"method": "GET", "path": "/wallets/a b"}, "path", "as in %20"),
         ("call", {"method": "POST", "path": "/wallets", "idempotency_key": "a\nb"}, "idempotency_key", "not valid"),
         ("inspect", {"what": "requests", "world": "€"}, "world", "it must have 1 to 64 letters"),
         ("call", {"method": "POST", "path": "/quotes", "body": {"type": "onramp"}}, "network", "missing"),
         ("act", {"event": "transaction.dun"}, "event", "no event type"),
         ("act", {"event": "transaction.completed", "action": "fail"}, "event", "not both"),
         ("advance", {"by": "1x"}, "by", "not a duration"),
-        ("inspect", {"what": "resource"}, "id", "which resource"),
+        ("inspect", {"what": "resource"}, "id", "`resource` needs `id`"),
         ("inspect", {"what": "event", "id": "evt_none"}, "id", "`what: events` lists them"),
-        ("inspect", {"what": "requests", "cursor": "req_none"}, "cursor", "Begin without one"),
-        ("fault", {"do": "add"}, "fault", "what is to go wrong"),
+        ("inspect", {"what": "requests", "cursor": "req_none"}, "cursor", "Start without one"),
+        ("fault", {"do": "add"}, "fault", "`add` needs `fault`"),
         ("fault", {"do": "add", "fault": {"match": {"pth": "/x"}}}, "match.pth", "did you mean `path`?"),
-        ("scenario", {"do": "run", "name": "payout-fails-and-refund"}, "name", "ships"),
+        ("scenario", {"do": "run", "name": "payout-fails-and-refund"}, "name", "no included scenario"),
         ("scenario", {"do": "upload", "yaml": "name: x\nruls: 1"}, "yaml", "did you mean `rules`?"),
         ("nothing", {}, "name", "no tool"),
     ],
@@ -231,7 +231,7 @@ def test_faults_come_and_go(agent: Agent) -> None:
     assert agent.use("call", method="GET", path="/profile")["http_status"] == 200
 
 
-def test_what_is_possible_is_listed_for_an_object_and_for_the_world(agent: Agent) -> None:
+def test_act_lists_possible_actions(agent: Agent) -> None:
     offramp = agent.offramp()
     shown = agent.use("act", target=offramp)
     assert shown["possible"][0].startswith("deposit_arrives(amount?")

@@ -50,9 +50,9 @@ def test_what_is_not_there_is_said_so(screen: Screen) -> None:
     page = screen.open()
     page.keyboard.press("/")
     page.keyboard.type("<b>nobody</b>")
-    expect(page.get_by_text("Nothing in this world has “<b>nobody</b>”.")).to_be_visible()
+    expect(page.get_by_text("No results in this world for “<b>nobody</b>”.")).to_be_visible()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("listbox", name="What was found")).to_be_hidden()
+    expect(page.get_by_role("listbox", name="Results")).to_be_hidden()
 
 
 def test_a_payment_is_followed_by_the_keyboard_alone(screen: Screen) -> None:
@@ -106,7 +106,7 @@ def test_the_tour_is_taken_once(screen: Screen) -> None:
     screen.button("Show me").click()
     for _ in range(4):
         screen.button("Next").click()
-    screen.button("Begin").click()
+    screen.button("Done").click()
     expect(screen.dialog()).to_have_count(0)
     page.reload()
     screen.settled()
@@ -118,7 +118,7 @@ def test_colours_are_chosen_and_kept(screen: Screen) -> None:
     page = screen.open()
     ground = "() => getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
-    page.get_by_role("button", name="Colours: as the system has them").click()
+    page.get_by_role("button", name="Colours: system").click()
     assert page.evaluate(ground) == light
     page.get_by_role("button", name="Colours: light").click()
     dark = page.evaluate(ground)

@@ -14,8 +14,8 @@ def test_what_a_fault_lets_happen_is_asked_for_by_fields(screen: Screen) -> None
     page.locator("[name='act.parameters.symbol']").fill("USDC")
     page.locator("[name='act.parameters.network']").fill("celo")
     page.locator("[name='act.parameters.amount']").fill("1")
-    screen.button("Put in force").click()
-    expect(screen.detail()).to_contain_text("set balance has just happened")
+    screen.button("Add fault").click()
+    expect(screen.detail()).to_contain_text("performs set balance first")
     fault = ok(screen.world.control("GET", "/faults"))["data"][-1]
     assert fault["act"] == {
         "action": "set_balance",
@@ -29,5 +29,5 @@ def test_a_copy_of_a_scenario_keeps_its_comments(screen: Screen) -> None:
     page.get_by_role("link", name="Edit a copy").click()
     text = page.get_by_label("YAML or JSON")
     expect(text).to_have_value(written.replace("name: autopilot", "name: autopilot-copy", 1))
-    screen.button("Only upload").click()
+    screen.button("Upload only").click()
     expect(screen.detail().get_by_role("heading", name="autopilot-copy")).to_be_visible()

@@ -60,7 +60,7 @@ def test_a_text_that_turns_the_direction_of_writing_turns_nothing_else(screen: S
     assert named is not None
     assert status is not None
     assert named["x"] + named["width"] <= status["x"]
-    expect(page.get_by_role("region", name="The resource")).to_contain_text('"\\u202eorder-1"')
+    expect(page.get_by_role("region", name="Resource")).to_contain_text('"\\u202eorder-1"')
 
 
 def test_no_text_of_an_address_runs(screen: Screen) -> None:

@@ -45,7 +45,7 @@ def test_where_the_button_of_an_action_goes_away_its_story_has_the_focus(screen:
     page = screen.open("#/resources")
     page.get_by_role("link", name="order-1").click()
     screen.button("payment arrives").press("Enter")
-    screen.button("Do it", screen.dialog()).press("Enter")
+    screen.button("OK", screen.dialog()).press("Enter")
     expect(screen.state()).to_have_text("processing")
     expect(screen.detail()).to_be_focused()
 
@@ -65,12 +65,12 @@ def test_what_cannot_be_undone_is_not_done_by_pressing_enter_twice(screen: Scree
 def test_a_world_that_is_not_there_is_said_once_and_can_be_made(screen: Screen) -> None:
     page = screen.page
     page.goto(f"{screen.world.origin}/_simulator/dashboard?world=never-made#/resources")
-    expect(page.get_by_text("There is no world never-made.")).to_be_visible()
-    page.get_by_role("button", name="Make it, empty").click()
+    expect(page.get_by_text("The world never-made does not exist.")).to_be_visible()
+    page.get_by_role("button", name="Create an empty world").click()
     expect(page.get_by_role("heading", name="Resources")).to_be_visible()
     screen.settled()  # only who listens hears that the world goes away
     screen.world.control("DELETE", "/worlds/never-made")
-    expect(page.get_by_text("There is no world never-made.")).to_be_visible()
+    expect(page.get_by_text("The world never-made does not exist.")).to_be_visible()
     page.get_by_role("button", name=f"Show {screen.world.world['id']}").click()
     expect(page.get_by_role("heading", name=f"World {screen.world.world['id']}")).to_be_visible()
 
@@ -95,7 +95,7 @@ def test_the_keys_are_shown_and_lead_to_panels(screen: Screen, by_key: bool) -> 
     if by_key:
         page.keyboard.press("?")
     else:
-        screen.button("The keys").click()
+        screen.button("Keyboard shortcuts").click()
     expect(screen.dialog()).to_contain_text("g e go to Events")
     page.keyboard.press("Escape")
     expect(screen.dialog()).to_have_count(0)

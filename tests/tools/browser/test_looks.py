@@ -1,4 +1,4 @@
-"""Each panel looks as in its committed picture, roughly; README.md says how they are renewed."""
+"""Each panel looks roughly like its committed picture. README.md explains how to renew the pictures."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import httpx
 import pytest
 
 from tests.remote import Remote
-from tests.tools.browser.pictures import Gallery
+from tests.tools.browser.pictures import READABLE_PIXELS, Gallery
 from tests.tools.browser.screen import PHONE, WIDE, Scheme, Screen
 from tests.tools.browser.stock import REJECTED, inbox, offramp, onramp, subscribe
 
 
 @pytest.fixture(scope="module")
 def autopilot_world(origin: str, http: httpx.Client) -> Remote:
-    """The world of a small shop, in which every run has the same bytes; pictures change nothing in it."""
+    """The world of a small shop, identical in each run. Taking pictures does not change it."""
     world = Remote(origin, http).another(seed=1)
     subscribe(world)
     subscribe(world, "broken", "transaction.completed")
@@ -49,6 +49,13 @@ def test_a_panel_looks_as_it_did(
     screen.turn(scheme, size)
     screen.open(route)
     gallery.holds(screen.page, name)
+
+
+def test_picture_of_the_readme_is_current(screen: Screen, gallery: Gallery) -> None:
+    screen.turn("light", (1280, 900))
+    screen.open("#/resources").get_by_role("link", name="order-5000").click()
+    screen.settled()
+    gallery.holds(screen.page, "refunded-order", READABLE_PIXELS)
 
 
 def test_a_story_looks_as_it_did(screen: Screen, gallery: Gallery) -> None:

@@ -25,18 +25,18 @@ def test_a_fault_is_made_by_its_form_and_seen_hit(screen: Screen) -> None:
     form.get_by_label("times").first.fill("1")
     form.get_by_label("status").first.fill("503")
     form.get_by_label("code").first.fill("service_unavailable")
-    screen.button("Put in force").click()
-    expect(screen.said("The fault is in force")).to_be_visible()
-    expect(screen.detail()).to_contain_text("It has not been hit yet")
+    screen.button("Add fault").click()
+    expect(screen.said("Fault added")).to_be_visible()
+    expect(screen.detail()).to_contain_text("Not applied yet")
     assert screen.world.api("POST", "/quotes", QUOTE).status == 503
-    expect(page.locator("[data-hit]")).to_have_text("1 hit, used up")
+    expect(page.locator("[data-hit]")).to_have_text("1 hit, exhausted")
     assert screen.world.api("POST", "/quotes", QUOTE).status == 201
 
 
 def test_a_fault_that_is_refused_says_at_its_field_what_is_wrong(screen: Screen) -> None:
     screen.open("#/faults/new")
     screen.detail().get_by_label("status").first.fill("503")
-    screen.button("Put in force").click()
+    screen.button("Add fault").click()
     expect(screen.detail().get_by_role("alert").first).to_be_visible()
     expect(screen.detail().get_by_label("code").first).to_have_attribute("aria-invalid", "true")
 
@@ -44,8 +44,8 @@ def test_a_fault_that_is_refused_says_at_its_field_what_is_wrong(screen: Screen)
 def test_an_event_is_brought_about(screen: Screen) -> None:
     page = screen.open("#/trigger")
     page.get_by_label("event").select_option("transaction.refunded")
-    screen.button("Go there").click()
-    expect(page.get_by_role("heading", name="transaction.refunded has happened to")).to_be_visible()
+    screen.button("Trigger").click()
+    expect(page.get_by_role("heading", name="transaction.refunded occurred for")).to_be_visible()
     assert "transaction.refunded" in screen.world.event_types()
 
 
@@ -73,7 +73,7 @@ def test_a_scenario_is_refused_at_its_line_mended_and_active(screen: Screen) -> 
     expect(page.get_by_role("button", name="Line 4, column")).to_be_visible()
     text.fill("name: slow\ndescription: It does nothing.\nrules: []\n")
     screen.button("Upload and activate").click()
-    expect(screen.said("slow is kept in this world and active")).to_be_visible()
+    expect(screen.said("slow is saved in this world and active")).to_be_visible()
     names = screen.world.control("GET", f"/worlds/{screen.world.world['id']}").body["scenarios"]
     assert names[-1] == "slow"
 
@@ -83,7 +83,7 @@ def test_the_world_outside_is_changed_by_a_form(screen: Screen) -> None:
     screen.button("set balance").click()
     for field, value in (("symbol", "USDC"), ("network", "STELLAR"), ("amount", "7.25")):
         screen.dialog().get_by_label(field).fill(value)
-    screen.button("Do it", screen.dialog()).click()
+    screen.button("OK", screen.dialog()).click()
     expect(screen.said("set balance: done")).to_be_visible()
     screen.go("#/balances")
     expect(page.get_by_role("row").filter(has_text="7.25").first).to_be_visible()
@@ -94,7 +94,7 @@ def test_a_world_is_made_and_shown(screen: Screen) -> None:
     page.get_by_role("link", name="New world").click()
     name = f"{screen.world.world['id']}-next"
     screen.detail().get_by_label("id", exact=True).fill(name)
-    screen.button("Make it and show it").click()
+    screen.button("Create and show").click()
     expect(page.get_by_role("combobox", name="World", exact=True)).to_have_value(name)
 
 

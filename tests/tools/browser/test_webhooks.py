@@ -67,10 +67,10 @@ def test_deliveries_and_events_say_what_they_are_about(screen: Screen) -> None:
 def test_an_inbox_is_made_and_told_to_fail_and_what_failed_is_sent_again(screen: Screen) -> None:
     page, name = screen.open("#/inbox"), f"{screen.world.world['id']}-shop"
     page.get_by_label("Name").fill(name)
-    screen.button("Make and subscribe").click()
-    page.get_by_label("It answers").fill("500 200")
+    screen.button("Create and subscribe").click()
+    page.get_by_label("Response statuses").fill("500 200")
     screen.button("Set").click()
-    expect(screen.said("answers that from now on")).to_be_visible()
+    expect(screen.said("responds with that from now on")).to_be_visible()
     onramp(screen.world, "order-1")
     screen.world.control("POST", "/settle")
     screen.go("#/deliveries")

@@ -148,9 +148,9 @@ def test_the_simulator_that_was_named_does_not_answer() -> None:
     [
         (("--only", "duplicate-events"), "there is no rule `duplicate-events`; did you mean `duplicate-event`?"),
         (("--skip", "large"), "--skip: there is no rule `large`"),
-        (("--only", "valid-event", "--skip", "valid-event"), "--skip leaves out all that --only asks for"),
-        (("--simulator", "localhost:8642"), "'localhost:8642' is no http or https address"),
-        (("--json", "nowhere/report.json"), "there is no such directory"),
+        (("--only", "valid-event", "--skip", "valid-event"), "--skip excludes every rule of --only"),
+        (("--simulator", "localhost:8642"), "'localhost:8642' is not an http or https URL"),
+        (("--json", "nowhere/report.json"), "the directory does not exist"),
         (("--books", "exit 3"), "`exit 3` ended with 3"),
         (("--order", "echo done"), "`echo done` printed 'done', and not the id of the onramp that it made"),
         (("--settle", "exit 5", "--books", "true", "--only", "booked-once"), "--settle: `exit 5` ended with 5"),
@@ -168,7 +168,7 @@ def test_wrong_usage_is_named(start: Start, words: tuple[str, ...], said: str) -
 def test_an_address_that_is_none() -> None:
     result = certify("localhost:5000/webhooks")
     assert result.exit_code == 2
-    assert "'localhost:5000/webhooks' is no address of a receiver, like http://127.0.0.1:5000/webhooks" in result.output
+    assert "'localhost:5000/webhooks' is not the URL of a receiver, such as http:" in result.output
 
 
 def test_the_books_of_a_command_that_finds_the_simulator(start: Start, tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ class Stream(ControlClient):
 
 def test_a_line_tells_how_far_it_is() -> None:
     said = "12 timers, 30 events, 28 deliveries"
-    assert steering.told(PROGRESS) == f"2026-02-05T08:00 of 2026-04-05T08:00: {said}"
-    assert steering.told({**PROGRESS, "to": None}) == f"2026-02-05T08:00: {said}"
+    assert steering.progress_line(PROGRESS) == f"2026-02-05T08:00 of 2026-04-05T08:00: {said}"
+    assert steering.progress_line({**PROGRESS, "to": None}) == f"2026-02-05T08:00: {said}"
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])

@@ -58,7 +58,7 @@ def test_names_come_from_the_server(rampsim: Command, monkeypatch: pytest.Monkey
         (["snap"], ["snapshots"]),
     ],
 )
-def test_without_a_server_what_ships_is_completed_and_nothing_is_said(
+def test_completion_works_without_a_server(
     words: list[str], names: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert completed(words, monkeypatch, **NOWHERE) == names

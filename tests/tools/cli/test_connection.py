@@ -56,7 +56,7 @@ def test_no_server_is_code_3_and_says_how_to_start_one(rampsim: Command) -> None
     assert result.exit_code == 3
     assert result.stderr.splitlines() == [
         "rampsim: no simulator answers at http://127.0.0.1:1 (Connection refused)",
-        "rampsim: start one with `rampsim serve`, or name another with --url or SIMULATOR_URL",
+        "rampsim: start a server with `rampsim serve`, or set --url or SIMULATOR_URL",
     ]
 
 
@@ -74,7 +74,7 @@ def test_the_server_is_found_by_the_variables_that_it_obeys(rampsim: Command) ->
 
 
 @pytest.mark.parametrize("url", ["localhost:8642", "ftp://127.0.0.1", "http://no host"])
-def test_what_is_no_url_is_told(rampsim: Command, url: str) -> None:
+def test_invalid_url_is_an_error(rampsim: Command, url: str) -> None:
     result = rampsim("clock", "--url", url)
     assert (result.exit_code, url in result.stderr) == (2, True)
 
@@ -100,7 +100,7 @@ def test_a_world_that_no_header_can_name_is_refused_as_one_that_is_not_there(ram
 def test_a_guarded_server_asks_for_its_token(rampsim: Command, guarded: str) -> None:
     refused = rampsim("clock", "--url", guarded, "--world", "default")
     assert refused.exit_code == 1
-    assert refused.stderr.endswith("Give it with --control-token or SIMULATOR_CONTROL_TOKEN.\n")
+    assert refused.stderr.endswith("Set --control-token or SIMULATOR_CONTROL_TOKEN.\n")
     for words, variables in ((["--control-token", "sesame"], {}), ([], {"SIMULATOR_CONTROL_TOKEN": "sesame"})):
         assert rampsim("clock", "--url", guarded, "--world", "default", *words, **variables).exit_code == 0
 
@@ -113,7 +113,7 @@ def test_another_server_is_recognised(rampsim: Command) -> None:
         assert "refused (HTTP 302)" in rampsim("actions", "--url", url).stderr
 
 
-def test_an_answer_that_breaks_off_is_told() -> None:
+def test_truncated_response_is_an_error() -> None:
     with stranger() as url, pytest.raises(Unreachable, match="broke off"):
         ControlClient(url).get("/cut")
 

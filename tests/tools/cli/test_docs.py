@@ -15,7 +15,7 @@ def docs(*terms: str) -> Result:
     return CliRunner().invoke(main, ["docs", *terms])
 
 
-def test_it_lists_every_page_with_what_it_is_for() -> None:
+def test_docs_lists_every_page_with_its_summary() -> None:
     result = docs()
     assert result.exit_code == 0
     assert [page.path for page in all_pages() if page.path != "index" and f"  {page.path} " not in result.output] == []
@@ -33,17 +33,17 @@ def test_it_shows_a_page(name: str) -> None:
         ("quotes-expiry", "exactly 30 minutes", "reference/rules#quotes-expiry"),
         ("errors-retry-guidance", "429, 500 and 503", "reference/rules#retry-what"),
         ("H14", "kept 24 simulated hours", "reference/assumptions#H14"),
-        ("quote_expired", "Make a new quote", "reference/errors#quote_expired"),
+        ("quote_expired", "Create a new quote", "reference/errors#quote_expired"),
     ],
 )
-def test_it_shows_what_a_report_names(name: str, said: str, place: str) -> None:
+def test_docs_shows_names_from_reports(name: str, said: str, place: str) -> None:
     result = docs(name)
     assert result.exit_code == 0
     assert said in " ".join(result.output.split())
     assert f"/_simulator/docs/{place}\n" in result.output
 
 
-def test_what_is_nearly_a_command_is_told() -> None:
+def test_near_miss_of_a_command_is_suggested() -> None:
     result = CliRunner().invoke(main, ["actoin"])
     assert (result.exit_code, "'actoin'" in result.stderr, "'action'" in result.stderr) == (2, True, True)
 

@@ -57,22 +57,26 @@ def test_a_preset_may_be_narrowed(rampsim: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["--copies", "2"], 2, "--copies is of webhooks: add --webhook EVENT"),
-        (["--webhook", "*", "--path", "/quotes"], 2, "--path is of calls, and this is one of webhooks"),
-        (["refused-504"], 2, "there is no preset 'refused-504'"),
+        (["--copies", "2"], 2, "--copies needs a webhook fault: add --webhook EVENT"),
+        (["--webhook", "*", "--path", "/quotes"], 2, "--path does not apply to webhook faults"),
+        (["refused-504"], 2, "unknown preset 'refused-504'"),
         (["--path", "/quots", "--drop"], 1, "did you mean /quotes"),
-        (["--path", "/quotes", "--times", "often", "--drop"], 2, "--times: 'often' is not JSON; integer is wanted"),
+        (["--path", "/quotes", "--times", "often", "--drop"], 2, "--times: 'often' is not JSON; use integer"),
         (["--path", "/quotes"], 1, "a fault has at least one of"),
-        (["--path", "/quotes", "--status", "503"], 2, "an answer also needs --code, for example --status 503 --code"),
-        ([], 2, "say what is to go wrong: by a PRESET (`rampsim faults presets` lists them), or an option"),
+        (
+            ["--path", "/quotes", "--status", "503"],
+            2,
+            "an error response also needs --code, for example --status 503 --code",
+        ),
+        ([], 2, "choose a fault: a PRESET (`rampsim faults presets` lists them), or an option"),
     ],
 )
-def test_what_is_wrong_is_told(rampsim: Command, words: list[str], code: int, told: str) -> None:
+def test_add_explains_wrong_usage(rampsim: Command, words: list[str], code: int, told: str) -> None:
     result = rampsim("faults", "add", *words)
     assert (result.exit_code, told in " ".join(result.stderr.split())) == (code, True), result.stderr
 
 
-def test_every_member_of_the_models_is_an_option_that_says_what_it_means(rampsim: Command) -> None:
+def test_every_fault_field_is_an_option_with_help(rampsim: Command) -> None:
     text = rampsim("faults", "add", "--help").stdout
     for is_webhook, models in ((False, (InterfaceFault,)), (True, (WebhookFault, Deliver, WebhookMatch))):
         members = _members(is_webhook)

@@ -7,14 +7,14 @@ import pytest
 from tests.tools.cli.conftest import Command, make_offramp
 
 
-def test_what_there_is_is_found_and_what_is_not_is_code_1(rampsim: Command, offramp: str) -> None:
+def test_find_exits_with_1_without_results(rampsim: Command, offramp: str) -> None:
     lines = rampsim("find", offramp).stdout.splitlines()
     assert lines[0].split()[:2] == ["resource", offramp]
     (first,) = rampsim.json("find", offramp, "--json", "--limit", "1")["data"]
     assert (first["id"], first["sort"]) == (offramp, "resource")
     nothing = rampsim("find", "no", "such", "thing")
     assert (nothing.exit_code, nothing.stdout, nothing.stderr) == (
-        1, "", "rampsim: nothing in this world has 'no such thing'\n",
+        1, "", "rampsim: nothing in this world matches 'no such thing'\n",
     )  # fmt: skip
 
 

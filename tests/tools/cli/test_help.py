@@ -30,7 +30,7 @@ def help_of(*names: str) -> str:
     return result.stdout
 
 
-def test_each_command_stands_in_one_section() -> None:
+def test_each_command_is_in_one_section() -> None:
     lines = help_of().splitlines()
     for section, commands in SECTIONS.items():
         begin = lines.index(f"{section}:") + 1
@@ -38,7 +38,7 @@ def test_each_command_stands_in_one_section() -> None:
     assert set(Counter(name for commands in SECTIONS.values() for name in commands).values()) == {1}
 
 
-def test_what_a_command_is_for_is_said_whole_in_one_line() -> None:
+def test_command_summaries_fit_one_line() -> None:
     for names in groups(main):
         cut = [
             line

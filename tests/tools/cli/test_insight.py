@@ -85,7 +85,7 @@ def test_a_gate_closes_from_a_severity_on(walked: Command, least: str, code: int
     assert walked("advice", "--fail-on", least).exit_code == code
 
 
-def test_what_is_known_passes_the_gate(walked: Command, tmp_path: Path) -> None:
+def test_baseline_findings_pass_fail_on(walked: Command, tmp_path: Path) -> None:
     baseline = tmp_path / "advice.json"
     told = walked("advice", "--baseline", str(baseline), "--write-baseline")
     assert told.stdout == f"Wrote {baseline}: 1 known finding.\n"
@@ -96,7 +96,7 @@ def test_what_is_known_passes_the_gate(walked: Command, tmp_path: Path) -> None:
     assert missing.exit_code == 2
     assert "write it with --write-baseline" in missing.stderr
     baseline.write_text("[]")
-    assert "is no list of known findings" in walked("advice", "--baseline", str(baseline)).stderr
+    assert "is not a list of known findings" in walked("advice", "--baseline", str(baseline)).stderr
     assert walked("advice", "--write-baseline").exit_code == 2
 
 

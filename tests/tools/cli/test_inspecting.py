@@ -45,7 +45,7 @@ def test_events_are_followed_one_per_line(rampsim: Command, monkeypatch: pytest.
     assert len(rampsim("events", "--follow").stdout.splitlines()) == 3
 
 
-def test_resources_are_listed_and_told(rampsim: Command, offramp: str) -> None:
+def test_resources_lists_all_or_shows_one(rampsim: Command, offramp: str) -> None:
     assert [row["id"] for row in rampsim.json("resources", "--type", "transaction", "--limit", "3")] == [offramp]
     story: dict[str, Any] = rampsim.json("resources", offramp)
     assert story["allowed"] == ["deposit_arrives"]

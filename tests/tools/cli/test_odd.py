@@ -80,7 +80,7 @@ def test_advice_from_no_simulator_says_so(odd: tuple[str, list[bytes]]) -> None:
     answers[0] = b'{"rows": []}'
     result = run("advice", SIMULATOR_URL=url)
     assert result.exit_code == 3
-    assert result.output.startswith(f"rampsim: what answers at {url} is not a simulator of this version")
+    assert result.output.startswith(f"rampsim: the program at {url} is not a simulator of this version")
 
 
 def test_certify_with_odd_answers_ends_in_a_line(odd: tuple[str, list[bytes]]) -> None:

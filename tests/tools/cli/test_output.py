@@ -53,13 +53,13 @@ def hostile() -> Iterator[str]:
     server.server_close()
 
 
-def test_plain_escapes_what_steers_a_terminal() -> None:
+def test_plain_escapes_terminal_control_characters() -> None:
     assert plain("a\tb\nc é \u200d 😀") == "a\tb\nc é \u200d 😀"
     assert plain("\x1b[31m\x9b\u202e\x00\ud800") == r"\u001b[31m\u009b\u202e\u0000\ud800"
 
 
 @given(st.text(st.characters(exclude_categories=[])))
-def test_plain_leaves_json_what_it_was(text: str) -> None:
+def test_plain_leaves_json_unchanged(text: str) -> None:
     written = plain(json.dumps([text], ensure_ascii=False))
     assert STEERS.search(written) is None
     assert json.loads(written) == [text]

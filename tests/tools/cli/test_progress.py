@@ -68,7 +68,7 @@ def test_runs_that_end_at_once_are_each_counted(capsys: pytest.CaptureFixture[st
     assert counts == list(range(100, 1001, 100))
 
 
-def test_what_is_being_done_stands_in_one_line_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_one_line_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("COLUMNS", "20")

@@ -13,9 +13,7 @@ def test_an_event_is_triggered_for_an_own_object(rampsim: Command, offramp: str)
     assert rampsim("trigger", "transaction.refunded", "--target", offramp).exit_code == 1
 
 
-def test_what_was_done_is_written_to_a_file_that_is_valid_and_runs(
-    rampsim: Command, offramp: str, tmp_path: Path
-) -> None:
+def test_record_writes_a_valid_runnable_scenario(rampsim: Command, offramp: str, tmp_path: Path) -> None:
     rampsim.json("action", "deposit_arrives", offramp)
     out = tmp_path / "payout-bounces.yaml"
     assert f"Wrote {out}" in rampsim("record", "--out", str(out)).output

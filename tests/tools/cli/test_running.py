@@ -54,7 +54,7 @@ def test_a_server_is_found_from_below_where_it_was_started(here: Path, origin: s
         assert json.loads(call("worlds", "show", "default").stdout)["id"] == "default"
         assert (here / ".rampsim/servers/.gitignore").read_text() == "*\n"
         elsewhere = call("clock", SIMULATOR_PORT="1")
-        assert (elsewhere.exit_code, "SIMULATOR_PORT names that address" in elsewhere.stderr) == (3, True)
+        assert (elsewhere.exit_code, "the address comes from SIMULATOR_PORT" in elsewhere.stderr) == (3, True)
     assert list((here / running.DIRECTORY).glob("*.json")) == []
 
 
@@ -101,7 +101,7 @@ def test_of_several_one_has_to_be_named(here: Path) -> None:
         result = call("clock")
     assert result.exit_code == 2
     assert result.stderr.startswith("rampsim: several servers run here (http://127.0.0.1:")
-    assert result.stderr.endswith("): name one with --url or SIMULATOR_URL\n")
+    assert result.stderr.endswith("); choose one with --url or SIMULATOR_URL\n")
     assert one in result.stderr
     assert other in result.stderr
 
@@ -126,16 +126,14 @@ def test_of_several_a_command_of_a_group_takes_the_one_that_url_names(
     assert "SIMULATOR_URL names" not in result.stderr
 
 
-def test_what_is_missing_is_said_before_which_of_several_servers_is_meant(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mcp_reports_a_missing_library_first(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
     with listening() as one, listening() as other:
         note(here, one, os.getpid())
         note(here, other, os.getpid())
         result = call("mcp")
     assert result.exit_code == 2
-    assert "rampsim mcp` needs the library of the Model Context Protocol" in result.stderr
+    assert "rampsim mcp` needs the library mcp" in result.stderr
 
 
 def test_of_several_the_one_at_the_default_address_is_taken_and_it_is_said(
@@ -147,20 +145,20 @@ def test_of_several_the_one_at_the_default_address_is_taken_and_it_is_said(
         note(here, other, os.getpid())
         result = call("clock")
     assert (result.exit_code, result.stderr) == (
-        0, f"rampsim: this is the server at {origin}; others run here, too: {other}\n",
+        0, f"rampsim: using the server at {origin}; other servers run here: {other}\n",
     )  # fmt: skip
 
 
-def test_where_nothing_runs_it_says_where_it_has_looked(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_server_error_explains_the_address(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.cli.remote.DEFAULT_URL", "http://127.0.0.1:1")
     result = call("clock")
     assert (result.exit_code, result.stderr.splitlines()) == (
         3,
         [
             "rampsim: no simulator answers at http://127.0.0.1:1 (Connection refused)",
-            "rampsim: it is the default address: none is named, and only this directory and those above it were "
-            "searched for a running server",
-            "rampsim: start one with `rampsim serve`, or name another with --url or SIMULATOR_URL",
+            "rampsim: this is the default address; no other is set, and no server was started in this directory or "
+            "above",
+            "rampsim: start a server with `rampsim serve`, or set --url or SIMULATOR_URL",
         ],
     )
 

@@ -45,7 +45,7 @@ def test_every_problem_of_every_file_is_printed_with_its_place(here: Path) -> No
     lines = result.stdout.splitlines()
     assert [line.partition(": ")[0] for line in lines] == ["rain.yaml:5:30", "rain.yaml:6:17", "gone.yaml:1:1"]
     assert "did you mean `deposit_arrives`?" in lines[0]
-    assert "cannot be read: No such file or directory" in lines[2]
+    assert "cannot read the file: No such file or directory" in lines[2]
     assert result.stderr == "rampsim: 3 problems found\n"
 
 
@@ -60,7 +60,7 @@ def test_valid_files_may_hand_over_to_each_other_and_to_shipped_ones(here: Path)
     assert alone.stderr == "rampsim: 1 problem found\n"
 
 
-def test_what_is_probably_not_meant_is_a_warning_and_the_file_is_valid(here: Path) -> None:
+def test_validate_warns_about_probable_mistakes(here: Path) -> None:
     Path("a.yaml").write_text("name: a\nrules:\n  - {on: transaction.failed, where: {type: onrmp}, do: []}\n")
     result = scenario("validate", "a.yaml")
     assert result.exit_code == 0
@@ -74,7 +74,7 @@ def test_what_is_probably_not_meant_is_a_warning_and_the_file_is_valid(here: Pat
     assert result.stderr == "rampsim: 1 problem found\n"
 
 
-def test_what_is_wrong_hides_no_warning(here: Path) -> None:
+def test_validate_prints_errors_and_warnings(here: Path) -> None:
     Path("a.yaml").write_text(
         "name: a\nrules:\n  - {on: transaction.failed, where: {type: onrmp}, do: [{action: complte}]}\n"
     )
@@ -99,7 +99,7 @@ def test_a_new_scenario_is_valid_and_runs(here: Path) -> None:
 def test_a_new_scenario_overwrites_nothing_unasked(here: Path) -> None:
     Path("kept.yaml").write_text("name: kept\n")
     result = scenario("new", "kept.yaml")
-    assert (result.exit_code, "is there already" in result.stderr) == (2, True)
+    assert (result.exit_code, "exists; choose another name" in result.stderr) == (2, True)
     assert Path("kept.yaml").read_text() == "name: kept\n"
     assert scenario("new", "kept", "--force").exit_code == 0
     assert Path("kept.yaml").read_text().startswith("name: kept\ndescription: ")
@@ -119,15 +119,15 @@ def test_an_expectation_that_fails_is_code_1_and_stands_in_the_report(here: Path
     ]
 
 
-def test_a_report_that_cannot_be_written_is_told(here: Path) -> None:
+def test_unwritable_report_is_an_error(here: Path) -> None:
     result = scenario("run", "deposit-arrives", "--junit", "nowhere/report.xml")
     assert (result.exit_code, "cannot write nowhere/report.xml" in result.stderr) == (2, True)
 
 
-def test_what_is_neither_file_nor_name_is_wrong_usage(here: Path) -> None:
+def test_run_refuses_an_unknown_scenario(here: Path) -> None:
     result = scenario("run", "sunshine")
     assert result.exit_code == 2
-    assert "'sunshine' is neither a file nor one of the scenarios that ship; `rampsim scenario list`" in result.stderr
+    assert "'sunshine' is neither a file nor an included scenario; `rampsim scenario list`" in result.stderr
     near = scenario("run", "deposit-arives")
     assert "did you mean 'deposit-arrives'" in near.stderr
 
@@ -146,11 +146,11 @@ def test_a_scenario_runs_on_a_server_that_is_there(here: Path, origin: str, guar
 
 def test_a_server_that_is_not_there_is_code_3() -> None:
     result = scenario("run", "deposit-arrives", "--url", "http://127.0.0.1:1")
-    assert (result.exit_code, result.stderr) == (3, "rampsim: no simulator answers at http://127.0.0.1:1\n")
+    assert (result.exit_code, result.stderr) == (3, "rampsim: no simulator responds at http://127.0.0.1:1\n")
 
 
 @pytest.mark.parametrize("name", ["bad name", "", "-x", "ümlaut"])
 def test_a_new_scenario_needs_a_name_that_is_valid(here: Path, name: str) -> None:
     result = scenario("new", "--", name)
-    assert (result.exit_code, "is no name of a scenario" in result.stderr) == (2, True)
+    assert (result.exit_code, "is not a valid scenario name" in result.stderr) == (2, True)
     assert list(Path().iterdir()) == []

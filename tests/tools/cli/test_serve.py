@@ -171,8 +171,8 @@ def test_it_does_not_listen_to_other_machines_without_a_token(token: str | None)
     result = serve("--host", "0.0.0.0", *words)
     assert result.exit_code == 2
     assert result.stderr == (
-        "rampsim: --host 0.0.0.0 is reachable from other machines, so the control interface needs a token: "
-        "set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1\n"
+        "rampsim: --host 0.0.0.0 is reachable from other machines, so the control API needs a token. "
+        "Set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1.\n"
     )
 
 
@@ -213,32 +213,32 @@ def test_serve_with_a_number_of_5000_digits_is_refused(flag: str) -> None:
     assert len(result.stderr) < 300
 
 
-def test_a_scenario_with_errors_is_told_with_its_places(tmp_path: Path) -> None:
+def test_scenario_errors_have_lines(tmp_path: Path) -> None:
     path = tmp_path / "rain.yaml"
     path.write_text("name: rain\nrules:\n  - on: transaction.complete\n    do: []\n")
     result = serve("--scenario", str(path))
     assert (result.exit_code, f"{path}:3:" in result.stderr) == (2, True)
 
 
-def test_a_taken_port_is_told_with_the_way_out() -> None:
+def test_serve_explains_a_taken_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = serve("--port", str(taken.getsockname()[1]), "--clock", "manual")
     assert result.exit_code == 2
     assert "is taken, perhaps by another rampsim" in result.stderr
-    assert "let --port 0 pick a free one" in result.stderr
+    assert "use --port 0 for a free port" in result.stderr
 
 
-def test_an_address_of_another_machine_is_told() -> None:
+def test_serve_explains_a_foreign_address() -> None:
     result = serve("--host", "192.0.2.1", "--control-token", "sesame")
     assert (result.exit_code, "cannot listen on 192.0.2.1:8642" in result.stderr) == (2, True)
 
 
-def test_a_port_for_the_administrator_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_explains_a_privileged_port(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(host: str, port: int) -> socket.socket:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("simulator.engine.server.process.open_socket", refuse)
-    assert "choose one above 1023" in serve("--port", "80").stderr
+    assert "choose a port above 1023" in serve("--port", "80").stderr
 
 
 def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +265,7 @@ def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.
 
 
 def test_help_is_there_for_every_command_and_names_the_exit_codes() -> None:
-    assert "3  no server answers at the address" in CliRunner().invoke(main, ["--help"]).stdout
+    assert "3  no server responds at the address" in CliRunner().invoke(main, ["--help"]).stdout
     for name, command in COMMANDS.items():
         assert command().name == name
         result = CliRunner().invoke(main, [name, "--help"])

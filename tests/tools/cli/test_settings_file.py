@@ -35,16 +35,16 @@ def test_every_wrong_name_and_value_is_named_at_once_with_its_line(project: Path
     assert result.exit_code == 2
     lines = [line.removeprefix(f"rampsim: {project}/") for line in result.stderr.splitlines()]
     assert lines[:3] == [
-        "rampsim.toml:2: there is no setting 'rate_limit'; did you mean 'rate-limit'?",
+        "rampsim.toml:2: unknown setting 'rate_limit'; did you mean 'rate-limit'?",
         "rampsim.toml:3: strict: 'yes' is not true or false",
         'rampsim.toml:4: scenario: 7 is not a list like ["one", "two"]',
     ]
     assert lines[3:] == [
-        "rampsim.toml:6: there is no table [tokens]: settings are keys of the file itself, as in `port = 9000`"
+        "rampsim.toml:6: unknown table [tokens]: settings are keys of the file itself, such as `port = 9000`"
     ]
 
 
-def test_a_value_that_the_server_refuses_is_told_with_its_line_and_what_else_is_wrong_with_its_own_place(
+def test_serve_names_the_source_of_each_wrong_setting(
     project: Path,
 ) -> None:
     (project / "rampsim.toml").write_text('# ours\nclock = "broken"\nnow = "yesterday"\nseed = -1\n')
@@ -52,7 +52,7 @@ def test_a_value_that_the_server_refuses_is_told_with_its_line_and_what_else_is_
     assert (result.exit_code, result.stderr.splitlines()) == (
         2,
         [
-            f"rampsim: {project}/rampsim.toml:2: clock: 'broken' is none of real, manual, scaled",
+            f"rampsim: {project}/rampsim.toml:2: clock: 'broken' is not one of real, manual, scaled",
             f"rampsim: {project}/rampsim.toml:4: seed: '-1' is not a whole number from 0 to 9223372036854775807",
             "rampsim: SIMULATOR_RATE: 'fast' is not a number from 0.001 to 1000000",
             "rampsim: --now: 'tomorrow' is not a timestamp like 2026-01-05T08:00:00Z",
@@ -64,7 +64,7 @@ def test_a_value_that_the_server_refuses_is_told_with_its_line_and_what_else_is_
     ("text", "told"),
     [("port = \n", "rampsim.toml:1:8: it is not TOML: Invalid value"), ("\ufeffport = 0\nport = 1\n", ":2:")],
 )
-def test_what_is_no_toml_is_told_with_line_and_column(project: Path, text: str, told: str) -> None:
+def test_invalid_toml_is_reported_with_line_and_column(project: Path, text: str, told: str) -> None:
     (project / "rampsim.toml").write_text(text)
     result = serve()
     assert (result.exit_code, told in result.stderr) == (2, True), result.stderr
@@ -83,14 +83,14 @@ def test_it_is_a_table_of_pyproject_toml_too(project: Path) -> None:
     (project / "pyproject.toml").write_text('[project]\nname = "rampsim-shop"\nport = 1\n')
     assert settings_file.read(None).path is None, "another table is none of ours"
     (project / "pyproject.toml").write_text("[project]\nport = 1\n\n[tool.rampsim]\nport = 2\nseeds = 1\n")
-    with pytest.raises(settings_file.WrongSettings, match=r"pyproject.toml:6: there is no setting 'seeds'.*'seed'"):
+    with pytest.raises(settings_file.WrongSettings, match=r"pyproject.toml:6: unknown setting 'seeds'.*'seed'"):
         settings_file.read(None)
     (project / "rampsim.toml").write_text("port = 3\n")
     assert settings_file.read(None).values == {"port": "3"}, "a file of its own goes before the table"
 
 
 @pytest.mark.parametrize("text", ["tool = 1 # tool.rampsim\n", '[tool]\nrampsim = "x" # tool.rampsim\n'])
-def test_what_is_no_table_is_told(project: Path, text: str) -> None:
+def test_settings_file_needs_a_table(project: Path, text: str) -> None:
     (project / "pyproject.toml").write_text(text)
     with pytest.raises(settings_file.WrongSettings, match="is not a table"):
         settings_file.read(None)
@@ -106,7 +106,7 @@ def test_a_key_of_the_real_service_is_refused_with_its_place(project: Path) -> N
     assert settings_file.read(None).values == {"control_token": "sk_live_simulator"}
 
 
-def test_what_names_a_file_names_it_from_where_the_settings_are(project: Path) -> None:
+def test_paths_are_relative_to_the_settings_file(project: Path) -> None:
     (project / "rain.yaml").write_text("name: rain\n")
     (project / "rampsim.toml").write_text(
         'scenario = ["autopilot", "rain.yaml"]\nstore = "sqlite:///worlds.db"\nstate = "kept/world.json"\n'
@@ -124,7 +124,7 @@ def test_flags_go_before_variables_before_the_file_before_the_default(project: P
     (project / "rampsim.toml").write_text('url = "http://127.0.0.1:1"\nworld = "nowhere"\n')
     silent = {"SIMULATOR_URL": "", "SIMULATOR_WORLD": ""}
     refused = rampsim("clock", **silent)
-    assert (refused.exit_code, "127.0.0.1:1" in refused.stderr, "rampsim.toml:1 names" in refused.stderr) == (
+    assert (refused.exit_code, "127.0.0.1:1" in refused.stderr, "rampsim.toml:1" in refused.stderr) == (
         3, True, True,
     )  # fmt: skip
     assert "'nowhere'" in rampsim("clock", SIMULATOR_WORLD="").stderr
@@ -143,7 +143,7 @@ def test_a_file_may_be_named_and_has_to_be_there(project: Path, rampsim: Command
     assert "'nowhere'" in rampsim(*named, SIMULATOR_WORLD="").stderr, "before the sub-command, too"
     missing = rampsim("clock", "--config", "absent.toml")
     assert (missing.exit_code, missing.stderr) == (
-        2, "rampsim: --config: absent.toml cannot be read: No such file or directory\n",
+        2, "rampsim: --config: cannot read absent.toml: No such file or directory\n",
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from simulator.cli.worlds import tailing
-from simulator.cli.worlds.tailing import Wanted, told
+from simulator.cli.worlds.tailing import Wanted, line_of
 from simulator.engine.clients.control import ControlClient, Unreachable
 from tests.places import ROOT
 from tests.tools.cli.conftest import Command, make_offramp
@@ -48,12 +48,12 @@ def test_it_shows_what_is_wanted(wanted: Wanted, shown: list[str]) -> None:
 
 
 def test_no_text_of_others_steers_a_terminal() -> None:
-    line = told("request", {**CALL, "path": "/v1/\x1b[2J\n\x9b31m"})
+    line = line_of("request", {**CALL, "path": "/v1/\x1b[2J\n\x9b31m"})
     assert line == "2026-01-05T08:00:00.000Z  request   POST   /v1/\\u001b[2J\\n\\u009b31m  422  unknown_field:x"
 
 
 def test_a_message_is_a_line() -> None:
-    assert [told(sort, message) for sort, message in ALL.items()] == [
+    assert [line_of(sort, message) for sort, message in ALL.items()] == [
         "2026-01-05T08:00:00.000Z  request   POST   /v1/quotes  422  unknown_field:x",
         "2026-01-05T08:00:01.000Z  event     transaction.completed  txn_1  completed",
         "2026-01-05T08:01:00.000Z  delivery  transaction.completed  to http://127.0.0.1:5000/hooks  attempt 2: 500"
@@ -63,7 +63,7 @@ def test_a_message_is_a_line() -> None:
     ]
 
 
-def test_lines_are_in_order_of_time_and_a_clock_that_only_runs_makes_none() -> None:
+def test_tail_orders_lines_and_hides_ticks() -> None:
     def clock(second: int, mode: str = "real") -> tuple[str, str]:
         return "clock", json.dumps({"mode": mode, "rate": 1, "now": f"2026-01-05T08:00:0{second}.000Z", "timers": 0})
 
@@ -73,7 +73,7 @@ def test_lines_are_in_order_of_time_and_a_clock_that_only_runs_makes_none() -> N
         clock(3), ("delivery", json.dumps({**DELIVERY, "attempted_at": "2026-01-05T08:00:01.000Z"})),
         clock(8), clock(9, "manual"), clock(9, "manual"),
     ]  # fmt: skip
-    lines = [told(*one) for one in tailing.dated(stream, ticks=False, wall=lambda: 0.0)]
+    lines = [line_of(*one) for one in tailing.dated(stream, ticks=False, wall=lambda: 0.0)]
     assert [tuple(line.split()[:2]) for line in lines] == [
         (f"2026-01-05T08:00:0{second}.000Z", sort)
         for second, sort in (
@@ -91,7 +91,7 @@ def test_lines_are_in_order_of_time_and_a_clock_that_only_runs_makes_none() -> N
 
 def test_colours_change_nothing_but_colours() -> None:
     for sort, message in ALL.items():
-        line = told(sort, message)
+        line = line_of(sort, message)
         painted = list(tailing._painted(sort, message, line))
         assert any(style for _, style in painted)
         assert "".join(text for text, _ in painted) == line

@@ -11,7 +11,7 @@ import pytest
 from tests.tools.cli.conftest import Command, make_offramp
 
 
-def test_a_world_is_made_with_what_is_said_and_ends(rampsim: Command, tmp_path: Path) -> None:
+def test_create_uses_its_options_and_end_deletes(rampsim: Command, tmp_path: Path) -> None:
     (tmp_path / "rain.yaml").write_text("name: rain\n")
     made = rampsim.json(
         *("worlds", "create", "made-by-hand", "--seed", "7", "--scenario", "autopilot", "--replace"),
@@ -47,7 +47,7 @@ def test_a_settings_file_says_nothing_of_worlds_that_are_made(
     rampsim("worlds", "end", made["id"])
 
 
-def test_a_scenario_that_is_no_yaml_is_told(rampsim: Command, tmp_path: Path) -> None:
+def test_create_refuses_a_scenario_that_is_not_yaml(rampsim: Command, tmp_path: Path) -> None:
     (tmp_path / "rain.yaml").write_text("a: b: c\n")
     result = rampsim("worlds", "create", "--scenario", str(tmp_path / "rain.yaml"))
     assert (result.exit_code, f"{tmp_path / 'rain.yaml'}:1:" in result.stderr) == (2, True)
@@ -72,7 +72,7 @@ def test_snapshots_are_taken_gone_back_to_forked_and_written(rampsim: Command, t
     assert rampsim("snapshots", "forget", "before").exit_code == 0
     gone = rampsim("snapshots", "restore", "before")
     assert (gone.exit_code, gone.stderr) == (
-        1, "rampsim: there is no snapshot 'before' of this world; there is none\n",
+        1, "rampsim: this world has no snapshot 'before'; its snapshots: none\n",
     )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def test_scenarios_are_uploaded_and_made_active(rampsim: Command, tmp_path: Path
     good, bad = tmp_path / "rain.yaml", tmp_path / "hail.yaml"
     good.write_text("name: rain\n")
     bad.write_text("name: hail\nrules:\n  - on: transaction.complete\n    do: []\n")
-    assert "rain is there; make it active" in rampsim("scenario", "upload", str(good)).stdout
+    assert "Uploaded rain. Activate it" in rampsim("scenario", "upload", str(good)).stdout
     refused = rampsim("scenario", "upload", str(good), str(bad))
     assert (refused.exit_code, f"{bad}:3:" in refused.stdout) == (1, True)
     rampsim("scenario", "activate", "autopilot")
@@ -105,7 +105,7 @@ def test_an_inbox_is_read_set_up_and_emptied(rampsim: Command) -> None:
     rampsim("inbox", "clear", "by-hand")
     empty = rampsim("inbox", "by-hand")
     assert (empty.exit_code, empty.stdout, empty.stderr) == (
-        0, "", "rampsim: nothing came to the inbox 'by-hand' yet; `rampsim inbox` lists all inboxes\n",
+        0, "", "rampsim: the inbox 'by-hand' is empty; `rampsim inbox` lists all inboxes\n",
     )  # fmt: skip
 
 

@@ -253,13 +253,13 @@ def test_429_is_waited_for(origin: str) -> None:
     ("arguments", "code", "words"),
     [
         (("--target", "http://127.0.0.1:9/v1"), 2, "needs a key pair"),
-        (("--target", "nowhere", *KEYS), 2, "no http or https address"),
+        (("--target", "nowhere", *KEYS), 2, "not an http or https URL"),
         (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server answers"),
-        (("--target", "http://127.0.0.1:port/v1", *KEYS), 2, "no http or https address"),
+        (("--target", "http://127.0.0.1:port/v1", *KEYS), 2, "not an http or https URL"),
         (("--max-examples", "0"), 2, "--max-examples"),
-        (("--json", "nowhere/report.json"), 2, "no such directory"),
-        (("--only", "behaviour", "--operation", "create_quote"), 2, "narrow schemathesis"),
-        (("--only", "control", "--phase", "fuzzing"), 2, "judges a simulator of its own"),
+        (("--json", "nowhere/report.json"), 2, "the directory does not exist"),
+        (("--only", "behaviour", "--operation", "create_quote"), 2, "need schemathesis"),
+        (("--only", "control", "--phase", "fuzzing"), 2, "cannot be combined"),
         (("--only", "behaviour", "--contract", __file__), 2, "neither YAML nor JSON"),
     ],
 )

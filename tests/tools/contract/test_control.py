@@ -11,7 +11,7 @@ import pytest
 
 from simulator.contract.files import contract_file, operations_of
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.server.config import Config
 from simulator.host import Simulator, control_rows, create_app
 from tests.contract_judge import ContractJudge

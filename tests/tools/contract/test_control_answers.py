@@ -10,14 +10,14 @@ import pytest
 from typing_extensions import is_typeddict
 
 from simulator.contract.serving import CONTRACT_ROWS
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.control.operation import ControlOperation
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.http.router import Router
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.host import control_rows, create_app
 from tests.contract_judge import ContractJudge
+from tests.fake_transport import FakeTransport
 from tests.shipped import generated
 from tests.support import CELO, KEYS, QUOTE
 

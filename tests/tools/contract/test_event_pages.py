@@ -11,7 +11,7 @@ import pytest
 
 from contracts.generator.openapi import operations
 from simulator.contract.files import contracts_directory
-from simulator.engine.scenario.run.clients import HttpClient
+from simulator.engine.clients.asynchronous import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.engine.text.json import JsonObject, loads
@@ -59,10 +59,10 @@ def test_the_links_of_the_pages_lead_to_files_and_anchors(files: dict[str, bytes
             assert f'<a id="{anchor}"></a>' in files["assumptions.md"].decode() or not anchor, (name, target)
 
 
-def test_a_page_names_an_operation_that_reads_the_object_anew(files: dict[str, bytes]) -> None:
+def test_page_names_the_operation_that_reads_the_object(files: dict[str, bytes]) -> None:
     known = {f"{row.method} {re.sub(r'{.*?}', '{}', row.path)}" for row in operations()}
     for name in NAMES:
-        (found,) = re.findall(r"state of the object now: `(.*?)`", page(files, name))
+        (found,) = re.findall(r"Current state of the object: `(.*?)`", page(files, name))
         assert re.sub(r"{.*?}", "{}", found) in known, name
 
 
@@ -77,7 +77,8 @@ def received() -> list[JsonObject]:
     """What a real inbox got: the request of the registration, and an event."""
 
     async def go() -> list[JsonObject]:
-        async with serving(create_app(Config())) as origin, HttpClient(origin) as client:
+        async with serving(create_app(Config())) as origin:
+            client = HttpClient(origin)
             token = (await client.request("POST", "/v1/auth/token", KEYS)).body["access_token"]
             mine = {"Authorization": f"Bearer {token}"}
             hook = {"url": f"{origin}/_simulator/inbox/shop", "events": ["*"]}

@@ -13,8 +13,8 @@ from contracts.generator.evidence import TOUR
 from contracts.generator.flows import Flow, Step, flow_of
 from contracts.generator.openapi import operations
 from simulator.contract.files import operations_of
+from simulator.engine.clients.asynchronous import HttpClient, Reply
 from simulator.engine.scenario.play.filling import fill, value_at
-from simulator.engine.scenario.run.clients import HttpClient, Reply
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.host import Simulator, create_app
@@ -84,7 +84,8 @@ class Sender:
 def replies(request: pytest.FixtureRequest, tour: Flow) -> dict[str, Reply]:
     async def go() -> dict[str, Reply]:
         application = create_app(Config(clock=request.param))
-        async with serving(application) as origin, HttpClient(origin) as client:
+        async with serving(application) as origin:
+            client = HttpClient(origin)
             sender = Sender(client)
             await sender.send(tour.steps)
             return sender.replies

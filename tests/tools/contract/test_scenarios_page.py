@@ -8,10 +8,10 @@ import re
 import pytest
 
 from contracts.generator.reference import scenarios
+from simulator.engine.clients.asynchronous import HttpClient
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.language.schema import Fault, Rule, RuleStep, Scenario
 from simulator.engine.scenario.run import runner
-from simulator.engine.scenario.run.clients import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.host import Simulator, create_app, vocabulary
@@ -34,7 +34,8 @@ def test_the_whole_example_does_what_it_says() -> None:
     file = Loader(Simulator().vocabulary).load(scenarios.examples()[0])
 
     async def go() -> str:
-        async with serving(create_app(Config(clock="manual"))) as origin, HttpClient(origin) as client:
+        async with serving(create_app(Config(clock="manual"))) as origin:
+            client = HttpClient(origin)
             result = await runner.run(file, client, seed=1)
             return "" if result.passed else result.readable()
 

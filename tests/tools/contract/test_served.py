@@ -12,7 +12,7 @@ from starlette.routing import Mount
 
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.engine.clients.address import DEFAULT_URL
-from simulator.engine.scenario.run.clients import HttpClient
+from simulator.engine.clients.asynchronous import HttpClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.host import create_app
@@ -31,7 +31,8 @@ def served(path: str, prefix: str = "", **headers: str) -> tuple[str, str]:
     outer = Starlette(routes=[Mount(prefix, application)]) if prefix else application
 
     async def go() -> tuple[str, str]:
-        async with serving(application) as origin, HttpClient(origin) as client:
+        async with serving(application) as origin:
+            client = HttpClient(origin)
             if not prefix:
                 named = {name.replace("_", "-"): value for name, value in headers.items()}
                 reply = await client.request("GET", f"/_simulator{path}", headers=named)

@@ -38,7 +38,7 @@ def test_every_clause_and_decision_that_is_cited_has_its_anchor() -> None:
     assert lost == []
 
 
-def test_no_two_rules_stand_at_one_place_and_nothing_is_cited_by_words_that_nobody_uses() -> None:
+def test_rule_anchors_are_unique_and_all_cited() -> None:
     clauses = [clause for _, clauses in rules.chapters().values() for clause in clauses]
     places = [{slug(clause.name)} for clause in clauses]
     places += [{rule.id, *map(slug, rule.cites)} for clause in clauses for rule in clause.rules]
@@ -62,7 +62,7 @@ def test_every_decision_that_a_rule_names_is_there() -> None:
     assert [one for one in see if one not in anchors] == []
 
 
-def test_the_contract_says_where_each_basis_is_told() -> None:
+def test_contract_links_each_basis() -> None:
     document = strict_document()
     assert document["x-basis-links"].keys() == set(bases_in(document))
     assert document["x-basis-links"]["Ramp quote"] == "/_simulator/docs/reference/rules#ramp-quote"

@@ -52,7 +52,7 @@ def test_every_source_is_in_the_table_of_contents_and_the_other_way_round() -> N
     assert {*sources, INDEX} == set(PATHS)
 
 
-def test_every_page_says_in_one_sentence_what_it_is_for() -> None:
+def test_every_page_has_a_summary() -> None:
     for page in all_pages():
         assert page.says.endswith("."), page.path
         assert 10 < len(page.says) <= 160, page.path
@@ -95,14 +95,14 @@ def test_every_address_of_the_server_that_a_page_names_is_there(application: App
             assert asked(application, url.removeprefix("/_simulator/docs")).status_code in (200, 307), url
 
 
-def test_a_page_is_also_there_as_its_source(application: Application) -> None:
+def test_page_with_md_returns_its_source(application: Application) -> None:
     answer = asked(application, "/explanation/law-and-weather.md")
     assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
     assert answer.text == pages_by_path()["explanation/law-and-weather"].source
     assert asked(application, "/index.md").text == pages_by_path()[INDEX].source
 
 
-def test_every_file_of_a_recipe_is_served_as_it_is(application: Application) -> None:
+def test_recipe_files_are_served_unchanged(application: Application) -> None:
     recipes = DIRECTORY / "recipes"
     files = [path for path in recipes.glob("*/**/*") if path.is_file() and "__pycache__" not in path.parts]
     assert files
@@ -123,10 +123,10 @@ def test_the_index_has_a_slash_at_its_end(application: Application) -> None:
         *("/recipes/%00/a", f"/recipes/{'a' * 300}/b", "/recipes/agents/%2e%2e/recipes.json", "/recipes/agents/report"),
     ],
 )
-def test_what_is_no_page_is_refused_in_words(application: Application, path: str) -> None:
+def test_unknown_page_is_404_with_a_hint(application: Application, path: str) -> None:
     answer = asked(application, path)
     assert answer.status_code == 404
-    assert "/_simulator/docs/ has all of them" in answer.json()["error"]["message"] or "no path" in answer.text
+    assert "/_simulator/docs/ lists all pages" in answer.json()["error"]["message"] or "no path" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_search_shows_how_to_do_something_before_what_is_assumed_about_it() ->
         ("swagger", "how-to/use-the-contract"),
     ],
 )
-def test_what_people_type_finds_the_right_place_first(typed: str, first: str) -> None:
+def test_search_finds_the_expected_place_first(typed: str, first: str) -> None:
     assert search(typed)[0]["path"] == first
 
 

@@ -20,7 +20,7 @@ def test_every_block_is_run_or_read_or_says_why_not(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_block_of_data_is_what_it_says(path: str) -> None:
+def test_every_data_block_is_valid(path: str) -> None:
     for block in snippets.blocks(pages_by_path()[path].source):
         if block.is_read:
             snippets.check(block)
@@ -29,7 +29,7 @@ def test_every_block_of_data_is_what_it_says(path: str) -> None:
 @pytest.mark.farm
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("bash")), reason="the pages need curl and bash")
 @pytest.mark.parametrize("path", WALKED)
-def test_every_page_does_what_it_says(path: str, tmp_path: Path) -> None:
+def test_every_page_works(path: str, tmp_path: Path) -> None:
     environment = snippets.surroundings(tmp_path)
     reader = tmp_path / "reader"
     reader.mkdir()
@@ -54,7 +54,7 @@ def test_a_page_that_does_not_keep_its_word_is_found(tmp_path: Path) -> None:
         ("1. One:\n\n   ```ruby\n   x\n   ```", "a block of ruby"),
     ],
 )
-def test_a_block_that_nobody_judges_is_found(page: str, said: str) -> None:
+def test_problems_lists_a_block_without_a_checker(page: str, said: str) -> None:
     assert said in snippets.problems(page)[0]
 
 

@@ -67,7 +67,7 @@ def test_a_test_that_counts_on_a_status_depends_on_it(tmp_path: Path) -> None:
     assert row["question"] in found.said
     assert row["call"] in found.said
     count = len(flips())
-    assert f"{count} alternatives, {2 * count} runs (2 for each), about " in found.said
+    assert f"{count} alternatives, {2 * count} runs (2 each), about " in found.said
     assert f"Your suite depends on 1 of {count} alternatives; ask this question before going live." in found.said
 
 
@@ -174,7 +174,7 @@ def test_what_is_known_of_the_service_is_not_asked_again(tmp_path: Path, monkeyp
 def test_faults_are_another_matter(tmp_path: Path) -> None:
     found = explore(tmp_path, "--assumptions", "--faults", "refused-503", command=("true",))
     assert found.code == 2
-    assert "--assumptions runs the tests without faults, and --faults is about faults" in found.said
+    assert "--assumptions runs the tests without faults, so it cannot be combined with --faults" in found.said
 
 
 @pytest.mark.farm

@@ -55,8 +55,8 @@ console.log("shared fields and values stand wherever they belong");
 
 // Codes with their causes, and the way back.
 assert.match(text($("confirm_quote").querySelector(".c")), /quote_expired the quote is older than 30 minutes/);
-assert.match(text($("code-quote_expired")), /Answered by .*confirm_quote/);
-assert.match(text($("code-rate_limited")), /Answered by any call/);
+assert.match(text($("code-quote_expired")), /Returned by .*confirm_quote/);
+assert.match(text($("code-rate_limited")), /Returned by any call/);
 console.log("each code tells its cause and who answers it");
 
 // The contents and their filter.
@@ -70,7 +70,7 @@ for (const [typed, found] of [["/quotes/{id}/confirm", "#confirm_quote"], ["tran
 }
 filter.value = "no such thing";
 filter.dispatchEvent(new Event("input"));
-assert.equal(text($("none")), "Nothing of that name.");
+assert.equal(text($("none")), "No matches.");
 filter.value = "";
 filter.dispatchEvent(new Event("input"));
 assert.equal(visible().length, before);

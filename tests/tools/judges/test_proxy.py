@@ -22,8 +22,8 @@ import yaml
 
 from simulator.contract.files import operations_of
 from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.clients.asynchronous import Reply
 from simulator.engine.scenario.files.shipped import shipped_directory
-from simulator.engine.scenario.run.clients import Reply
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.server.process import serving
 from simulator.engine.server.runtime import Runtime

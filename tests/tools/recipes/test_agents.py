@@ -43,7 +43,7 @@ def test_every_command_and_option_that_it_names_is_there() -> None:
 
 
 def test_no_key_in_it_is_real() -> None:
-    LIVE_KEYS.refuse_in(TEXT.replace("_live_…", ""), "AGENTS.md")
+    LIVE_KEYS.check(TEXT.replace("_live_…", ""), "AGENTS.md")
 
 
 def test_the_configuration_begins_the_server_of_tools() -> None:

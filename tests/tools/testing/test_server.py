@@ -118,7 +118,7 @@ def test_where_nothing_answers_it_says_where_and_what_to_do() -> None:
         with pytest.raises(SimulatorError) as caught, world(url):
             pass
     assert str(caught.value) == (
-        f"No simulator responds at {url} ([Errno 111] Connection refused). Start one with `rampsim serve` "
+        f"No simulator responds at {url} (Connection refused). Start one with `rampsim serve` "
         "(default address: http://127.0.0.1:8642), set SIMULATOR_URL to its address, or unset SIMULATOR_URL "
         "so that the tests start their own."
     )

@@ -35,18 +35,18 @@ def main() -> None:
         environment = {"PIP_CACHE_DIR": _cache("pip"), "UV_CACHE_DIR": _cache("uv"), "PIP_COMPILE": "0", **environment}
         log = Path(directory, "make-run.log")
         blocks = snippets.blocks((clone / "README.md").read_text("utf-8"))
-        first, *rest = (block for block in blocks if block.mark != "not run" or _is_run_here(block))
-        assert first.text == _START, "the first block of the README that can be followed is `make run`"
+        followed = [block for block in blocks if block.mark != "not run" or _is_run_here(block)]
+        (start,) = (block for block in followed if block.text == _START)
         with log.open("w") as output:
             server = subprocess.Popen(
-                ["bash", "-c", first.text], cwd=clone, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                ["bash", "-c", start.text], cwd=clone, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                 stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
         try:
             _wait(log, server)
-            for block in rest:  # what marks said not to run is run here
+            for block in followed:  # blocks that the README's own test skips run here
                 block.mark = block.mark if block.mark == "file" else ""
-            snippets.walk_blocks(rest, environment, clone)
+            snippets.walk_blocks([block for block in followed if block is not start], environment, clone)
         finally:
             os.killpg(server.pid, signal.SIGTERM)
             server.wait()

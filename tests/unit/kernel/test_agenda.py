@@ -65,7 +65,7 @@ def test_timers_fire_by_due_time_and_then_by_creation() -> None:
     assert len(agenda) == 0
 
 
-def test_a_resource_has_one_planned_timer_of_a_kind_and_the_last_one_counts() -> None:
+def test_planning_a_timer_replaces_the_earlier_one_of_its_kind() -> None:
     store, agenda = made()
     with store.change():
         agenda.plan(10, "kind", "a")
@@ -88,7 +88,7 @@ def test_a_timer_may_be_put_off_or_brought_forward(due_at_ms: int) -> None:
     assert fire_all(store, agenda) == ["kind:a"]
 
 
-def test_a_cancelled_timer_does_not_fire_and_cancelling_none_is_no_error() -> None:
+def test_cancelled_timer_does_not_fire() -> None:
     store, agenda = made()
     with store.change():
         agenda.plan(10, "kind", "a")
@@ -113,7 +113,7 @@ def test_a_resource_may_have_several_timers_of_a_kind_when_asked_for() -> None:
     assert agenda.planned("retry", "wh_1") is None
 
 
-def test_ranked_timers_fire_after_the_others_of_their_instant_in_the_order_of_ranks() -> None:
+def test_ranked_timers_fire_after_the_others_of_their_instant() -> None:
     store, agenda = made()
     with store.change():
         high = agenda.plan_another(10, "retry", "a", rank=7)
@@ -140,7 +140,7 @@ def test_planning_outside_of_a_change_is_refused() -> None:
     assert agenda.next() is None
 
 
-def test_a_change_that_fails_brings_back_what_it_cancelled_even_if_it_looked_at_the_agenda_since() -> None:
+def test_failed_change_restores_cancelled_timers_after_reading_the_agenda() -> None:
     store, agenda = made()
     with store.change():
         agenda.plan(10, "kind", "a")
@@ -182,7 +182,7 @@ def test_a_replaced_store_needs_its_index_made_anew() -> None:
     assert fire_all(other, copy) == fire_all(store, agenda) == ["kind:a", "kind:c:3", "kind:b"]
 
 
-def test_the_index_does_not_grow_with_what_is_replaced_or_cancelled() -> None:
+def test_heap_does_not_grow_with_replaced_timers() -> None:
     store, agenda = made()
     with store.change():
         agenda.plan(1, "kind", "first")

@@ -31,7 +31,7 @@ YEAR_1_MS = to_ms(datetime(1, 1, 1, tzinfo=UTC))
 moments = st.integers(YEAR_1_MS, LAST_MS)
 
 
-def test_a_clock_stands_where_it_was_put_and_knows_its_mode_and_rate() -> None:
+def test_clock_has_the_given_time_mode_and_rate() -> None:
     clock = Clock(5)
     assert (clock.now_ms, clock.mode, clock.rate) == (5, "manual", Decimal(1))
     assert Clock(5, "scaled", Decimal(60)).rate == 60

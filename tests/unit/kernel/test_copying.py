@@ -48,7 +48,7 @@ class Derived:
 ROW = Wide(id="a", status="new", amount=5, notes=["x"])
 
 
-def test_a_copy_has_the_fields_that_were_named_and_all_others_as_they_were() -> None:
+def test_replace_changes_only_the_named_fields() -> None:
     copied = replace(ROW, status="done", amount=6)
     assert copied == Wide(id="a", status="done", amount=6, notes=["x"]) == dataclasses.replace(copied)
     assert type(copied) is Wide
@@ -75,7 +75,7 @@ def test_a_field_that_there_is_not_is_refused(row: Any) -> None:
         replace(row, other=1)
 
 
-def test_rows_without_slots_or_with_fields_made_of_others_are_copied_too() -> None:
+def test_replace_works_without_slots_and_with_post_init() -> None:
     assert replace(Open("a"), id="b") == Open("b")
     assert replace(Derived(1), low=4).double == 8
 

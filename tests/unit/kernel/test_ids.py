@@ -31,7 +31,7 @@ def test_the_same_seed_gives_the_same_draws(seed: int, name: str) -> None:
     assert draws(seed, name, name, name) == draws(seed, name, name, name)
 
 
-def test_no_draw_is_like_another_of_its_stream_of_another_stream_or_of_another_seed() -> None:
+def test_draws_differ_by_position_stream_and_seed() -> None:
     made = draws(1, *["a"] * 50, *["b"] * 50) + draws(2, *["a"] * 50)
     assert len(set(made)) == 150
     assert {len(draw) for draw in made} == {32}
@@ -82,7 +82,7 @@ def test_drawing_outside_of_a_change_is_refused() -> None:
         chance.draw("a")
 
 
-def test_ids_have_their_prefix_and_twenty_letters_without_look_alikes() -> None:
+def test_ids_have_a_prefix_and_twenty_unambiguous_letters() -> None:
     store, chance = streams()
     with store.change():
         made = [chance.identifier("txn_", "ids.transaction") for _ in range(300)]

@@ -91,7 +91,7 @@ def test_a_long_history_comes_back_whole(moves: int) -> None:
     assert list(kept.histories()) == [("net_celo", tuple(steps))]
 
 
-def test_a_move_rewrites_no_more_than_one_row_however_long_the_history_is() -> None:
+def test_move_rewrites_one_row_of_a_long_history() -> None:
     store, kept = journal()
     long_history(kept, store, 1000)
     written: list[int] = []
@@ -121,8 +121,8 @@ def test_a_forgotten_history_leaves_no_row() -> None:
     store, kept = journal()
     long_history(kept, store, 200)
     with store.change():
-        kept.forget_history("net_celo")
-        kept.forget_history("net_stellar")
+        kept.delete_history("net_celo")
+        kept.delete_history("net_stellar")
     assert store.tables() == {}
 
 

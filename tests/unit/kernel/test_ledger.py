@@ -99,7 +99,7 @@ def test_moving_nothing_writes_nothing() -> None:
     assert ledger.touched_at_ms(POT, "KES") == 1
 
 
-def test_an_entry_that_does_not_sum_to_zero_in_each_currency_is_refused() -> None:
+def test_unbalanced_entry_is_refused() -> None:
     """Decision M10: every movement is a balanced entry."""
     store, ledger = books("100")
     with pytest.raises(Unbalanced, match="fee of txn_1"), store.change():
@@ -164,7 +164,7 @@ def test_several_postings_to_one_account_are_taken_together() -> None:
         )
 
 
-def test_currencies_of_the_same_code_on_two_networks_are_two_balances() -> None:
+def test_same_code_on_two_networks_has_two_balances() -> None:
     store, ledger = books()
     with store.change():
         ledger.move(2, "deposit", "dep_1", "USDC.stellar", Decimal(5), OUTSIDE, POT)

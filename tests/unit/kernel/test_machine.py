@@ -76,7 +76,7 @@ def test_allowed_names_each_trigger_once_in_the_order_of_the_table() -> None:
     assert LAMP.allowed("broken") == LAMP.allowed("unheard of") == ()
 
 
-def test_a_trigger_is_permitted_where_it_has_a_cell_under_any_condition() -> None:
+def test_trigger_with_a_cell_under_any_condition_is_permitted() -> None:
     assert LAMP.permits("on", "drop")
     assert not LAMP.permits("off", "dim")
     assert not LAMP.permits("broken", "drop")

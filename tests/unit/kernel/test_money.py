@@ -57,7 +57,7 @@ def test_the_unit_is_the_smallest_amount(currency: Currency, unit: str) -> None:
         ("999999999999999999.991", "999999999999999999.99", "1000000000000000000.00"),
     ],
 )
-def test_what_is_received_is_rounded_down_and_what_is_paid_is_rounded_up(value: str, down: str, up: str) -> None:
+def test_received_amounts_round_down_and_paid_amounts_round_up(value: str, down: str, up: str) -> None:
     """Decision H9."""
     assert str(KES.round_down(Decimal(value))) == down
     assert str(KES.round_up(Decimal(value))) == up
@@ -87,9 +87,7 @@ def test_rounding_is_less_than_a_unit_off_in_its_declared_direction(value: Decim
         (CELO, "1.1234567", False),
     ],
 )
-def test_an_amount_has_at_most_the_currency_s_decimals_and_trailing_zeros_count(
-    currency: Currency, text: str, accepted: bool
-) -> None:
+def test_amount_with_too_many_decimals_is_not_accepted(currency: Currency, text: str, accepted: bool) -> None:
     """Decision H7: trailing zeros count."""
     assert currency.accepts(text) is accepted
 
@@ -115,9 +113,7 @@ def test_an_amount_has_at_most_the_currency_s_decimals_and_trailing_zeros_count(
         (BTC, "21000000.00000001", "21000000.00000001"),
     ],
 )
-def test_fiat_is_printed_with_two_decimals_and_crypto_trimmed_to_at_least_two(
-    currency: Currency, value: str, printed: str
-) -> None:
+def test_fiat_has_two_decimals_and_crypto_at_least_two(currency: Currency, value: str, printed: str) -> None:
     """Decision H8: how amounts are printed."""
     assert currency.format(Decimal(value)) == printed
 
@@ -180,7 +176,7 @@ def test_the_inverse_rate_has_ten_significant_digits(rate: str, inverse: str) ->
 
 
 @given(st.decimals(Decimal("0.00000001"), Decimal(10**9), places=8))
-def test_rates_and_inverses_are_never_further_off_than_half_a_unit_of_the_tenth_digit(rate: Decimal) -> None:
+def test_rates_and_inverses_are_exact_to_ten_digits(rate: Decimal) -> None:
     exact = 1 / Fraction(rate)
     for shown, true in ((inverse_of(rate), exact), (rate_of(rate), Fraction(rate))):
         text = plain(shown)
@@ -190,7 +186,7 @@ def test_rates_and_inverses_are_never_further_off_than_half_a_unit_of_the_tenth_
 
 @given(amounts, amounts)
 @example(LONGEST, LONGEST)
-def test_sums_differences_and_products_of_the_longest_amounts_are_exact(left: Decimal, right: Decimal) -> None:
+def test_arithmetic_of_the_longest_amounts_is_exact(left: Decimal, right: Decimal) -> None:
     assert Fraction(add(left, right)) == Fraction(left) + Fraction(right)
     assert Fraction(subtract(left, right)) == Fraction(left) - Fraction(right)
     assert Fraction(multiply(left, right)) == Fraction(left) * Fraction(right)

@@ -60,7 +60,7 @@ def test_a_table_is_read_like_a_dict_in_the_order_of_creation() -> None:
         table["x"]
 
 
-def test_a_row_that_is_replaced_keeps_its_place_and_one_made_again_does_not() -> None:
+def test_replaced_row_keeps_its_position_and_recreated_row_does_not() -> None:
     store, table = filled("a", "b", "c")
     with store.change():
         table.put("a", "new")
@@ -94,7 +94,7 @@ def test_a_change_is_over_after_it_failed_as_after_it_was_made() -> None:
         table.put("a", 1)
 
 
-def test_deleting_what_is_not_there_is_an_error_and_the_change_fails_as_a_whole() -> None:
+def test_deleting_a_missing_row_fails_the_whole_change() -> None:
     store, table = filled("a")
     with broken_off(store.change(), KeyError):
         table.put("b", 1)
@@ -123,7 +123,7 @@ def test_whatever_breaks_a_change_off_undoes_it(error: type[BaseException]) -> N
 
 
 @pytest.mark.parametrize("gone", [["a"], ["b"], ["c"], ["a", "b"], ["b", "a"], ["c", "b", "a"]])
-def test_rows_whose_deletion_is_undone_stand_where_they_stood(gone: list[str]) -> None:
+def test_undone_deletion_restores_the_position(gone: list[str]) -> None:
     store, table = filled("a", "b", "c")
     with broken_off(store.change()):
         for key in gone:
@@ -134,7 +134,7 @@ def test_rows_whose_deletion_is_undone_stand_where_they_stood(gone: list[str]) -
     assert list(table.rows) == ["a", "b", "c", "d"]
 
 
-def test_the_order_is_that_of_creation_whatever_sequence_the_rows_carry() -> None:
+def test_table_order_is_creation_not_sequence() -> None:
     store, table = filled()
     with store.change():
         table.put("late", Numbered(9))
@@ -146,7 +146,7 @@ def test_the_order_is_that_of_creation_whatever_sequence_the_rows_carry() -> Non
     assert list(table.rows) == ["late", "early", "middle"]
 
 
-def test_a_row_deleted_and_made_again_in_a_failed_change_stands_where_it_stood() -> None:
+def test_row_recreated_in_a_failed_change_returns_to_its_position() -> None:
     store, table = filled("a", "b", "c")
     with broken_off(store.change()):
         table.delete("a")
@@ -165,7 +165,7 @@ def test_an_inner_change_joins_the_outer_one() -> None:
     assert list(table.rows) == ["a"]
 
 
-def test_what_an_inner_change_wrote_stays_when_only_it_fails_and_the_outer_goes_on() -> None:
+def test_writes_of_a_failed_inner_change_stay_with_the_outer_one() -> None:
     store, table = filled("a")
     with store.change():
         with broken_off(store.change()):
@@ -187,7 +187,7 @@ def test_an_attempt_that_fails_is_undone_alone_and_raises_on() -> None:
     assert listed(store) == {"things": [("a", "row a"), ("c", "row c"), ("before", 1), ("after", 1)]}
 
 
-def test_an_attempt_that_was_undone_is_not_undone_again_with_its_change() -> None:
+def test_undone_attempt_is_not_undone_twice() -> None:
     store, table = filled("a", "b", "c")
     before = listed(store)
     with broken_off(store.change()):
@@ -234,7 +234,7 @@ def test_the_writes_of_a_change_are_told_once_it_is_made() -> None:
     assert len(told) == 1
 
 
-def test_a_snapshot_has_the_tables_with_rows_and_later_changes_do_not_reach_it() -> None:
+def test_snapshot_is_not_affected_by_later_changes() -> None:
     store, table = filled("a", "b")
     store[TableKey("empty", int)]
     kept = store.tables()
@@ -244,7 +244,7 @@ def test_a_snapshot_has_the_tables_with_rows_and_later_changes_do_not_reach_it()
     assert kept == {"things": {"a": "row a", "b": "row b"}}
 
 
-def test_a_store_takes_the_state_of_a_snapshot_and_leaves_the_snapshot_alone() -> None:
+def test_restored_store_leaves_the_snapshot_unchanged() -> None:
     store, table = filled("a", "b")
     kept = store.tables()
     with store.change():
@@ -270,7 +270,7 @@ def test_a_state_taken_within_a_change_keeps_what_was_written_by_then() -> None:
     assert list(kept["things"]) == ["a", "c", "d"]
 
 
-def test_rows_made_after_a_deletion_have_places_of_their_own() -> None:
+def test_rows_made_after_a_deletion_have_positions_of_their_own() -> None:
     store, table = filled("gone", "a")
     with store.change():
         table.delete("gone")
@@ -285,8 +285,8 @@ def test_numbers_that_were_forgotten_are_made_anew() -> None:
     store, table = filled("a", "b", "c", "d")
     with store.change():
         table.delete("b")
-    store.forget_places()
-    assert table._places is None
+    store.drop_row_numbers()
+    assert table._positions is None
     with broken_off(store.change()):
         table.put("e", 1)
         table.delete("a")
@@ -303,7 +303,7 @@ def test_a_state_that_was_put_back_is_written_by_nobody() -> None:
     assert kept == {"things": {"a": "row a"}}
 
 
-def test_a_table_is_copied_by_the_first_write_after_a_snapshot_and_by_no_other() -> None:
+def test_only_the_first_write_after_a_snapshot_copies_the_table() -> None:
     store, table = filled("a")
     shared = table.rows
     assert store.tables()["things"] is shared
@@ -327,8 +327,8 @@ def test_a_store_forgets_the_place_of_every_row_that_is_gone() -> None:
             table.put("x", 1)
         with store.change():
             table.delete(str(number))
-    assert set(table._places or ()) == {"a"}
-    assert store._log.buried == []
+    assert set(table._positions or ()) == {"a"}
+    assert store._log.deleted_positions == []
 
 
 def test_a_table_numbers_its_rows_only_once_it_loses_one() -> None:
@@ -336,10 +336,10 @@ def test_a_table_numbers_its_rows_only_once_it_loses_one() -> None:
     with broken_off(store.change()):
         table.put("c", 1)
         table.put("a", 2)
-    assert table._places is None
+    assert table._positions is None
     with store.change():
         table.delete("b")
-    assert table._places is not None
+    assert table._positions is not None
 
 
 WALLETS = TableKey("wallets", str, per_environment=True, per_owner=True)
@@ -371,7 +371,7 @@ def test_a_text_that_no_key_would_write_is_no_address(text: str) -> None:
     assert address_of(text, KEYS, ("sandbox", "production")) is None
 
 
-def test_each_environment_owner_and_what_was_deleted_has_a_table_of_its_own() -> None:
+def test_environments_owners_and_deleted_rows_have_own_tables() -> None:
     store = Store()
     sandbox = WALLETS.of("sandbox")
     places = (sandbox, WALLETS.of("production"), WALLETS.of("sandbox", "usr_1"), sandbox.of_deleted)
@@ -406,7 +406,7 @@ def test_two_keys_of_one_name_are_an_error() -> None:
         store[TableKey("things", Any)]
 
 
-def test_a_table_that_was_put_back_under_its_text_is_the_one_of_its_key() -> None:
+def test_table_restored_by_address_is_found_by_key() -> None:
     store = Store()
     store.replace({"sandbox:wallets": {"w": "here"}, "of another version": {"a": 1}})
     assert store[WALLETS.of("sandbox")]["w"] == "here"

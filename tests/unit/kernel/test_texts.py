@@ -50,7 +50,7 @@ def test_a_text_that_is_added_again_is_packed_once() -> None:
     assert [other.is_packed for other in others].count(True) == TOGETHER - 1
 
 
-def test_the_empty_object_is_of_every_world_and_lies_in_the_pack_of_none() -> None:
+def test_shared_empty_object_is_never_packed() -> None:
     pack([NO_MEMBERS, Text(b"other")])
     packing = Packing()
     for number in range(NEWEST + TOGETHER):

@@ -49,7 +49,7 @@ def test_a_world_begins_empty_at_the_time_of_its_clock() -> None:
     assert world.environments == ()
 
 
-def test_a_world_takes_the_environments_and_the_name_of_its_keys_that_it_is_given() -> None:
+def test_world_has_the_given_environments_and_keys_of() -> None:
     world = World("w", 7, Clock(0), Wiring(environments=("north", "south")), keys_of="other")
     assert world.environments == ("north", "south")
     assert world.keys_of == "other"
@@ -110,7 +110,7 @@ def test_a_timer_fires_at_exactly_its_due_time_and_by_law() -> None:
     assert len(world.agenda) == 1
 
 
-def test_a_timer_due_at_the_end_of_the_span_fires_and_one_beyond_it_does_not() -> None:
+def test_timer_at_the_end_of_the_span_fires() -> None:
     world, fired = make()
     plan(world, (2_000, "note", "a"), (2_001, "note", "b"))
     assert world.fire_next(1_999) is None
@@ -128,7 +128,7 @@ def test_nothing_fires_when_nothing_is_planned() -> None:
     assert world.now_ms == 1_000
 
 
-def test_a_timer_that_is_late_fires_now_and_the_clock_does_not_move_back() -> None:
+def test_late_timer_fires_without_moving_the_clock_back() -> None:
     world, fired = make()
     plan(world, (500, "note", "late"), (1_000, "note", "due"))
     assert world.fire_due() == 2
@@ -180,7 +180,7 @@ def test_a_handler_that_raises_leaves_its_timer_planned_and_no_other_trace() -> 
     assert world.now_ms == 2_000
 
 
-def test_a_timer_that_fails_is_undone_removed_and_handed_to_whoever_records_it() -> None:
+def test_failed_timer_is_undone_removed_and_reported() -> None:
     def break_off(world: World, timer: Timer) -> None:
         world.next_sequence("lost")
         world.agenda.plan(world.now_ms, "note", "lost")

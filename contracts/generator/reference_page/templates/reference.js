@@ -1,4 +1,4 @@
-// What the page does beyond its links: parts of a schema unfold in place, samples in other languages, the filter.
+// Enhancements of the page: expandable parts of schemas, samples in other languages, the filter.
 "use strict";
 const [wide, narrow] = ["(min-width: 70rem)", "(max-width: 48rem)"].map((query) => matchMedia(query).matches);
 const { base, public: publicKey, secret, webhook } = document.body.dataset;
@@ -11,7 +11,7 @@ const make = (name, properties = {}, ...children) => {
 const text = (value) => JSON.stringify(value);
 const indented = (raw) => JSON.stringify(JSON.parse(raw), null, 2);
 
-// What stands once on the page, the fields of a schema or the meanings of values: a copy is shown where it is asked for.
+// Fields of a schema and meanings of values exist once on the page. A copy is shown on demand.
 const PARTS = 'main a[href^="#schema-"]:not(.home), main a[href^="#v-"]';
 const homeOf = (link) => document.getElementById(link.hash.slice(1));
 function copyOf(part) {
@@ -34,7 +34,7 @@ function unfoldable(link) {
   }, { once: true });
   link.replaceWith(details);
 }
-// Fields and values that stand elsewhere in the same words stand there alone: they are put in here.
+// Insert fields and values that are described elsewhere.
 function complete(within) {
   for (const same of all(".same", within)) {
     const home = homeOf(same.querySelector("a"));
@@ -178,7 +178,7 @@ func main() {
   },
 };
 
-// One choice of language for the whole page, kept from visit to visit where the browser allows it.
+// One language for the whole page, saved between visits if the browser allows it.
 let chosen = "curl";
 try { chosen = localStorage.getItem("language") in languages ? localStorage.getItem("language") : chosen; } catch { /* not allowed */ }
 const samples = [];
@@ -215,7 +215,7 @@ function copier(pre, what) {
   return button;
 }
 
-// A section gets all this when it comes near, so that the page is there at once.
+// A section is enhanced when it comes near the viewport, so that the page appears quickly.
 function enliven(section) {
   complete(section);
   for (const link of all(PARTS, section)) unfoldable(link);
@@ -233,7 +233,7 @@ function enliven(section) {
   if (section.className === "code") {
     const by = all(`.c a[href="#${section.id}"]`).map((link) => link.closest("section").id);
     const links = by.flatMap((name) => [", ", make("a", { href: `#${name}`, textContent: name })]).slice(1);
-    section.append(make("p", { className: "d" }, "Answered by ", ...(by.length ? links : ["any call"])));
+    section.append(make("p", { className: "d" }, "Returned by ", ...(by.length ? links : ["any call"])));
   }
   if (section.id.startsWith("event-")) {
     const pre = document.getElementById("trigger").cloneNode(true);
@@ -294,5 +294,5 @@ filter.addEventListener("input", () => {
     part.previousElementSibling.hidden = part.hidden && words[0] !== "";
   }
   contents.open = true;
-  document.getElementById("none").textContent = found ? "" : "Nothing of that name.";
+  document.getElementById("none").textContent = found ? "" : "No matches.";
 });

@@ -1,15 +1,15 @@
 // Calls of the control interface: the world, the control token, and errors that say what was wrong and where.
 import { store } from "./lib.js";
 
-/** Where the control interface lies: beside this page, also where the server is mounted under a prefix. */
+/** The URL of the control interface, relative to this page, so that it works under a prefix. */
 export const BASE = new URL(".", location.href).href.slice(0, -1);
 const asked = new URLSearchParams(location.search).get("world");
 
-/** The id of the world that is shown; change it by `chooseWorld`. */
+/** The id of the current world. Change it with `chooseWorld`. */
 export const world = store(asked || "default");
-/** Whether the address named a world; else one that a token reaches is taken where there is no `default`. */
+/** Whether the address names a world. Otherwise, without a world `default`, the first accessible world is shown. */
 export const wasAsked = Boolean(asked);
-/** Whether the server asks for its control token. */
+/** Whether the server requires its control token. */
 export const needsToken = store(false);
 let token = sessionStorage.getItem("control-token") || "";
 
@@ -28,10 +28,10 @@ export function chooseWorld(id) {
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
-/** A refusal: `message`, `status`, `code`, `param` (the member that was wrong), `allowed`, `errors` (with line and column). */
+/** An error response: `message`, `status`, `code`, `param` (the wrong field), `allowed`, `errors` (with line and column). */
 export class Refused extends Error {
   constructor(status, error) {
-    super(error?.message || `The server answered ${status} and did not say why.`);
+    super(error?.message || `The server returned ${status} without a message.`);
     Object.assign(this, { param: null, ...error, message: this.message, status });
   }
 }
@@ -39,8 +39,8 @@ export class Refused extends Error {
 export const headers = (more) => ({ "X-Simulator-World": world.get(), ...(token ? { Authorization: `Bearer ${token}` } : {}), ...more });
 
 /**
- * One call: await api("POST", "/faults", {body}). `environment`: sandbox or production. `text`: a body that is no JSON, with
- * `type`. `raw`: the answer as text instead of JSON. Throws `Refused`, and `Refused` with status 0 where nobody answers.
+ * One call: await api("POST", "/faults", {body}). `environment`: sandbox or production. `text`: a body that is not JSON, with
+ * `type`. `raw`: return the response as a string. Throws `Refused`, with status 0 if the server does not respond.
  */
 export async function api(method, path, { body, text, type = "application/json", environment, raw = false, signal } = {}) {
   const sent = text === undefined ? (body === undefined ? undefined : JSON.stringify(body)) : text;
@@ -54,7 +54,7 @@ export async function api(method, path, { body, text, type = "application/json",
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused(0, { message: "No simulator answers at this address. Is the server still running?" });
+    throw new Refused(0, { message: "No simulator responds at this address. Is the server still running?" });
   }
   const got = await answer.text();
   if (answer.ok) return raw ? got : got ? JSON.parse(got) : null;
@@ -70,15 +70,15 @@ export const put = (path, body, options) => api("PUT", path, { body, ...options 
 export const patch = (path, body, options) => api("PATCH", path, { body, ...options });
 export const del = (path, options) => api("DELETE", path, options);
 
-/** `/deliveries?status=failed&limit=100`: a path with a query; what is empty is left out. */
+/** Return a path with a query, without empty parameters: `/deliveries?status=failed&limit=100`. */
 export function withQuery(path, query) {
   const named = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
   return named.length ? `${path}?${new URLSearchParams(named)}` : path;
 }
 
 /**
- * One call of the simulated interface, as the partner's application makes it; {status, value}. Not for reading what happened:
- * it shows in the journal, takes of the rate limit, and may do something.
+ * Make an API call like an integrator's application; returns {status, value}. Do not use it for inspection: it appears in
+ * the journal, counts against the rate limit, and may change something.
  */
 export async function callInterface(method, path, { headers: given = {}, body } = {}) {
   // The mark of the simulator's own tools: advice and coverage are about other calls.

@@ -10,26 +10,26 @@ export function about(fault) {
 }
 
 const EFFECTS = {
-  respond: (value) => `is answered ${value.status} ${value.code}`,
-  delay: (value, fault) => (fault.webhook ? `is held back ${value} of simulated time` : `is held back ${value}`),
-  answer_delay: (value) => `is answered ${value} late`,
-  act: (value) => `finds that ${words(value.action)} has just happened`,
-  drop: (value, fault) => (fault.webhook ? "is lost" : fault.after_commit ? "loses its answer" : "is cut off"),
-  malformed: (value) => (value === "truncate" ? "gets half of the body" : "gets a body that is no JSON"),
-  key_forgotten: () => "finds its Idempotency-Key forgotten",
+  respond: (value) => `returns ${value.status} ${value.code}`,
+  delay: (value, fault) => (fault.webhook ? `is delayed by ${value} of simulated time` : `is delayed by ${value}`),
+  answer_delay: (value) => `gets its response ${value} late`,
+  act: (value) => `performs ${words(value.action)} first`,
+  drop: (value, fault) => (fault.webhook ? "is lost" : fault.after_commit ? "loses its response" : "is disconnected"),
+  malformed: (value) => (value === "truncate" ? "gets half of the body" : "gets a body that is not JSON"),
+  key_forgotten: () => "has its Idempotency-Key deleted",
   copies: (value) => `is sent ${value} times`,
   reorder: () => "is overtaken by the next one",
-  hold: (value) => (value === "terminal" ? "waits until the end of its object was told" : `is overtaken by ${value} others`),
-  before_answer: () => "comes before the answer of the call that causes it",
-  two_at_once: () => "is sent twice at the same time",
+  hold: (value) => (value === "terminal" ? "waits until the final event of its object" : `is overtaken by ${value} others`),
+  before_answer: () => "arrives before the response to the call that caused it",
+  two_at_once: () => "is sent twice concurrently",
   acknowledgement_lost: () => "loses its acknowledgement",
   corrupt_signature: () => "has a wrong signature",
   stale_timestamp: () => "has a timestamp 10 minutes old",
-  alter_body: () => "has another body than was signed",
-  slow: (value) => `is sent ${value} late by the wall clock`,
+  alter_body: () => "has a body that differs from the signed one",
+  slow: (value) => `is sent ${value} late in real time`,
 };
 
-/** What it does: "is answered 503 service_unavailable, after the work is done". */
+/** What it does: "returns 503 service_unavailable, after the work is committed". */
 export function effect(fault) {
   const given = fault.webhook ? fault.deliver : fault, found = [];
   for (const [name, value] of Object.entries(given)) {
@@ -37,13 +37,13 @@ export function effect(fault) {
     if (EFFECTS[name]) found.push(EFFECTS[name](value, fault));
     else if (/^(unknown|extra|missing)_/.test(name)) found.push(`has ${name.startsWith("u") ? "an" : name.startsWith("e") ? "an" : "a"} ${words(name)}${value === true ? "" : ` (${value})`}`);
   }
-  const after = fault.after_commit ? ", after the work is done" : "";
+  const after = fault.after_commit ? ", after the work is committed" : "";
   return `${found.join(", ") || "does nothing"}${after}`;
 }
 
 /** How often: "the next 2 times", "with probability 0.5", "every time". */
 export function often(fault) {
-  const parts = [fault.skip ? `after ${fault.skip} untouched` : "", fault.times ? `${fault.times === 1 ? "once" : `${fault.times} times`}` : "every time", fault.probability === undefined || fault.probability === null ? "" : `with probability ${fault.probability}`, fault.first_per_key ? `the first ${fault.first_per_key} under each key` : ""];
+  const parts = [fault.skip ? `after ${fault.skip} unaffected` : "", fault.times ? `${fault.times === 1 ? "once" : `${fault.times} times`}` : "every time", fault.probability === undefined || fault.probability === null ? "" : `with probability ${fault.probability}`, fault.first_per_key ? `the first ${fault.first_per_key} under each key` : ""];
   return parts.filter(Boolean).join(", ");
 }
 

@@ -34,7 +34,7 @@ export function Fields({ schema, values, change, wrong = {}, resolve, prefix = "
  * A form of a schema, or of the schema that a function makes of what is filled in (texts by dotted names). `send(object)` is awaited; a
  * refusal is shown at the member that it is about. `first`: texts to begin with.
  */
-export function SchemaForm({ schema: given, send, ok = "Do it", cancel, first = {}, resolve, children }) {
+export function SchemaForm({ schema: given, send, ok = "OK", cancel, first = {}, resolve, children }) {
   const [values, setValues] = useState(first), [error, setError] = useState(null), [busy, setBusy] = useState(false);
   const schema = typeof given === "function" ? given(values) : given;
   const submit = async (event) => {

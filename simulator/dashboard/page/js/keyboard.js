@@ -12,11 +12,11 @@ let panels = [];
 /** What the keys do, for the dialog that shows them. */
 const HELP = [
   ["/", "search everything"],
-  ["j k", "down and up in the list"],
-  ["Enter", "open what is chosen"],
-  ["Esc", "close what is open, leave a field"],
+  ["j k", "next and previous row"],
+  ["Enter", "open the selected row"],
+  ["Esc", "close the dialog or detail, leave a field"],
   [".", "advance the clock to the next timer"],
-  ["?", "show these keys"],
+  ["?", "show keyboard shortcuts"],
 ];
 
 export function showKeys() {

@@ -1,13 +1,13 @@
-// What every module of the page takes from the libraries beside it: one place to import from.
+// Everything that modules of the page import from libraries.
 import { Component, Fragment, createContext, h, render } from "../vendor/preact.js";
 import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-hooks.js";
 import htm from "../vendor/htm.js";
 
-/** Templates: html`<p class="x">${text}</p>`. What stands in ${} is text, an element or a list of them; never markup. */
+/** Templates: html`<p class="x">${text}</p>`. A value in ${} is a string, an element or a list of them, never markup. */
 export const html = htm.bind(h);
 export { Component, Fragment, createContext, h, render, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState };
 
-/** A value that components follow: `set` tells all of them. */
+/** A value that components subscribe to: `set` updates all of them. */
 export function store(value) {
   const followers = new Set();
   return {

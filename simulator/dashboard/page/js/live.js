@@ -1,18 +1,18 @@
-// What is shown stays true: `useRead(path, topics)` fetches, and fetches again when the stream tells that something changed.
-// Many messages make one fetch, a slow server is asked less often, and what nobody shows is not read.
+// Data stays current: `useRead(path, topics)` fetches, and fetches again after changes reported by the stream.
+// Many messages cause one fetch, a slow server is called less often, and data that is not shown is not fetched.
 import { BASE, get, headers, needsToken, world } from "./api.js";
 import { store, useEffect, useState } from "./lib.js";
 
 /**
- * What the stream tells of (`scenarios`: files of a directory of them have changed), and `own` for what this page does itself
- * (faults, settings, uploads: no message tells of them).
+ * Topics of the stream (`scenarios`: files in a watched directory changed), and `own` for changes by this page
+ * (faults, settings, uploads), which the stream does not report.
  */
 export const TOPICS = ["request", "state", "event", "delivery", "clock", "progress", "scenarios", "own"];
-/** "connecting", "live", "lost", or "absent" where there is no such world. */
+/** "connecting", "live", "lost", or "absent" if the world does not exist. */
 export const connection = store("connecting");
-/** The clock as it was last told, with `readAt` (milliseconds of the wall clock); null before. */
+/** The last reported clock, with `readAt` (real time in milliseconds); null before the first report. */
 export const clock = store(null);
-/** How far an advance that is under way has come, as the stream tells it; null when none is. */
+/** The progress of a running advance; null if there is none. */
 export const progress = store(null);
 
 const PAUSE_MS = 250;
@@ -22,8 +22,8 @@ const listeners = new Set();
 let timer = null, pauseMs = PAUSE_MS;
 
 /**
- * What a GET answers: {value, error, reload}; value is undefined before the first answer, and the last one while anew is read.
- * `topics`: when to read it anew. A path of null reads nothing. `environment`: sandbox, unless it says production.
+ * The response of a GET: {value, error, reload}. value is undefined before the first response; during a reload it is the
+ * previous one. `topics`: reload after these changes. A null path fetches nothing. `environment`: default sandbox.
  */
 export function useRead(path, topics = [], environment = undefined) {
   const [, redraw] = useState(0);
@@ -65,13 +65,13 @@ async function read(reading) {
   if (reading.isStale) later();
 }
 
-/** Something changed: what is shown of these topics is read anew, soon and once. */
+/** Schedule one reload of the shown data of these topics. */
 export function changed(...topics) {
   for (const reading of readings.values()) if (topics.some((topic) => reading.topics.has(topic))) reading.isStale = true;
   later();
 }
 
-/** After something was done by this page: everything shown is read anew, at once. */
+/** Reload all shown data immediately, after a change by this page. */
 export function changedAll() {
   pauseMs = PAUSE_MS;
   for (const reading of readings.values()) reading.isStale = true;
@@ -87,7 +87,7 @@ function later() {
   }, pauseMs);
 }
 
-/** Hear every message of the stream: listen((name, data) => …); returns how to stop. For counts and toasts, not for reading. */
+/** Subscribe to all messages of the stream: listen((name, data) => …). Returns an unsubscribe function. For counts and toasts only. */
 export function listen(hear) {
   listeners.add(hear);
   return () => listeners.delete(hear);
@@ -101,7 +101,7 @@ function heard(name, data) {
 }
 
 let following = null;
-/** Follow the stream of the world that is shown, from now on and for ever, unless there is no such world. */
+/** Follow the stream of the current world permanently, unless the world does not exist. */
 export async function follow() {
   following?.abort();
   const mine = (following = new AbortController());
@@ -124,7 +124,7 @@ export async function follow() {
   return undefined;
 }
 
-/** Take server-sent events apart: hear(name, data) for each whose data is JSON. */
+/** Parse server-sent events: call hear(name, data) for each event with JSON data. */
 export async function messages(body, hear) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "", name = "", data = "";

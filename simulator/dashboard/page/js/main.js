@@ -24,13 +24,13 @@ function Page() {
   // On a phone the rail is a strip that may be longer than the screen.
   useEffect(() => document.querySelector(".rail [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [present]);
   return html`
-    <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>To the content</a>
+    <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>Skip to content</a>
     <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${SearchBox} /><${ClockBar} key=${worldId} /><${Connection} /><${SchemeChoice} /><button type="button" class="icon for-keys" aria-label="Keys" title="Keys (?)" onClick=${showKeys}>?</button></header>
     <nav class="rail" aria-label="Panels">${groups().map(([group, panels]) => html`<section aria-label=${group || null}>${group ? html`<h2>${group}</h2>` : ""}<ul>${panels.map(
       (one) => html`<li><a href=${href(one.id)} aria-current=${one === present ? "page" : null}>${one.title}</a></li>`)}</ul></section>`)}<section aria-label="Help"><h2>Help</h2><ul><li><a href="docs">Documentation</a></li></ul></section></nav>
     <main id="content" tabindex="-1">${useStore(connection) === "absent" ? html`<${Absent} key=${worldId} id=${worldId} />` : present
       ? html`<${present.View} key=${`${worldId} ${panel}`} rest=${rest} query=${query} />`
-      : html`<${Empty} title="There is no such page."><p><a href=${href("")}>To the overview</a></p><//>`}</main>
+      : html`<${Empty} title="Page not found."><p><a href=${href("")}>Go to the overview</a></p><//>`}</main>
     <${Dialogs} /><${Toasts} /><${Tour} /><${TokenQuestion} />`;
 }
 
@@ -40,12 +40,12 @@ function Absent({ id }) {
   const make = async () => {
     await post("/worlds", { id });
     follow();
-    return `The world ${id} is new.`;
+    return `The world ${id} was created.`;
   };
-  return html`<${Empty} title=${`There is no world ${id}.`}><p>It may have ended, or this server was started without a store and has forgotten it.</p>
+  return html`<${Empty} title=${`The world ${id} does not exist.`}><p>It may have been deleted, or this server has no store and was restarted.</p>
     <div class="buttons">${others.slice(0, MOST_WORLDS).map((one) => html`<button key=${one.id} type="button" class=${one.id === "default" ? "main" : ""} onClick=${() => chooseWorld(one.id)}>Show ${one.id}</button>`)}
-      <${Act} does=${make}>Make it, empty<//><button type="button" onClick=${() => { follow(); changedAll(); }}>Look again</button></div>
-    ${others.length > MOST_WORLDS ? html`<p class="muted">${others.length - MOST_WORLDS} more are in the list above.</p>` : ""}<//>`;
+      <${Act} does=${make}>Create an empty world<//><button type="button" onClick=${() => { follow(); changedAll(); }}>Try again</button></div>
+    ${others.length > MOST_WORLDS ? html`<p class="muted">${others.length - MOST_WORLDS} more are in the list at the top.</p>` : ""}<//>`;
 }
 
 function groups() {
@@ -66,8 +66,8 @@ function WorldChoice() {
 
 function Connection() {
   const state = useStore(connection);
-  const said = { connecting: "connecting", live: "live", lost: "not connected, trying again", absent: "no such world" }[state];
-  return html`<span class="connection" role="status" data-state=${state}>${said}</span> <button type="button" class="icon" aria-label="Refresh" title="Read everything anew" onClick=${changedAll}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13 8a5 5 0 1 1-1.5-3.6 M13 2v3h-3" /></svg></button>`;
+  const said = { connecting: "connecting", live: "live", lost: "disconnected, retrying", absent: "no such world" }[state];
+  return html`<span class="connection" role="status" data-state=${state}>${said}</span> <button type="button" class="icon" aria-label="Refresh" title="Reload all data" onClick=${changedAll}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13 8a5 5 0 1 1-1.5-3.6 M13 2v3h-3" /></svg></button>`;
 }
 
 function TokenQuestion() {
@@ -85,7 +85,7 @@ function TokenQuestion() {
   };
   if (!asked) return null;
   return html`<div class="cover"><form class="dialog" role="dialog" aria-modal="true" aria-labelledby="token-title" onSubmit=${submit}>
-    <h2 id="token-title">Control token</h2><p>This server needs the token it was started with (<code>--control-token</code>).</p>
+    <h2 id="token-title">Control token</h2><p>This server requires a control token (<code>--control-token</code>).</p>
     <input type="password" autocomplete="off" required aria-label="Control token" value=${text} onInput=${(event) => setText(event.target.value)} autofocus />
     ${wrong ? html`<p role="alert">${wrong}</p>` : ""}<div class="buttons"><button class="main">Go on</button></div></form></div>`;
 }

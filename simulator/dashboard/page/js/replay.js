@@ -3,7 +3,7 @@ import { callInterface, get, world } from "./api.js";
 
 /** Why a call cannot be made again as it was, "" when it can. */
 export function whyNot(row) {
-  if (row.operation && /token/.test(row.operation)) return "The journal does not keep the keys that it was made with.";
+  if (row.operation && /token/.test(row.operation)) return "The journal does not save the keys of this call.";
   return row.operation ? "" : "No operation has this path.";
 }
 
@@ -24,7 +24,7 @@ export async function replay(row, key) {
   const { public_key, secret_key } = credentials[row.environment];
   const base = row.environment === "production" ? "/production/v1" : "/v1";
   const login = await callInterface("POST", `${base}/auth/token`, { headers: { "Content-Type": "application/json" }, body: JSON.stringify({ public_key, secret_key }) });
-  if (login.status >= 400) throw new Error(`The keys of the world got no token: ${login.value?.error?.message || login.status}`);
+  if (login.status >= 400) throw new Error(`No token for the keys of this world: ${login.value?.error?.message || login.status}`);
   const body = row.body === null ? undefined : typeof row.body === "string" ? row.body : JSON.stringify(row.body);
   return callInterface(row.method, `${row.path}${row.query ? `?${row.query}` : ""}`, { headers: headersOf(row, login.value.access_token, key), body });
 }

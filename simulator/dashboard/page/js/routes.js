@@ -1,7 +1,7 @@
-// Where the page is: `#/requests/req_1?status=503` is the panel `requests`, its rest ["req_1"] and a query.
-// A link is an ordinary <a href=${href("requests", id)}>, so that it can be copied, opened beside, and gone back from.
+// Addresses of the page: `#/requests/req_1?status=503` is the panel `requests`, the rest ["req_1"] and a query.
+// A link is an ordinary <a href=${href("requests", id)}>, so that it can be copied, opened in a tab, and used with Back.
 
-/** {panel, rest, query} of the part of an address behind its #. What is no path names a resource, as links once did. */
+/** Return {panel, rest, query} of a hash. A hash that is not a path is a resource id, as in old links. */
 export function parse(hash) {
   const text = hash.replace(/^#/, "");
   if (text && !text.startsWith("/")) return { panel: "resources", rest: [decoded(text)], query: {} };

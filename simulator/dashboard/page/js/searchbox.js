@@ -7,7 +7,7 @@ import { words } from "./format.js";
 
 const PAUSE_MS = 120;
 
-/** Where something that was found is shown. */
+/** The address of a result. */
 export function placeOf(found) {
   if (found.sort === "email") return href("emails", found.id);
   if (found.sort === "delivery") return href("deliveries", found.id);
@@ -47,7 +47,7 @@ export function SearchBox() {
     else if (event.key === "ArrowUp") setChosen(Math.max(chosen - 1, 0));
     else if (event.key === "Enter") {
       event.preventDefault();
-      // Whoever types and presses Enter at once means the first of what is found, though it is not there yet.
+      // If Enter is pressed before the results arrive, open the first result when it arrives.
       const found = answer || (text.trim() ? await find(text) : null);
       if (found?.data?.length) go(found.data[answer ? chosen : 0]);
       else if (found) setAnswer(found);
@@ -57,22 +57,22 @@ export function SearchBox() {
   };
   const shown = open && text.trim() && answer;
   return html`<div class="search" role="search">
-    <input id="search" type="search" placeholder="Search everything" aria-label="Search everything" title="By your own reference, an id, an amount, a phone number, an address, a status …" autocomplete="off" spellcheck="false" maxlength="200"
+    <input id="search" type="search" placeholder="Search everything" aria-label="Search everything" title="Reference, id, amount, phone number, address, status …" autocomplete="off" spellcheck="false" maxlength="200"
       role="combobox" aria-expanded=${shown ? "true" : "false"} aria-controls="found" aria-activedescendant=${shown && rows.length ? `found-${chosen}` : null} aria-keyshortcuts="/"
       value=${text} onInput=${(event) => { setText(event.target.value); setOpen(true); }} onFocus=${() => setOpen(true)} onBlur=${() => setTimeout(() => setOpen(false), 150)} onKeyDown=${key} />
     <kbd aria-hidden="true">/</kbd>
     <div class="found" hidden=${!shown}>
       ${shown && answer.error ? html`<p role="alert">${answer.error}</p>` : ""}
-      ${shown && !answer.error && !rows.length ? html`<p class="muted" role="status">Nothing in this world has “${text.trim()}”.</p>` : ""}
-      <ul id="found" role="listbox" aria-label="What was found">${shown ? rows.map((row, index) => html`<li id=${`found-${index}`} key=${row.path + index} role="option" aria-selected=${index === chosen ? "true" : "false"}
+      ${shown && !answer.error && !rows.length ? html`<p class="muted" role="status">No results in this world for “${text.trim()}”.</p>` : ""}
+      <ul id="found" role="listbox" aria-label="Results">${shown ? rows.map((row, index) => html`<li id=${`found-${index}`} key=${row.path + index} role="option" aria-selected=${index === chosen ? "true" : "false"}
         onMouseDown=${(event) => event.preventDefault()} onClick=${() => go(row)} onMouseEnter=${() => setChosen(index)}>
         <span class="what">${words(row.kind)}</span> <span class="title">${row.title}</span> ${row.status ? html`<${Status} value=${/^\d+$/.test(row.status) ? Number(row.status) : row.status} />` : ""}
         <span class="because muted">${row.matched.value === row.title ? "" : html`${words(row.matched.field)}: ${row.matched.value}`} <${Time} at=${row.at} /></span></li>`) : ""}</ul>
-      ${shown && answer.truncated ? html`<p class="muted">The newest ${answer.looked_at.toLocaleString("en")} things were looked at.</p>` : ""}
+      ${shown && answer.truncated ? html`<p class="muted">The newest ${answer.looked_at.toLocaleString("en")} objects were searched.</p>` : ""}
     </div></div>`;
 }
 
-/** What the server finds; null where the question was taken back, and what went wrong as `error`. */
+/** The results of the server; null if the search was cancelled, or an `error`. */
 async function find(text, signal) {
   try {
     return await get(withQuery("/search", { q: text.trim(), limit: 12 }), { signal });

@@ -1,14 +1,14 @@
-// Whether a webhook verifies, as a receiver finds out: HMAC-SHA256 of `X-Timestamp`, a dot and the raw body, and how old the timestamp is.
+// Verify a webhook like a receiver: HMAC-SHA256 of `X-Timestamp`, a dot and the raw body, and the age of the timestamp.
 import { quoted } from "./curl.js";
 import { span } from "./format.js";
 
-/** How old a timestamp may be, milliseconds. */
+/** The maximum age of a timestamp in milliseconds. */
 export const TOLERANCE_MS = 300_000;
 
-/** The header of a name, in whatever letters it is written. */
+/** Return a header by name, ignoring case. */
 export const header = (headers, name) => Object.entries(headers).find(([one]) => one.toLowerCase() === name)?.[1];
 
-/** The hex HMAC-SHA256 of a text under a key; null where the browser reckons none (pages without TLS from other machines). */
+/** The hex HMAC-SHA256 of a string with a key; null if the browser cannot compute it (pages without TLS from other machines). */
 export async function hmac(key, text) {
   if (!globalThis.crypto?.subtle) return null;
   const bytes = new TextEncoder();
@@ -17,20 +17,20 @@ export async function hmac(key, text) {
 }
 
 /**
- * The verdict on a request: {verifies, why, expected}. `sentMs`: when it was sent, by the clock its timestamp is taken from; null
- * where that is not known, and then only the signature is judged. `verifies` is null where the browser cannot reckon.
+ * The verdict on a request: {verifies, why, expected}. `sentMs` is the sending time on the clock of the timestamp; if it is
+ * null, only the signature is checked. `verifies` is null if the browser cannot compute an HMAC.
  */
 export async function verdict({ headers, body, key, sentMs }) {
   const timestamp = header(headers, "x-timestamp"), signature = header(headers, "x-signature");
-  if (!timestamp || !signature) return { verifies: false, why: "X-Timestamp or X-Signature is not there", expected: null };
+  if (!timestamp || !signature) return { verifies: false, why: "X-Timestamp or X-Signature is missing", expected: null };
   const expected = await hmac(key, `${timestamp}.${body}`);
-  if (expected === null) return { verifies: null, why: "this browser reckons no HMAC on a page that comes without TLS from another machine; the line for a shell does", expected };
-  if (expected !== signature) return { verifies: false, why: "the signature is not that of this body and timestamp under the webhook key that the world has now", expected };
+  if (expected === null) return { verifies: null, why: "this browser cannot compute an HMAC on a page without TLS from another machine; use the command instead", expected };
+  if (expected !== signature) return { verifies: false, why: "the signature does not match this body and timestamp with the current webhook key of the world", expected };
   const age = sentMs === null ? 0 : sentMs - Number(timestamp);
-  if (Math.abs(age) > TOLERANCE_MS) return { verifies: false, why: `the signature is right, but the timestamp is ${span(Math.abs(age))} ${age > 0 ? "old" : "ahead"}, and ${span(TOLERANCE_MS)} are allowed`, expected };
-  return { verifies: true, why: "the signature is that of this body and timestamp under the world's webhook key", expected };
+  if (Math.abs(age) > TOLERANCE_MS) return { verifies: false, why: `the signature matches, but the timestamp is ${span(Math.abs(age))} ${age > 0 ? "old" : "ahead"}, more than the allowed ${span(TOLERANCE_MS)}`, expected };
+  return { verifies: true, why: "the signature matches this body and timestamp with the webhook key of the world", expected };
 }
 
-/** A line for a shell that prints the signature that is right; the key stands in $WEBHOOK_KEY. */
+/** A shell command that prints the correct signature. The key is in $WEBHOOK_KEY. */
 export const shellLine = ({ headers, body }) =>
   `printf '%s' ${quoted(`${header(headers, "x-timestamp") || ""}.${body}`)} | openssl dgst -sha256 -hmac "$WEBHOOK_KEY"`;

@@ -1,4 +1,4 @@
-// Where things are shown, by what their ids begin with; and files for a person to keep.
+// Addresses of objects by the prefix of their ids, and file downloads.
 import { Id } from "./ui.js";
 import { href } from "./routes.js";
 import { html } from "./lib.js";
@@ -11,7 +11,7 @@ export const placeOf = (id) => href(PANELS[id.slice(0, 3)] || "resources", id);
 /** An id that leads to what it names. */
 export const Thing = ({ id }) => html`<${Id} id=${id} to=${placeOf(id)} copy=${false} />`;
 
-/** What an event is about, as its receivers know it: by its reference, else its id. A text that is no event names nothing. */
+/** The object of an event, as a link with its reference or id. A body that is not an event has none. */
 export function About({ event }) {
   const object = typeof event === "string" ? parsed(event)?.data?.object : event?.data?.object;
   if (typeof object?.id !== "string") return null;

@@ -1,17 +1,17 @@
-// A tour of five steps for the first visit: it can be skipped, is remembered, and can be begun again from the overview.
+// A tour of five steps for the first visit. It can be skipped, and started again from the overview.
 import { html, store, useEffect, useStore } from "./lib.js";
 
 const REMEMBERED = "rampsim-tour";
 const STEPS = [
-  ["#search", "Find anything", "Your own reference, an id, an amount, a phone number: type it here. The key / brings you here from everywhere."],
-  [".clock", "Time is yours", "Simulated time moves when you say so, or runs. The key . goes on to the next timer, and what fires then is told at the corner."],
-  [".rail a[href='#/resources']", "Every object has a story", "Open one: why it stands where it does, what caused each move, what comes next, and buttons for what the world outside can do to it now."],
-  [".rail a[href='#/requests']", "Every call is kept", "With its body and answer, what it changed, as curl, and to be made again. Events and their deliveries stand beside it."],
-  [".world", "Worlds are apart", "Each has its own clock, keys and objects. A test takes one for itself and leaves nothing behind."],
+  ["#search", "Find anything", "Type a reference, an id, an amount or a phone number. Press / on any page to search."],
+  [".clock", "You control time", "Advance simulated time, or let it run. Press . to advance to the next timer; a message shows what happened."],
+  [".rail a[href='#/resources']", "Every object has a history", "Open an object to see its status, the cause of each change, planned timers, and buttons for actions of third parties."],
+  [".rail a[href='#/requests']", "Every request is saved", "See its body, response and changes, copy it as curl, or send it again. Events and deliveries have their own pages."],
+  [".world", "Worlds are isolated", "Each world has its own clock, keys and objects. Each test creates its own world."],
 ];
 
 const step = store(-1);
-/** Whether somebody has taken or refused the tour in this browser. */
+/** Whether the tour was taken or refused in this browser. */
 export const wasOffered = () => {
   try { return Boolean(localStorage.getItem(REMEMBERED)); } catch { return true; }
 };
@@ -24,11 +24,11 @@ export function endTour() {
 }
 export const beginTour = () => step.set(0);
 
-/** What the overview offers to whoever is here for the first time. */
+/** The offer of the tour on the overview at the first visit. */
 export function TourOffer() {
   const known = useStore(offered), at = useStore(step);
   if (known || at >= 0) return null;
-  return html`<aside class="offer" aria-label="A tour"><p><strong>New here?</strong> Five steps show what is where; it takes half a minute.</p>
+  return html`<aside class="offer" aria-label="A tour"><p><strong>New here?</strong> A tour in five steps takes half a minute.</p>
     <div class="buttons"><button type="button" class="main" onClick=${beginTour}>Show me</button><button type="button" onClick=${endTour}>No, thank you</button></div></aside>`;
 }
 
@@ -44,6 +44,6 @@ export function Tour() {
   const [, title, text] = STEPS[at], isLast = at === STEPS.length - 1;
   return html`<section class="tour" role="dialog" aria-labelledby="tour-title" aria-describedby="tour-text">
     <p class="muted">${at + 1} of ${STEPS.length}</p><h2 id="tour-title">${title}</h2><p id="tour-text">${text}</p>
-    <div class="buttons"><button type="button" class="main" onClick=${() => (isLast ? endTour() : step.set(at + 1))}>${isLast ? "Begin" : "Next"}</button>
+    <div class="buttons"><button type="button" class="main" onClick=${() => (isLast ? endTour() : step.set(at + 1))}>${isLast ? "Done" : "Next"}</button>
       ${at ? html`<button type="button" onClick=${() => step.set(at - 1)}>Back</button>` : ""}${isLast ? "" : html`<button type="button" onClick=${endTour}>Skip</button>`}</div></section>`;
 }

@@ -1,14 +1,14 @@
-// What panels are made of. Conventions, for whoever writes a panel:
+// Components of panels. Conventions for panels:
 //
 // - A panel is a module in panels/ with one component, View({rest, query}), and a row in panels.js. Its state is in the address:
 //   `rest` says what is open (#/requests/ID), `query` has its filters; `go(...)` and `href(...)` of routes.js and navigation.js move there.
-// - It reads by `useRead(path, topics)` (live.js), which stays up to date, and shows <Shown reading=${reading}>${(value) => …}<//>: loading,
-//   error and value are then told apart everywhere in the same way. Lists are bounded: ask for `limit`, offer <More>.
-// - It acts by <Act does=${async () => …}>Words<//>: the button is off meanwhile, what the function returns is said in a toast, a
-//   refusal too, and everything shown is read anew. What cannot be undone has `asks="Reset the world x?"` and asks once.
+// - It reads with `useRead(path, topics)` (live.js), which stays current, and shows <Shown reading=${reading}>${(value) => …}<//>, so
+//   that loading and errors look the same everywhere. Lists are bounded: request a `limit`, offer <More>.
+// - It acts with <Act does=${async () => …}>Words<//>: the button is disabled meanwhile, the result or error appears in a toast, and
+//   all shown data is reloaded. An irreversible action has `asks="Reset the world x?"` for a confirmation.
 // - Parameters come from <SchemaForm schema=… send=…>, never as raw JSON, mostly in a dialog: `ask({title, about, body})`.
-// - Text is text: html`` has no way to put markup into a page. Names of styles say what a thing is.
-// - Lists are <Table>: one row is one thing, its first link is what Enter opens, `j` and `k` go along them.
+// - Strings are never markup: html`` cannot insert any. Names of styles describe the content.
+// - Lists are <Table>: one row is one object, Enter opens its first link, `j` and `k` move between rows.
 import { changedAll, clock } from "./live.js";
 import { distance, fullTime, money, shortTime, toneOf, words } from "./format.js";
 import { href } from "./routes.js";
@@ -26,13 +26,13 @@ const SHAPES = {
   plain: "M8 5a3 3 0 1 0 0 6A3 3 0 1 0 8 5",
 };
 
-/** A status: by its words, and by colour and shape of its sort. */
+/** A status as text, with the colour and shape of its tone. */
 export function Status({ value, tone = toneOf(value) }) {
   if (value === null || value === undefined || value === "") return null;
   return html`<span class="status" data-tone=${tone}><svg class="shape" viewBox="0 0 16 16" aria-hidden="true"><path d=${SHAPES[tone]} /></svg>${words(value)}</span>`;
 }
 
-/** A moment of simulated time: short, in full when pointed at. `far`: how far from now, too. */
+/** A simulated time, short, with a full tooltip. `far`: also show the distance from now. */
 export function Time({ at, far = false }) {
   const now = useStore(clock)?.now;
   if (!at) return null;
@@ -43,14 +43,14 @@ export function Time({ at, far = false }) {
 export const Money = ({ amount, currency }) =>
   amount === null || amount === undefined ? null : html`<span class="money">${money(amount)} <span class="currency">${currency}</span></span>`;
 
-/** An id: a link to its story (or to `to`; no link with to=${null}), with a button that copies it. */
+/** An id with a link to its page (or to `to`; no link with to=${null}) and a copy button. */
 export function Id({ id, to, copy = true }) {
   if (!id) return null;
   const shown = html`<code>${id}</code>`;
   return html`<span class="id">${to === null ? shown : html`<a href=${to ?? href("resources", id)}>${shown}</a>`}${copy ? html`<${Copy} text=${id} what=${id} />` : ""}</span>`;
 }
 
-/** A button that copies a text; `what` says what it is. */
+/** A button that copies a string. `what` names it. */
 export function Copy({ text, what = "it", children }) {
   const copy = async (event) => {
     event.stopPropagation();
@@ -58,7 +58,7 @@ export function Copy({ text, what = "it", children }) {
       await navigator.clipboard.writeText(typeof text === "function" ? text() : text);
       toast(`Copied: ${what}.`);
     } catch {
-      ask({ title: "Copy it from here", body: () => html`<textarea readonly rows="6" aria-label="Text to copy">${typeof text === "function" ? text() : text}</textarea>` });
+      ask({ title: "Copy this text", body: () => html`<textarea readonly rows="6" aria-label="Text to copy">${typeof text === "function" ? text() : text}</textarea>` });
     }
   };
   return html`<button type="button" class=${children ? "copy" : "copy bare"} aria-label=${children ? null : `Copy ${what}`} title="Copy" onClick=${copy}>
@@ -66,35 +66,35 @@ export function Copy({ text, what = "it", children }) {
 }
 
 const ID = /^[a-z]{2,8}_[a-z0-9]{16,}$/;
-/** Signs that turn the direction of writing: in JSON they are written out. */
+/** Characters that change the writing direction. In JSON they are escaped. */
 const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const escaped = (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
 const MOST_CHARACTERS = 200_000;
 
-/** A JSON value, laid out; ids in it lead to their stories. What is no JSON is shown as the text that it is. */
+/** A formatted JSON value, with ids as links. A string is shown unchanged. */
 export function Json({ value, name = "JSON", links = true }) {
   const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "").replace(TURNING, escaped);
-  const shown = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n… (${text.length} characters in all; copy shows the whole)` : text;
+  const shown = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n… (${text.length} characters in total; use the copy button for all)` : text;
   const parts = links && typeof value !== "string" ? shown.split(/("(?:[^"\\]|\\.)*")/g) : [shown];
   return html`<div class="json"><${Copy} text=${text} what=${name} /><pre tabindex="0" role="region" aria-label=${name}>${parts.map((part) =>
     part[0] === '"' && ID.test(part.slice(1, -1)) ? html`"<a href=${href("resources", part.slice(1, -1))}>${part.slice(1, -1)}</a>"` : part)}</pre></div>`;
 }
 
-/** Names and values, as a list of definitions: rows=${[["Status", html`…`], …]}; rows without a value are left out. */
+/** Names and values as a definition list: rows=${[["Status", html`…`], …]}. Rows without a value are omitted. */
 export const Facts = ({ rows }) => html`<dl class="facts">${rows.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false).map(
   ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 
 export const Loading = () => html`<p class="loading" role="status">Loading.</p>`;
 
-/** What went wrong, and what to do where the server said so. */
+/** An error message. */
 export const Failure = ({ error, retry }) => html`<div class="failure" role="alert"><p>${error.message}</p>
-  ${error.param && !error.message.includes(`\`${error.param}\``) ? html`<p class="muted">It is about <code>${error.param}</code>.</p>` : ""}
+  ${error.param && !error.message.includes(`\`${error.param}\``) ? html`<p class="muted">Parameter: <code>${error.param}</code>.</p>` : ""}
   ${retry ? html`<button type="button" onClick=${retry}>Try again</button>` : ""}</div>`;
 
-/** Nothing is there yet: says what to do next. */
+/** An empty state, with the next step. */
 export const Empty = ({ title, children }) => html`<div class="empty"><p><strong>${title}</strong></p>${children}</div>`;
 
-/** A reading of useRead: loading, error or its value by a function. An error later stays beside what was read before. */
+/** A result of useRead: loading, error, or the value passed to a function. A later error is shown above the previous value. */
 export function Shown({ reading, children }) {
   const draw = [children].flat().find((child) => typeof child === "function");
   if (reading.value === undefined) return reading.error ? html`<${Failure} error=${reading.error} retry=${reading.reload} />` : html`<${Loading} />`;
@@ -102,11 +102,11 @@ export function Shown({ reading, children }) {
 }
 
 /**
- * A list of things. columns: [{title, cell: (row) => …, className?}]; `id(row)`: its key; `open(row)`: where Enter and a click lead;
- * `selected`: the key of the row that is open. `empty`: shown when there are none.
+ * A list of things. columns: [{title, cell: (row) => …, className?}]; `id(row)`: its key; `open(row)`: the target of Enter and a click;
+ * `selected`: the key of the open row. `empty`: shown without rows.
  */
 export function Table({ label, columns, rows, id, open, selected, empty }) {
-  if (!rows.length) return empty || html`<${Empty} title="Nothing is here." />`;
+  if (!rows.length) return empty || html`<${Empty} title="Nothing to show." />`;
   const click = (row) => (event) => {
     if (open && !event.target.closest("a, button, input, select, summary") && !getSelection()?.toString()) location.hash = open(row);
   };
@@ -117,11 +117,11 @@ export function Table({ label, columns, rows, id, open, selected, empty }) {
   </table></div>`;
 }
 
-/** Below a bounded list: how many are shown, and more of them. */
+/** Below a bounded list: the number of shown rows, and a button for more. */
 export const More = ({ shown, limit, more, noun = "rows" }) =>
   shown < limit ? null : html`<p class="more muted">The newest ${limit} ${noun}. <button type="button" onClick=${more}>Show more</button></p>`;
 
-/** A list and beside it what is open of it; on a phone one of the two. `back`: where the list alone is. */
+/** A list next to its open item; on a phone, one of the two. `back`: the address of the list. */
 export function Split({ list, detail, back }) {
   const element = useRef(null), before = useRef(null), { rest, query } = useStore(route);
   const opened = detail ? rest[0] || query.editor || "it" : "";
@@ -138,7 +138,7 @@ export function Split({ list, detail, back }) {
     ${detail ? html`<article class="split-detail" tabindex="-1"><a class="back" href=${back} data-back>Close</a>${detail}</article>` : ""}</div>`;
 }
 
-/** Where what had the focus goes away as a detail is drawn anew, as the button of an action that was done: the detail has it. */
+/** If the focused element disappears when a detail is redrawn, such as the button of a finished action, focus the detail. */
 export function useKeptFocus() {
   const within = document.activeElement?.closest(".split-detail");
   useLayoutEffect(() => {
@@ -162,7 +162,7 @@ let sayings = 0;
 const drop = (leaves) => said.set(said.get().filter((one) => !leaves(one)));
 const SAID_MS = 6000, REFUSED_MS = 15_000;
 
-/** Say something for a while; what is `bad` longer, unless something else is opened. */
+/** Show a message for a while; a `bad` one longer, until another page is opened. */
 export function toast(text, bad = false) {
   const one = { key: ++sayings, text, bad };
   said.set([...said.get().slice(-3), one]);
@@ -176,7 +176,7 @@ export function Toasts() {
     <button type="button" class="bare" aria-label="Close this message" onClick=${() => drop((other) => other === row)}>✕</button></p>`)}</div>`;
 }
 
-/** Do something for a person: what it returns is said, a refusal too; then everything shown is read anew. */
+/** Run an action, show its result or error in a toast, then reload all shown data. */
 export async function doing(does) {
   try {
     const words = await does();
@@ -190,7 +190,7 @@ export async function doing(does) {
   }
 }
 
-/** A button that does something. `asks`: a question that is put once before. It keeps its focus. */
+/** A button for an action. `asks`: a question to confirm first. It keeps the focus. */
 export function Act({ does, asks, danger = Boolean(asks), label, title, className = "", place, children }) {
   const [busy, setBusy] = useState(false);
   const work = async () => {
@@ -209,8 +209,8 @@ export function Act({ does, asks, danger = Boolean(asks), label, title, classNam
 const asking = store(null);
 
 /**
- * Ask in a dialog: {title, about, body?, send?, ok?, danger?}. `body(close)` draws what is in it. With `send` there is an OK button:
- * it is awaited, and what it throws is shown in the dialog, which then stays.
+ * Ask in a dialog: {title, about, body?, send?, ok?, danger?}. `body(close)` draws what is in it. With `send` there is an OK button, which
+ * awaits it. An error is shown in the dialog, which stays open.
  */
 export const ask = (question) => asking.set(question);
 export const closeDialog = () => asking.set(null);
@@ -220,7 +220,7 @@ export function Dialogs() {
   return question ? html`<${Dialog} key=${question.title} ...${question} />` : null;
 }
 
-function Dialog({ title, about, body, send, ok = "Do it", danger = false }) {
+function Dialog({ title, about, body, send, ok = "OK", danger = false }) {
   const element = useRef(null), [error, setError] = useState(null), [busy, setBusy] = useState(false);
   useEffect(() => {
     const opener = document.activeElement;

@@ -1,7 +1,7 @@
-// A container of the simulator for tests: `npm install --save-dev testcontainers`. Docker has to be there, and an image:
-// `docker build -t rampsim .` in a checkout, or one from your registry by the variable RAMPSIM_IMAGE.
+// A simulator container for tests. It needs `npm install --save-dev testcontainers`, Docker and an image:
+// `docker build -t rampsim .` in a checkout, or an image from your registry, named by RAMPSIM_IMAGE.
 //
-// Vitest: `globalSetup: ["./rampsim-container.ts"]`, once for the run. Tests find it by SIMULATOR_URL.
+// Vitest: `globalSetup: ["./rampsim-container.ts"]`, once per run. Tests find it through SIMULATOR_URL.
 import { randomBytes } from "node:crypto";
 import { GenericContainer, type StartedTestContainer, Wait } from "testcontainers";
 
@@ -16,9 +16,9 @@ export async function setup(): Promise<void> {
     .withWaitStrategy(Wait.forHttp("/_simulator/ready", 8642).forStatusCode(200))
     .start();
   process.env.SIMULATOR_URL = `http://${container.getHost()}:${container.getMappedPort(8642)}`;
-  process.env.SIMULATOR_ALLOW_HOSTS = container.getHost(); // where Docker runs on another machine
+  process.env.SIMULATOR_ALLOW_HOSTS = container.getHost(); // if Docker runs on another machine
   process.env.SIMULATOR_CONTROL_TOKEN = token;
-  process.env.SIMULATOR_RECEIVER_HOST = "host.docker.internal"; // how the container reaches receivers of the tests
+  process.env.SIMULATOR_RECEIVER_HOST = "host.docker.internal"; // the host of the tests' receivers, as the container reaches it
 }
 
 export async function teardown(): Promise<void> {

@@ -1,9 +1,9 @@
-"""A container of the simulator for this run of pytest.
+"""A simulator container for this pytest run.
 
 It needs `pip install testcontainers "./rampsim-0.1.0-py3-none-any.whl[testing]"`.
 
-Docker has to be there, and an image: `docker build -t rampsim .` in a checkout, or one from your registry by the
-variable RAMPSIM_IMAGE. The fixtures `world` and `webhooks` of rampsim use it, because SIMULATOR_URL names it.
+It also needs Docker and an image: `docker build -t rampsim .` in a checkout, or an image from your registry, named by
+RAMPSIM_IMAGE. The fixtures `world` and `webhooks` use the container, because SIMULATOR_URL points to it.
 """
 
 import os
@@ -32,6 +32,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(container.stop)
     host = container.get_container_host_ip()
     os.environ["SIMULATOR_URL"] = f"http://{host}:{container.get_exposed_port(8642)}"
-    os.environ["SIMULATOR_ALLOW_HOSTS"] = host  # where Docker runs on another machine
+    os.environ["SIMULATOR_ALLOW_HOSTS"] = host  # if Docker runs on another machine
     os.environ["SIMULATOR_CONTROL_TOKEN"] = token
-    os.environ["SIMULATOR_RECEIVER_HOST"] = "host.docker.internal"  # how the container reaches receivers of the tests
+    os.environ["SIMULATOR_RECEIVER_HOST"] = "host.docker.internal"  # the tests' receivers, from the container

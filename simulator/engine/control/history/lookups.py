@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary, ref
 
+from simulator.engine.records.appended import AppendedRows
 from simulator.engine.records.records import INDEX, find, kind_of
 from simulator.engine.records.requests import JournalEntry, RequestLog, requests_of
 from simulator.engine.rows.kind import Record
@@ -27,26 +28,17 @@ class _Index(Generic[Row]):
 
     def __init__(self, table: Table[Row], about: Callable[[str, Row], Iterable[str]]) -> None:
         self._table = table
+        self._rows = AppendedRows(table)
         self._about = about
         self._keys: dict[str, list[str]] = {}
-        self._read = 0
-        self._last = ""
 
     def of(self, object_id: str) -> list[str]:
         """The keys of the rows about an object, in the order of the table."""
-        rows = self._table.rows
-        added = len(rows) - self._read
-        # A dict keeps the order of insertion and rows are only added here, so what is new stands at its end. Counting
-        # alone does not tell that: a change that was undone may have taken rows away, and others have come since. Then
-        # the newest row that was read is not where it was, and everything is read anew.
-        # Looked at from the end, this costs as much as there is to read, however long the table is.
-        if added < 0 or (self._read and next(islice(reversed(rows), added, None)) != self._last):
-            self._keys, self._read, added = {}, 0, len(rows)
-        for key in reversed(list(islice(reversed(rows), added))):
-            for about in self._about(key, rows[key]):
+        if self._rows.starts_over():
+            self._keys = {}
+        for key, row in self._rows.take():
+            for about in self._about(key, row):
                 self._keys.setdefault(about, []).append(key)
-            self._last = key
-        self._read = len(rows)
         return self._keys.get(object_id, [])
 
     def rows_about(self, object_id: str) -> list[Row]:

@@ -26,12 +26,12 @@ from simulator.engine.control.operation import (
 )
 from simulator.engine.control.refusals import wrong
 from simulator.engine.control.shapes import Envelope, EnvelopeList, Environment, embedded
-from simulator.engine.records.conditions import Condition, having, newest_of, oldest_of
+from simulator.engine.records.conditions import Condition, field_in, newest_of, oldest_of
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.running.chunks import first_of, json_list
+from simulator.engine.server.running.chunks import first_of, indexed, json_list
 from simulator.engine.server.runtime import Watcher
 from simulator.engine.text.json import dumps, loads
 from simulator.engine.text.shapes import Count, Timestamp
@@ -192,7 +192,7 @@ def _wanted(call: ControlCall) -> list[Condition[Event]]:
     wanted = {"environment": environment, "type": call.query.get("type")}
     if wanted["type"]:
         known_event(call.world, "type", wanted["type"])
-    return [having(name, value) for name, value in wanted.items() if value]
+    return [field_in(name, value) for name, value in wanted.items() if value]
 
 
 def _about(call: ControlCall, object_id: str, wanted: list[Condition[Event]]) -> list[Event]:
@@ -208,7 +208,7 @@ async def events(call: ControlCall) -> Raw[EnvelopeList]:
     if object_id:
         found = newest(_about(call, object_id, wanted), limit)
     else:
-        found = newest_of(call.world.store[EVENTS], wanted, limit)
+        found = await indexed(lambda: newest_of(call.world.store[EVENTS], wanted, limit, defers=True))
     return Raw(await json_list(found, lambda event: event.raw))
 
 

@@ -29,7 +29,7 @@ from simulator.engine.records.records import find, is_deleted, kind_of, render
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
-from simulator.engine.scenario.play.holding import Held, held_steps
+from simulator.engine.scenario.play.held_steps import Held, held_steps
 from simulator.engine.scenario.play.pending import KINDS, timers_about
 from simulator.engine.scenario.play.rules import bound_to
 from simulator.engine.text.masking import Masker

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from decimal import Decimal
 
 from typing_extensions import TypedDict
@@ -9,12 +10,16 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_entry
 from simulator.engine.control.objects.inspection_shapes import LedgerEntry
-from simulator.engine.control.operation import WHOLE, Query, calls_under
+from simulator.engine.control.operation import WHOLE, Query, Raw, calls_under
+from simulator.engine.records.appended import AppendedRows
 from simulator.engine.records.records import find
 from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.server.running.chunks import json_list
+from simulator.engine.text.json import dumps
 from simulator.kernel.journal import newest
-from simulator.kernel.ledger import Entry
+from simulator.kernel.ledger import ENTRIES, Entry
 from simulator.kernel.money import ZERO, add
+from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 operation = calls_under("Seeing")
@@ -44,7 +49,7 @@ class LedgerBooks(TypedDict):
 
 
 @operation("GET /ledger", "The account's books", query=_ENTRIES, by_environment=True)
-async def ledger(call: ControlCall) -> LedgerBooks:
+async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
     """The books of the account in the environment of the header: `available` and `held` are its own.
 
     `clearing` has what payers and depositors have sent of a ramp, `fees` what the service earned, `world` what came
@@ -53,20 +58,54 @@ async def ledger(call: ControlCall) -> LedgerBooks:
     """
     world, environment = call.world, call.environment
     call.check_environment()
-    entries = [entry for entry in world.ledger.entries() if _is_of(world, environment, entry)]
-    sums: dict[tuple[str, str], Decimal] = {}
-    for entry in entries:
-        for posting in entry.postings:
-            place = posting.currency, posting.account
-            sums[place] = add(sums.get(place, ZERO), posting.amount)
+    sums = _SUMS[world].setdefault(environment, _Sums(world))
+    while sums.read(world, environment):
+        await asyncio.sleep(0)
     names = _Names(world, environment)
-    return {
-        "accounts": [
-            {"currency": currency, "account": names.of(account), "amount": f"{amount:f}"}
-            for (currency, account), amount in sums.items()
-        ],
-        "entries": [names.shown(world, entry) for entry in newest(entries, call.whole("entries"))],
-    }
+    accounts = [
+        {"currency": currency, "account": names.of(account), "amount": f"{amount:f}"}
+        for (currency, account), amount in sums.amounts.items()
+    ]
+    numbers = newest(sums.entries, call.whole("entries"))
+    entries = world.store[ENTRIES]
+    shown = (entries[number] for number in numbers)
+    opening = b'{"accounts":%b,"entries":[' % dumps(accounts)
+    return Raw(await json_list(shown, lambda entry: dumps(names.shown(world, entry)), opening))
+
+
+class _Sums:
+    """What the accounts of one environment hold, summed up as entries are written.
+
+    A report adds what was written since the last one, so it costs the same however long the ledger is. The first one
+    reads everything, in slices.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._rows = AppendedRows(world.store[ENTRIES])
+        self.amounts: dict[tuple[str, str], Decimal] = {}
+        """By currency and account."""
+        self.entries: list[str] = []
+        """The keys of the entries of the environment, oldest first."""
+
+    def read(self, world: World, environment: str) -> bool:
+        """Add a slice of the new entries. Return True if there are more."""
+        if self._rows.starts_over():
+            self.amounts, self.entries = {}, []
+        taken = self._rows.take(_SLICE)
+        for key, entry in taken:
+            if _is_of(world, environment, entry):
+                self.entries.append(key)
+                for posting in entry.postings:
+                    place = posting.currency, posting.account
+                    self.amounts[place] = add(self.amounts.get(place, ZERO), posting.amount)
+        return len(taken) == _SLICE
+
+
+_SLICE = 1_000
+"""Entries that are read in one piece, in a few milliseconds."""
+
+_SUMS: PerWorld[dict[str, _Sums]] = PerWorld(dict)
+"""The sums of each environment."""
 
 
 def _is_of(world: World, environment: str, entry: Entry) -> bool:

@@ -1,8 +1,8 @@
 """Reaching an event: real objects are brought to it through the same doors as everybody else's.
 
-`POST /trigger` without a target makes an object that no scenario touches (`scenario.fresh`); from where an object
-stands, it goes the shortest legal way (`scenario.paths`). What happens at one instant happens whole or not at all; the
-clock is moved only where a timer has to fire.
+`POST /trigger` without a target makes an object that no scenario touches (`scenario.run.triggers`); from where an
+object stands, it goes the shortest legal way (`scenario.run.paths`). What happens at one instant happens whole or
+not at all; the clock is moved only where a timer has to fire.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call
 from simulator.engine.rows.pipeline import perform
 from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
-from simulator.engine.scenario.play import holding
+from simulator.engine.scenario.play import held_steps
 from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
 from simulator.engine.scenario.play.rules import bind
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, Until
-from simulator.engine.scenario.run.paths import fresh_for, paths_to
-from simulator.engine.scenario.run.ways import Start, ways_of
+from simulator.engine.scenario.run.paths import factory_for, paths_to
+from simulator.engine.scenario.run.triggers import Setup, triggers_of
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject, dumps, loads
 from simulator.engine.worlds.simulator import Simulator
@@ -75,13 +75,13 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
     about = world.wiring.kinds.get(vocabulary_of(world).events[event].object)
     is_sole = about is not None and about.sole is not None and target == about.sole(world).object_id
     if target is None or is_sole:
-        fresh = fresh_for(world, event)
-        start = fresh.make(world, call.environment, event)
-        return await _Way(call, world, call.environment, event).go(start, fresh.usual.get(event))
+        factory = factory_for(world, event)
+        start = factory.set_up(world, call.environment, event)
+        return await _Way(call, world, call.environment, event).go(start, factory.usual.get(event))
     record = find(world, target)
     if record is None:
         raise no_resource(world, target, "target")
-    start = ways_of(world).arriving_at(world, record, event) or Start((), record.id)
+    start = triggers_of(world).incoming(world, record, event) or Setup((), record.id)
     return await _Way(call, world, record.environment, event).go(start)
 
 
@@ -103,7 +103,7 @@ class _Way:
         self._has_begun = False
         self._moved_clock = False
 
-    async def go(self, start: Start, usual: Drive | None = None) -> TriggerAnswer:
+    async def go(self, start: Setup, usual: Drive | None = None) -> TriggerAnswer:
         """Make what there has to be, and go the usual way from there, or the first that is open; ControlError 409."""
         self._subject = start.subject
         with self._world.change(self._cause):
@@ -134,7 +134,7 @@ class _Way:
 
     # Choosing
 
-    def _begin(self, start: Start, usual: Drive | None) -> Drive:
+    def _begin(self, start: Setup, usual: Drive | None) -> Drive:
         """Make the start and the first instant of the first open way, all or none; what is left from its wait on."""
         self._instant(start.drive)
         if self._reached() is not None:
@@ -151,7 +151,7 @@ class _Way:
                 refusals.append(refusal)
         raise refusals[0]
 
-    def _ways(self, start: Start) -> list[Drive]:
+    def _ways(self, start: Setup) -> list[Drive]:
         record = find(self._world, fill(start.subject, self._answers))
         if record is None:
             raise self._stopped("the steps were made, but the event did not come")
@@ -291,7 +291,7 @@ class _Way:
         await self._call.advance(world, timer.due_at_ms, is_next)
         if is_next():
             world.clock.move_to(max(timer.due_at_ms, world.now_ms))
-            without_funds = ways_of(world).emptied(world, self._actions, timer.target, self._cause)
+            without_funds = triggers_of(world).without_funds(world, self._actions, timer.target, self._cause)
             with world.change(self._cause), without_funds:
                 world.fire_next(timer.due_at_ms)
             self._tell("emptied the balance for this run alone (set_balance), and put it back")
@@ -302,7 +302,7 @@ class _Way:
         """Bind an object to no scenario while the clock moves, so that only timers act on it."""
         world = self._world
         scenarios = [PlannedStep.of(timer).scenario for timer in steps_on(world, target)]
-        scenarios += [held.scenario for held in holding.held_steps(world, about=target)]
+        scenarios += [held.scenario for held in held_steps.held_steps(world, about=target)]
         if scenarios:
             with world.change(self._cause):
                 bind(world, target, NO_SCENARIO)
@@ -339,7 +339,8 @@ def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, 
     """
     copy = simulator.from_state(simulator.state_of(world), world.id)
     copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))
-    without_funds = ways_of(copy).emptied(copy, simulator.actions, timer.target, cause) if empty else nullcontext()
+    triggers = triggers_of(copy)
+    without_funds = triggers.without_funds(copy, simulator.actions, timer.target, cause) if empty else nullcontext()
     with copy.change(cause), without_funds:
         copy.agenda.take(timer)
         copy.wiring.timers[timer.kind].handler(copy, timer)

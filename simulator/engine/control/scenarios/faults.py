@@ -1,19 +1,28 @@
-"""Faults: what is to go wrong on the wire (control interface, chapter "Faults")."""
+"""Control calls for faults (control interface, chapter "Faults")."""
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.engine import webhooks
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.control.refusals import wrong
-from simulator.engine.faults.in_force import FAULTS, FaultEntry, put_in_force
+from simulator.engine.faults import in_force
+from simulator.engine.faults.in_force import FAULTS, put_in_force
 from simulator.engine.faults.models import Deliver, InterfaceFault, WebhookFault, check_fault
 from simulator.engine.faults.presets import PRESETS, PresetFault, spelled_out
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.checks.faults import doubts
+from simulator.engine.text.fields import Body
 from simulator.engine.text.json import JsonObject
+from simulator.engine.text.shapes import Count
 from simulator.engine.worlds.quotas import too_much
 from simulator.engine.worlds.settings import settings_of
 from simulator.kernel.clock import LAST_MS, parse_duration
@@ -23,11 +32,38 @@ from simulator.kernel.world import World
 operation = calls_under("Faults")
 
 
+def _as_given(hint: Any) -> Any:
+    """Return the type that a field of a fault has in responses: no bounds, and objects of any shape."""
+    if get_origin(hint) in (Union, UnionType):
+        return reduce(or_, map(_as_given, get_args(hint)))
+    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if isinstance(inner, type):
+        return Count if inner is int else JsonObject if issubclass(inner, Body) else inner
+    return hint
+
+
+if TYPE_CHECKING:
+    from simulator.engine.faults.in_force import FaultEntry
+else:  # derived, so that a field of a fault is declared once
+    _Given = TypedDict(
+        "_Given",
+        {
+            name: Annotated[_as_given(member.annotation), Field(description=f"`{name}` as given.")]
+            for name, member in (InterfaceFault.model_fields | WebhookFault.model_fields).items()
+            if name not in in_force.FaultEntry.__annotations__
+        },
+        total=False,
+    )
+
+    class FaultEntry(in_force.FaultEntry, _Given):
+        """A fault in force: its fields as given, and its state."""
+
+
 class MadeFault(FaultEntry):
-    """`warnings`: why it may never be hit as the world is now."""
+    """A new fault."""
 
     warnings: list[str]
-    """Why it may never be hit as the world is now; empty when nothing speaks for that."""
+    """Reasons why it may never be hit in the present state of the world."""
 
 
 class FaultList(TypedDict):

@@ -51,16 +51,16 @@ class RawWorld(TypedDict):
 
 def unreadable_worlds(call: ControlCall) -> list[UnreadableWorld]:
     """Return the entries of the worlds within reach of the call that are set aside."""
-    found = {} if call.runtime.keeper is None else call.runtime.keeper.unreadable
+    found = {} if call.runtime.persistence is None else call.runtime.persistence.unreadable
     return [{"id": world_id, "why": why} for world_id, why in found.items() if call.access.reaches(world_id)]
 
 
 def delete_unreadable(call: ControlCall, world_id: str) -> bool:
     """Delete a world that is set aside. Return False if there is no such world within reach of the call."""
-    keeper = call.runtime.keeper
-    if keeper is None or world_id not in keeper.unreadable or not call.access.reaches(world_id):
+    persistence = call.runtime.persistence
+    if persistence is None or world_id not in persistence.unreadable or not call.access.reaches(world_id):
         return False
-    keeper.delete_unreadable(world_id)
+    persistence.delete_unreadable(world_id)
     return True
 
 
@@ -70,13 +70,13 @@ async def export_raw(call: ControlCall) -> RawWorld:
 
     404 for a world that is not in a store.
     """
-    keeper, world_id = call.runtime.keeper, call.path["id"]
+    persistence, world_id = call.runtime.persistence, call.path["id"]
     if not call.access.reaches(world_id):
         raise call.access.no_world(world_id)
-    if keeper is None:
+    if persistence is None:
         raise ControlError(404, "not_found", "This server was started without --store, so no store has its worlds.")
     try:
-        pieces = await keeper.raw(world_id)
+        pieces = await persistence.raw(world_id)
     except KeyError:
         raise call.access.no_world(world_id) from None
     shown: list[RawPiece] = []
@@ -95,4 +95,4 @@ async def export_raw(call: ControlCall) -> RawWorld:
                 "content": content,
             }
         )
-    return {"id": world_id, "unreadable": keeper.unreadable.get(world_id), "pieces": shown}
+    return {"id": world_id, "unreadable": persistence.unreadable.get(world_id), "pieces": shown}

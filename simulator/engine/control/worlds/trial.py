@@ -12,7 +12,7 @@ from simulator.engine.control.history.journal import calls_of, show_call
 from simulator.engine.control.history.queries import show_entry
 from simulator.engine.faults.in_force import FAULTS, check_event
 from simulator.engine.insight.advice import findings
-from simulator.engine.insight.coverage import count_world
+from simulator.engine.insight.counting import count_world
 from simulator.engine.records.codec import StateError
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.rows.error import ApiError
@@ -22,7 +22,7 @@ from simulator.engine.rows.pipeline import perform
 from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.language import schema
 from simulator.engine.scenario.play.catalogue import UPLOADED
-from simulator.engine.scenario.play.holding import Held
+from simulator.engine.scenario.play.held_steps import Held
 from simulator.engine.scenario.play.pending import KINDS, check_step
 from simulator.engine.text.json import dumps
 from simulator.engine.webhooks import all_deliveries, webhook_key

@@ -11,7 +11,7 @@ from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.control.refusals import absent, wrong
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.requests import requests_of
-from simulator.engine.server.keeping import Use
+from simulator.engine.server.storage import Use
 from simulator.engine.text.fields import Body
 from simulator.engine.text.shapes import Count, Timestamp
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
@@ -69,8 +69,8 @@ class PruneBody(Body):
 
 async def _uses(call: ControlCall) -> dict[str, Use]:
     """When the worlds that the token reaches were last used, oldest world first; of those that live here, up to now."""
-    uses, now_ms, keeper = call.runtime.meter.uses, wall_clock_ms(), call.runtime.keeper
-    found = {} if keeper is None else dict(await keeper.uses())
+    uses, now_ms, persistence = call.runtime.meter.uses, wall_clock_ms(), call.runtime.persistence
+    found = {} if persistence is None else dict(await persistence.uses())
     for world in call.simulator.worlds.values():
         used_ms = now_ms - int(uses.idle_seconds(world) * 1000)
         found[world.id] = Use(used_ms, objects_of(world), requests_of(world).size)

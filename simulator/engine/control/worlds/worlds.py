@@ -125,7 +125,7 @@ def _new_id(call: ControlCall) -> str:
 async def _require_room(call: ControlCall, world_id: str) -> None:
     """507 where the token has as many worlds as it may, in memory or in the store."""
     if call.access.most_worlds is not None:
-        kept = () if call.runtime.keeper is None else await call.runtime.keeper.uses()
+        kept = () if call.runtime.persistence is None else await call.runtime.persistence.uses()
         call.access.require_room(world_id, {*call.simulator.worlds, *kept})
 
 
@@ -245,8 +245,8 @@ async def list_worlds(call: ControlCall) -> WorldList:
         world = call.simulator.worlds.get(world_id)
         if world is not None:
             shown.append(show_world(call, world))
-        elif (keeper := call.runtime.keeper) is not None:
-            shown.append(cast(WorldObject, keeper.show_at_rest(world_id, call.origin)))
+        elif (persistence := call.runtime.persistence) is not None:
+            shown.append(cast(WorldObject, persistence.show_at_rest(world_id, call.origin)))
     return {"data": shown, "unreadable": newest(unreadable_worlds(call), call.limit())}
 
 

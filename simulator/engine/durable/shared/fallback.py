@@ -1,8 +1,12 @@
-"""What stands in front of a replica: admits a call, finds its world, and has it answered where that world is."""
+"""The middleware of a replica: admits a request, finds its world, and serves or forwards it.
+
+The order is important. A request is admitted before its body is read or a world is looked up: an unauthenticated caller
+must not make a replica take a world, lock a key or wait for the database.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
@@ -13,15 +17,15 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.access import Access
 from simulator.engine.control.app import Admission
 from simulator.engine.durable.backend import StoreError
-from simulator.engine.durable.shared.ownership import Forward, Reason, Refuse, Serve
+from simulator.engine.durable.shared.ownership import Forward, Outcome, Reason, Refuse, Serve
 from simulator.engine.durable.shared.proof import proved_world, take_out
-from simulator.engine.durable.shared.proxy import REFUSED, Hops
+from simulator.engine.durable.shared.proxy import REFUSED, forward
 from simulator.engine.durable.shared.sharing import Sharing
 from simulator.engine.durable.shared.turns import Turns
-from simulator.engine.durable.shared.wanted import Finder, Wanted, said_in
+from simulator.engine.durable.shared.wanted import Finder, Wanted, object_of
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.server.http.messages import enter_world, head_of, read_body, route_path, write_raw
-from simulator.engine.server.keeping import RETRY_SECONDS, UNREADABLE, headers_of, is_of_the_server
+from simulator.engine.server.storage import RETRY_SECONDS, UNREADABLE, headers_of, is_of_the_server
 from simulator.engine.text.json import MAX_BYTES, dumps, loads
 from simulator.engine.text.strict import is_whole
 from simulator.kernel.copying import replace
@@ -29,17 +33,17 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
 
 _CONTROL = f"{CONTROL_BASE}/"
-_FORK_ELSEWHERE = "another server has it, so `replace` does not end it; delete it first, or choose another id."
+_FORK_ELSEWHERE = "another server has it, so `replace` does not delete it. Delete it first, or choose another id."
 _AT_REST = (
-    "No server has this world in memory, so this is no delivery of it; for anything else send a control token along."
+    "No server has this world in memory, so this is not a delivery of it. For other requests, send a control token."
 )
 _WHY: dict[Reason, str] = {
-    "elsewhere": "the world moves between replicas right now; nothing was done, send it again.",
-    "busy": "no replica has taken the world in time; nothing was done, send it again.",
-    "stopping": "this replica stops; nothing was done, send it again.",
-    "unavailable": "there is no connection to PostgreSQL; nothing was done, send it again later.",
-    "unknown": "the replica that has the world was lost while it answered, so the call was carried out or it was not. "
-    "Look, or send it again with the Idempotency-Key that it had.",
+    "elsewhere": "the world is moving between replicas. Nothing was done. Send the request again.",
+    "busy": "no replica has taken the world in time. Nothing was done. Send the request again.",
+    "stopping": "this replica is stopping. Nothing was done. Send the request again.",
+    "unavailable": "there is no connection to PostgreSQL. Nothing was done. Send the request again later.",
+    "unknown": "the replica that has the world was lost during the request. It was carried out, or it was not. "
+    "Check the result, or send it again with the same Idempotency-Key.",
 }
 
 Refusal: TypeAlias = Callable[[Scope], str | None]
@@ -48,30 +52,29 @@ Admits: TypeAlias = Callable[[Scope], Admission | None]
 
 @dataclass(frozen=True)
 class _Call:
-    """A call that was admitted, with its body read."""
+    """A request that was admitted, with its body read."""
 
     scope: Scope
-    receive: _Again
+    receive: _ReplayedBody
     send: Send
     admission: Admission | None
-    """That of a control call."""
+    """The admission of a control request, else None."""
     is_forwarded: bool = False
-    """Whether another replica has sent it on."""
+    """True if another replica has forwarded it."""
 
     @property
     def reach(self) -> Access | None:
-        """The token of a call that makes a world, if the number of its worlds is bounded."""
+        """Return the access of a request that creates a world if its token has a limit of worlds, else None."""
         if self.admission is None or self.admission.row.name != "create_world":
             return None
         return self.admission.access if self.admission.access.most_worlds is not None else None
 
 
-class Front:
-    """ASGI middleware before everything else of the server but its error boundary.
+class FallbackApp:
+    """ASGI middleware in front of the whole server except its error boundary.
 
-    Before anything is read, looked up or locked for a call, `refusal` says why a call of the interface is refused, and
-    `admission` what a control call is. The application below refuses what they refuse. `pages`: paths at the root of
-    the server that need no world.
+    `refusal` returns why an API request is refused, and `admission` admits a control request. The application below
+    writes these refusals. `pages` are paths at the root of the server that need no world.
     """
 
     def __init__(
@@ -83,15 +86,12 @@ class Front:
         self._refusal = refusal
         self._admission = admission
         self._pages = frozenset(pages)
-        self._hops = Hops(lambda: sharing.store.secret)
         self._finder = Finder(sharing)
-        self._turns = Turns(sharing.store, sharing.keeper)
+        self._turns = Turns(sharing.store, sharing.persistence)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-            if scope["type"] == "lifespan":
-                await self._hops.close()
             return
         scope, forwarding = take_out(scope)
         seen: Scope = {**scope}
@@ -102,20 +102,20 @@ class Front:
         if path in self._pages or is_of_the_server(path) or not self._needs_world(seen, is_control, admission):
             await self._app(scope, receive, send)
             return
-        # One byte more than is taken: what is larger is refused by who would take it.
+        # One byte more than the limit, so that the application below refuses a larger body.
         body, _ = await read_body(receive, (MAX_BYTES if admission is None else admission.row.max_bytes) + 1)
-        call = _Call(scope, _Again(body, receive), send, admission)
+        call = _Call(scope, _ReplayedBody(body, receive), send, admission)
         try:
             store = self._sharing.store
             found_elsewhere = proved_world(store.secret, store.address, forwarding, scope, body)
             await self._answer(call, seen, path, found_elsewhere)
         except (ControlError, ApiError) as error:
-            await _say(scope, send, error, None)
+            await _refuse(scope, send, error, None)
         except StoreError as error:
-            await _say(scope, send, _unavailable(scope["path"], f"{error}."), None)
+            await _refuse(scope, send, _unavailable(scope["path"], f"{error}."), None)
 
     def _needs_world(self, scope: Scope, is_control: bool, admission: Admission | None) -> bool:
-        """Whether a call is admitted, and is answered otherwise than by any replica alike."""
+        """Return True if a request is admitted and not every replica would respond alike."""
         if not is_control:
             return self._refusal(scope) is None
         return admission is not None and (not admission.row.open or admission.row.takes_webhooks)
@@ -148,15 +148,15 @@ class Front:
             await self._routed(wanted, call)
 
     async def _is_awake(self, world: str) -> bool:
-        """Whether a replica has a world, so that nobody has to take it; `default` counts as one that always is had."""
+        """Return True if a replica has a world in memory. `default` counts as always in memory."""
         if world == DEFAULT_WORLD or self._sharing.machine.epoch_of(world) is not None:
             return True
         return await self._sharing.store.is_owned(world)
 
-    # Where it is answered
+    # Serving and forwarding
 
     async def _with_keys(self, wanted: Wanted, call: _Call) -> None:
-        """Answer a call that gives keys to a world, of whichever replica; 409 where another world has one of them."""
+        """Serve a request that gives keys to a world. Raise 409 if another world of any replica has one of them."""
         store, world = self._sharing.store, wanted.world
         reserved = await store.reserve(wanted.keys, world)
         if reserved.holder is not None:
@@ -184,10 +184,7 @@ class Front:
         )
         while isinstance(decision, Forward):
             address = decision.address
-            is_owner = partial(sharing.store.owns, address, world)
-            outcome = await self._hops.send(
-                address, world, scope, call.receive.gone, call.send, call.receive.body, is_owner
-            )
+            outcome = await self._forward(address, world, call, partial(sharing.store.owns, address, world))
             following = await sharing.forwarded(ticket, outcome)
             if following is None:
                 return
@@ -205,21 +202,24 @@ class Front:
             sharing.finished(ticket, world)
 
     async def _passed(self, world: str, call: _Call) -> bool:
-        """Have a call answered by another replica because this one stops; False where nothing was done."""
+        """Forward a request because this replica stops. Return False if nothing was done."""
         store = self._sharing.store
         address = await store.other_owner(world)
         if address is None:
             return False
-        is_there = partial(store.owns_any, address)
-        outcome = await self._hops.send(
-            address, world, call.scope, call.receive.gone, call.send, call.receive.body, is_there
-        )
+        outcome = await self._forward(address, world, call, partial(store.owns_any, address))
         if outcome == "broken":
             await self._refuse(call, "unknown")
         return outcome != "refused"
 
+    async def _forward(self, address: str, world: str, call: _Call, is_owner: Callable[[], Awaitable[bool]]) -> Outcome:
+        secret, body = self._sharing.store.secret, call.receive.body
+        return await forward(
+            address, world, call.scope, call.receive.gone, call.send, body, secret=secret, is_owner=is_owner
+        )
+
     async def _routed_also(self, world: str, call: _Call) -> None:
-        """Answer a call that makes a second world, here, where the one that it is made of is."""
+        """Serve a request that creates a second world here, because its source is here."""
         ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
         if isinstance(decision, Serve):
             try:
@@ -227,21 +227,22 @@ class Front:
             finally:
                 self._sharing.finished(ticket, world)
         elif isinstance(decision, Refuse) and decision.reason == "elsewhere":
-            raise ControlError(409, "already_exists", f"There is a world {world} already: {_FORK_ELSEWHERE}", "id")
+            raise ControlError(409, "already_exists", f"The world {world} exists already: {_FORK_ELSEWHERE}", "id")
         elif isinstance(decision, Refuse):
             await self._refuse(call, decision.reason)
 
     async def _serve(self, decision: Serve, call: _Call) -> None:
         unreadable = self._sharing.unreadable.get(decision.world)
-        if unreadable is not None and call.admission is None:  # control calls may end it
+        if unreadable is not None and call.admission is None:  # control requests may delete it
             raise _unavailable(call.scope["path"], f"{unreadable}.")
         send = call.send
 
         async def sending(message: MutableMapping[str, Any]) -> None:
             headers = message.get("headers", ())
             if (b"content-type", b"text/event-stream; charset=utf-8") in headers:
-                self._sharing.finished(decision.ticket, decision.world)  # it ends with the world, and holds up nothing
-            if call.is_forwarded and "headers" in message:  # a fault may answer with any header
+                # A stream ends with its world. If it counted as a request in progress, the world could never leave.
+                self._sharing.finished(decision.ticket, decision.world)
+            if call.is_forwarded and "headers" in message:  # a fault may set any header, even one of the proxy
                 message = {**message, "headers": [pair for pair in headers if pair[0].lower() != REFUSED.encode()]}
             await send(message)
 
@@ -253,17 +254,17 @@ class Front:
 
     async def _refuse(self, call: _Call, reason: Reason) -> None:
         path = call.scope["path"]
-        await _say(call.scope, call.send, _unavailable(path, _WHY[reason]), reason if call.is_forwarded else None)
+        await _refuse(call.scope, call.send, _unavailable(path, _WHY[reason]), reason if call.is_forwarded else None)
 
-    # What is of all worlds
+    # All worlds
 
     async def _list(self, call: _Call) -> None:
-        """`GET /worlds`: the worlds of all replicas, each as its own replica shows it, or as it is kept."""
+        """Serve `GET /worlds`: the worlds of all replicas, as their owners show them or as they are saved."""
         scope, send, gone = call.scope, call.send, call.receive.gone
         query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
         limit = query.get("limit", "")
         if set(query) - {"limit"} or (limit and not is_whole(limit)):
-            await self._app(scope, call.receive, send)  # it says what is wrong
+            await self._app(scope, call.receive, send)  # it writes the refusal
             return
         assert call.admission is not None
         reaches = call.admission.access.reaches
@@ -272,14 +273,14 @@ class Front:
         shown: list[Any] = []
         unreadable: list[Any] = []
         for world, is_owned in newest:
-            answer = _Answer()
+            answer = _Collected()
             below = f"{CONTROL_BASE}/worlds/{world}"
             one = {**scope, "path": below, "raw_path": below.encode(), "root_path": "", "query_string": b""}
             if not is_owned:
-                await self._app(one, _Again(b"", gone), answer)
-            if is_owned or answer.status == 404:  # it may have been taken, or have ended, or it cannot be read
-                answer = _Answer()
-                await self(one, _Again(b"", gone), answer)
+                await self._app(one, _ReplayedBody(b"", gone), answer)
+            if is_owned or answer.status == 404:  # it may have been taken or deleted meanwhile, or be unreadable
+                answer = _Collected()
+                await self(one, _ReplayedBody(b"", gone), answer)
             if answer.status == 200:
                 shown.append(loads(bytes(answer.body)))
             elif answer.status == 503 and (error := loads(bytes(answer.body))["error"])["code"] == UNREADABLE:
@@ -290,19 +291,19 @@ class Front:
         await write_raw(scope, send, 200, dumps({"data": shown, "unreadable": unreadable}), "application/json", [])
 
     async def _prune(self, call: _Call) -> None:
-        """`POST /prune`: any replica tells which worlds it would be, and who has one ends it, if it still is to be."""
+        """Serve `POST /prune`: list the worlds with a dry run, then delete each on its owner, which checks again."""
         scope, send, gone = call.scope, call.send, call.receive.gone
-        looking = _Answer()
-        said = {"dry_run": False, **said_in(call.receive.body)}
+        looking = _Collected()
+        said = {"dry_run": False, **object_of(call.receive.body)}
         body = dumps({**said, "dry_run": True}) if said.get("dry_run") is False else call.receive.body
-        await self._app(scope, _Again(body, gone), looking)
+        await self._app(scope, _ReplayedBody(body, gone), looking)
         if looking.status != 200 or said.get("dry_run"):
             await write_raw(scope, send, looking.status, bytes(looking.body), "application/json", [])
             return
         ended: list[str] = []
         for world in loads(bytes(looking.body))["ended"]:
-            answer = _Answer()
-            await self(scope, _Again(dumps({**said, "world": world}), gone), answer)
+            answer = _Collected()
+            await self(scope, _ReplayedBody(dumps({**said, "world": world}), gone), answer)
             if answer.status == 200:
                 ended += loads(bytes(answer.body))["ended"]
             else:
@@ -311,8 +312,8 @@ class Front:
         await write_raw(scope, send, 200, dumps({"ended": ended, "dry_run": False}), "application/json", [])
 
 
-class _Again:
-    """The body of a request that was read already; then what its connection has to tell."""
+class _ReplayedBody:
+    """The `receive` of a request whose body was read already: the body once, then the messages of the connection."""
 
     def __init__(self, body: bytes, gone: Receive) -> None:
         self.body, self.gone = body, gone
@@ -325,8 +326,8 @@ class _Again:
         return {"type": "http.request", "body": self.body, "more_body": False}
 
 
-class _Answer:
-    """Takes an answer in."""
+class _Collected:
+    """A `send` that collects a response."""
 
     def __init__(self) -> None:
         self.status, self.body = 0, bytearray()
@@ -337,14 +338,14 @@ class _Answer:
 
 
 def _unavailable(path: str, why: str) -> ApiError | ControlError:
-    """A code that the specification has, or one of ours."""
-    message = f"This call was not answered: {why}"
+    """Return the error of a request that was not served: with a code of the specification, or one of ours."""
+    message = f"The request was not served: {why}"
     if CONTROL_BASE in path:
         return ControlError(503, "storage_unavailable", message)
     return ApiError("service_unavailable", message, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
-async def _say(scope: Scope, send: Send, error: ApiError | ControlError, reason: Reason | None) -> None:
+async def _refuse(scope: Scope, send: Send, error: ApiError | ControlError, reason: Reason | None) -> None:
     headers = [(name.lower().encode(), value.encode()) for name, value in headers_of(error).items()]
     if reason is not None:
         headers.append((REFUSED.encode(), reason.encode()))

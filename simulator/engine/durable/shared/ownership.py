@@ -1,20 +1,19 @@
-"""Who serves which world, where several replicas share one database: the protocol, without any I/O or clock.
+"""The ownership protocol of replicas that share one database, as a state machine without I/O or clock.
 
-A replica serves a world only while its one owning connection to the database holds that world's lock, and everything
-it commits goes over that very connection under the epoch that it got with the lock. So the database decides: a
-connection that has ended holds no lock and commits nothing. A call that comes to another replica is sent on to the
-owner, once.
+A replica serves a world only while its owning connection to the database holds the lock of that world. All its commits
+go over this connection, under the epoch that came with the lock. So the database decides: a connection that has ended
+holds no lock and commits nothing. A request that reaches another replica is forwarded to the owner, once.
 
-`Ownership` is told what has happened and returns what is to be done, as a list of steps. Whoever carries the steps out
-keeps these rules; the rest of the protocol is here:
+The methods of `Ownership` take events and return steps. The code that carries the steps out must follow these rules:
 
-- Steps are carried out in their order. `TryLock`, `Release` and all commits go over the owning connection, in order.
-- A call is answered only after the owning connection has confirmed something that was sent after the call was done:
-  the commit of what it wrote, or where it wrote nothing that the session is still the one that took the lock. So
-  whatever an answer shows is in the database, and no other replica owned the world meanwhile.
-- A commit or such a question that the database refuses, or whose end is not known, is told as `lost`.
+- Carry steps out in their order. `TryLock`, `Release` and all commits go over the owning connection, in order.
+- Respond to a request only after the owning connection has confirmed something that was sent after the request was
+  carried out. This is the commit of its writes or, without writes, a query which confirms that the session is still the
+  one that took the lock. So everything in a response is in the database, and no other replica owned the world
+  meanwhile. Without the query, a replica that was paused could show a state that another one has changed since.
+- Report `lost` if the database refuses a commit or such a query, or if its result is unknown.
 
-What is said of a connection names its `session`, a number that rises; what comes late of an earlier one is ignored.
+Events name the `session` of their connection, a number that rises. Late events of an earlier session are ignored.
 """
 
 from __future__ import annotations
@@ -29,39 +28,43 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Ask:
-    """A call that wants a world.
-
-    `is_forwarded`: another replica has sent it on; it is not sent on again. `may_repeat`: to make it twice does no harm
-    (it only reads, or has an idempotency key). `creates`: the world may be one that is not there yet. `is_doubtful`: it
-    was sent to an owner that did not answer, so it may have been carried out.
-    """
+    """A request that needs a world."""
 
     ticket: int
     world: str
     is_forwarded: bool = False
+    """True if another replica has forwarded it. It is not forwarded again."""
     may_repeat: bool = False
+    """True if sending it twice does no harm, because it only reads or has an idempotency key."""
     creates: bool = False
+    """True if the world may not exist yet."""
     is_doubtful: bool = False
+    """True if it was sent to an owner that did not respond. It may have been carried out."""
 
 
 Reason: TypeAlias = Literal["elsewhere", "unavailable", "stopping", "busy", "unknown"]
-"""Why a call is not answered. Only after `unknown` may it have done something all the same.
+"""The reason why a request is refused. Only after `unknown` may it have been carried out.
 
-`elsewhere`: it was forwarded, and another replica owns the world. `unavailable`: no connection to the database.
-`stopping`: this replica drains. `busy`: nobody took the world in time. `unknown`: the connection to the database or to
-the owner broke off while the call was under way.
+`elsewhere`: it was forwarded, and another replica owns the world. `unavailable`: there is no connection to the
+database. `stopping`: this replica drains. `busy`: no replica took the world in time. `unknown`: the connection to the
+database or to the owner ended while the request was in progress.
 """
 
 
 Outcome: TypeAlias = Literal["answered", "refused", "broken"]
-"""What came of a call that was sent on. `refused`: it did not reach the owner, or that said it is none; nothing was
-done. `broken`: it was sent, and no answer came."""
+"""The outcome of a forwarded request.
+
+`refused`: it did not reach the owner, or the replica is not the owner, so nothing was done. `broken`: it was sent, and
+no response came.
+"""
 
 
 @dataclass(frozen=True)
 class TryLock:
-    """Take the lock of a world, raise its epoch, write this replica's address and read its state; tell `granted`,
-    `denied` or `absent`. Where it `creates`, a world that is not there is entered first, empty."""
+    """Take the lock of a world, raise its epoch, write this replica's address and read the state of the world.
+
+    Then call `granted`, `denied` or `absent`. With `creates`, enter an empty world first if it does not exist.
+    """
 
     session: int
     world: str
@@ -70,7 +73,7 @@ class TryLock:
 
 @dataclass(frozen=True)
 class Serve:
-    """Carry a call out on the world in memory (one that nobody has is answered 404); tell `finished`."""
+    """Carry a request out on the world in memory, or return 404 if there is none. Then call `finished`."""
 
     ticket: int
     world: str
@@ -78,7 +81,7 @@ class Serve:
 
 @dataclass(frozen=True)
 class Forward:
-    """Send a call to the replica at this address, marked as forwarded; tell `forwarded`."""
+    """Send a request to the replica at this address, marked as forwarded. Then call `forwarded`."""
 
     ticket: int
     address: str
@@ -86,14 +89,14 @@ class Forward:
 
 @dataclass(frozen=True)
 class Later:
-    """Tell `again` after a moment."""
+    """Call `again` after a moment."""
 
     ticket: int
 
 
 @dataclass(frozen=True)
 class Refuse:
-    """Answer a call with this reason; whatever it has come to so far is not shown."""
+    """Refuse a request with this reason. Drop the response that it may have by then."""
 
     ticket: int
     reason: Reason
@@ -101,7 +104,7 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Settle:
-    """Fire no timers of a world any more, and wait until all that was written in it is durable; tell `settled`."""
+    """Stop firing timers of a world, and wait until all its writes are durable. Then call `settled`."""
 
     session: int
     world: str
@@ -109,14 +112,14 @@ class Settle:
 
 @dataclass(frozen=True)
 class Unload:
-    """Throw away what is in memory of a world."""
+    """Remove a world from memory."""
 
     world: str
 
 
 @dataclass(frozen=True)
 class Release:
-    """Let go of the lock of a world and its row of this replica's address; tell `released`."""
+    """Release the lock of a world and remove this replica's address from its row. Then call `released`."""
 
     session: int
     world: str
@@ -124,12 +127,12 @@ class Release:
 
 @dataclass(frozen=True)
 class Connect:
-    """Drop what is left of the former connection, and make another; tell `connected`, as often as it takes."""
+    """Replace the connection, trying as often as necessary. Then call `connected`."""
 
 
 @dataclass(frozen=True)
 class Drained:
-    """This replica owns nothing any more and may end."""
+    """This replica owns no world any more and may end."""
 
 
 Step: TypeAlias = TryLock | Serve | Forward | Later | Refuse | Settle | Unload | Release | Connect | Drained
@@ -137,10 +140,10 @@ Step: TypeAlias = TryLock | Serve | Forward | Later | Refuse | Settle | Unload |
 
 @dataclass
 class _Held:
-    """A world of this replica: its lock is `asked` for, it is `owned`, it is `leaving`, or it has `left`, and the
-    database is yet to say so."""
+    """A world of this replica."""
 
     state: Literal["asked", "owned", "leaving", "left"]
+    """`asked`: the lock is requested. `leaving`: requests and writes finish. `left`: the release is not confirmed."""
     epoch: int = 0
     active: set[int] = field(default_factory=set)
     waiting: list[Ask] = field(default_factory=list)
@@ -151,7 +154,7 @@ class _Held:
 
 
 class Ownership:
-    """The part of one replica. `address` is where other replicas reach it."""
+    """The state machine of one replica. `address` is its address for other replicas."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -160,22 +163,22 @@ class Ownership:
         self.is_draining = False
         self._held: dict[str, _Held] = {}
         self._owners: dict[str, str] = {}
-        self._on_their_way: dict[int, Ask] = {}
+        self._forwarding: dict[int, Ask] = {}
         self._later: dict[int, Ask] = {}
 
     def epoch_of(self, world: str) -> int | None:
-        """The epoch under which this replica commits in a world; None where it does not own it."""
+        """Return the epoch under which this replica commits in a world, or None if it does not own it."""
         held = self._held.get(world)
         return held.epoch if held is not None and held.is_owned else None
 
     def owned(self) -> list[str]:
-        """The worlds that this replica owns, also while it is letting go of them."""
+        """Return the worlds that this replica owns, including those that are leaving."""
         return [world for world, held in self._held.items() if held.is_owned]
 
-    # Calls
+    # Requests
 
     def asked(self, ask: Ask) -> list[Step]:
-        """A call has come in."""
+        """Handle a new request."""
         if not self.is_connected:
             return [_refuse(ask, "unavailable")]
         held = self._held.get(ask.world)
@@ -188,10 +191,10 @@ class Ownership:
         return []
 
     def _take(self, ask: Ask) -> list[Step]:
-        """Send a call to the owner where one is known; else try to become it."""
+        """Forward a request to the owner if it is known. Otherwise try to become the owner."""
         owner = self._owners.get(ask.world)
         if owner is not None and not ask.is_forwarded:
-            self._on_their_way[ask.ticket] = ask
+            self._forwarding[ask.ticket] = ask
             return [Forward(ask.ticket, owner)]
         if self.is_draining:
             return [_refuse(ask, "stopping")]
@@ -199,7 +202,7 @@ class Ownership:
         return [TryLock(self.session, ask.world, ask.creates)]
 
     def finished(self, ticket: int, world: str) -> list[Step]:
-        """A call that was served has been answered, or has come to nothing."""
+        """Handle the end of a request that was served."""
         held = self._held.get(world)
         if held is None or ticket not in held.active:
             return []
@@ -207,8 +210,8 @@ class Ownership:
         return self._settle(world, held) if held.state == "leaving" else []
 
     def forwarded(self, ticket: int, outcome: Outcome) -> list[Step]:
-        """A hop has come to its end."""
-        ask = self._on_their_way.pop(ticket, None)
+        """Handle the outcome of a forwarded request."""
+        ask = self._forwarding.pop(ticket, None)
         if ask is None or outcome == "answered":
             return []
         self._owners.pop(ask.world, None)
@@ -221,12 +224,12 @@ class Ownership:
         return Later(ask.ticket)
 
     def again(self, ticket: int) -> list[Step]:
-        """The moment after `Later` has passed."""
+        """Handle a request again after `Later`."""
         ask = self._later.pop(ticket, None)
         return self.asked(ask) if ask is not None else []
 
     def expired(self, ticket: int, world: str) -> list[Step]:
-        """A call has waited long enough. One that is being served goes on, and so does one that was sent on."""
+        """Refuse a request that has waited too long. One that is being served or forwarded goes on."""
         ask = self._later.pop(ticket, None)
         held = self._held.get(world)
         if ask is None and held is not None:
@@ -237,19 +240,19 @@ class Ownership:
     # Worlds
 
     def woken(self, world: str) -> list[Step]:
-        """A timer of a world is due, and its row says that nobody owns it."""
+        """Take a world whose timer is due and which has no owner."""
         if not self.is_connected or self.is_draining or world in self._held:
             return []
         self._held[world] = _Held("asked")
         return [TryLock(self.session, world, creates=False)]
 
     def idle(self, world: str) -> list[Step]:
-        """Nobody has called a world for long, and none of its timers is due soon."""
+        """Leave a world that is unused and has no timer due soon."""
         held = self._held.get(world)
         return self._leave(world, held) if held is not None and held.state == "owned" and not held.active else []
 
     def drain(self) -> list[Step]:
-        """This replica is to end: it finishes what it has begun and lets go of its worlds."""
+        """Finish all requests in progress and leave all worlds, because the replica ends."""
         self.is_draining = True
         owned = [(world, held) for world, held in self._held.items() if held.state == "owned"]
         steps = [step for world, held in owned for step in self._leave(world, held)]
@@ -266,14 +269,14 @@ class Ownership:
         return [] if held.active else [Settle(self.session, world)]
 
     def settled(self, session: int, world: str) -> list[Step]:
-        """Everything that was written in a world is durable."""
+        """Release a world whose writes are durable."""
         if self._is_former(session):
             return []
         self._held[world].state = "left"
         return [Unload(world), Release(session, world)]
 
     def released(self, session: int, world: str) -> list[Step]:
-        """The database has taken back the lock of a world."""
+        """Handle the confirmed release of a world."""
         if self._is_former(session):
             return []
         waiting = self._held.pop(world).waiting
@@ -282,10 +285,10 @@ class Ownership:
     def _all(self, asks: Iterable[Ask]) -> list[Step]:
         return [step for ask in asks for step in self.asked(ask)]
 
-    # What the database says
+    # Events of the database
 
     def granted(self, session: int, world: str, epoch: int) -> list[Step]:
-        """The lock of a world is held, and its state is in memory."""
+        """Serve a world whose lock is held and whose state is in memory."""
         if self._is_former(session):
             return []
         self._owners.pop(world, None)
@@ -296,21 +299,23 @@ class Ownership:
         return [*steps, *self._leave(world, held)] if self.is_draining else steps
 
     def denied(self, session: int, world: str, owner: str | None) -> list[Step]:
-        """Another connection holds the lock of a world; `owner` is the address that its row names."""
+        """Handle a lock that another connection holds. `owner` is the address in the row of the world."""
         if self._is_former(session):
             return []
         waiting = self._held.pop(world).waiting
-        if owner is None or owner == self.address:  # by a former connection of this replica, whose end is not known yet
+        # A former connection of this replica may hold it, if the database has not noticed its end yet. To forward the
+        # request to ourselves would be pointless.
+        if owner is None or owner == self.address:
             return [*map(self._put_off, waiting), *self._drained()]
         self._owners[world] = owner
-        steps = [step for ask in waiting for step in self._sent_on(ask)]
+        steps = [step for ask in waiting for step in self._denied(ask)]
         return [*steps, *self._drained()]
 
-    def _sent_on(self, ask: Ask) -> list[Step]:
+    def _denied(self, ask: Ask) -> list[Step]:
         return [_refuse(ask, "elsewhere")] if ask.is_forwarded else self._take(ask)
 
     def absent(self, session: int, world: str) -> list[Step]:
-        """No world has this id."""
+        """Handle a world that does not exist."""
         if self._is_former(session):
             return []
         steps: list[Step] = []
@@ -319,15 +324,15 @@ class Ownership:
         return [*steps, *self._drained()]
 
     def connected(self, session: int) -> list[Step]:
-        """There is an owning connection again; it holds no lock yet."""
+        """Use a new owning connection. It holds no lock yet."""
         self.session, self.is_connected = session, True
         return []
 
     def lost(self, session: int) -> list[Step]:
-        """The owning connection has ended, or what it was told to commit was refused, or its end is not known.
+        """Handle the end of the owning connection, or a commit that was refused or whose result is unknown.
 
-        All worlds are thrown away: whatever was not confirmed may be in the database or not, and another replica may
-        own them already.
+        All worlds are removed from memory. Unconfirmed writes may be in the database or not, and another replica may
+        own the worlds already.
         """
         if self._is_former(session):
             return []

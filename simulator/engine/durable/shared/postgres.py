@@ -1,9 +1,9 @@
-"""Worlds in PostgreSQL, which several replicas share: one connection that owns and commits, one that reads.
+"""The PostgreSQL store, which several replicas share: one connection that owns and commits, one that reads.
 
-The owning connection holds a session-level advisory lock for every world that is served here, and carries every commit;
-each commit names the epoch that its world got with the lock. PostgreSQL ends a connection of which it has heard nothing
-for `lease_seconds`, so that a replica that is paused or cut off holds nothing for longer. One that has ended takes all
-along: nothing of it is taken up again, and `open` begins anew.
+The owning connection holds a session-level advisory lock for each world that is served here. It carries all commits,
+and each commit names the epoch that its world got with the lock. PostgreSQL ends a connection that is silent for
+`lease_seconds`, so a replica that is paused or cut off loses its worlds after that time. After the end of a connection
+nothing is continued: `open` starts again without worlds.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from datetime import UTC, datetime
 from importlib import resources
 from typing import Any, Literal
 
-import asyncpg
-
 from simulator.engine.durable.backend import (
     Batch,
     Change,
     Sizes,
-    SnapshotForgotten,
-    SnapshotKept,
+    SnapshotDeleted,
+    SnapshotSaved,
     StoreDamaged,
     StoreFailed,
     StoreNewer,
@@ -30,13 +28,13 @@ from simulator.engine.durable.backend import (
     WorldEnded,
 )
 from simulator.engine.durable.shared.reader import LOCKS, UNLESS_HELD, Reader
-from simulator.engine.durable.shared.session import LEASE_SECONDS, OwnershipLost, OwningSession, translated
-from simulator.engine.server.keeping import Use
+from simulator.engine.durable.shared.session import LEASE_SECONDS, Connection, OwnershipLost, OwningSession, translated
+from simulator.engine.server.storage import Use
 from simulator.kernel.dataclass import dataclass
 from simulator.version import __version__
 
 FORMAT = 2
-"""Rises when a version of the simulator could not read what an older one has written, or the other way round."""
+"""Rises when a version of the simulator cannot read the database of an older one, or the other way round."""
 
 _UPGRADES = {
     1: """
@@ -45,54 +43,47 @@ ALTER TABLE worlds ADD COLUMN used_ms bigint NOT NULL DEFAULT 0, ADD COLUMN obje
 UPDATE worlds SET used_ms = extract(epoch FROM now()) * 1000;
 """
 }
-"""By format, what makes the next one of it."""
+"""Statements that upgrade a format to the next one."""
 _OLDEST_SERVER = 14
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What came of asking for a world. `owner`: the address of who has it. `is_there`: it has a state to be loaded.
-    `is_here`: this replica had it already."""
+    """The result of an attempt to own a world."""
 
     outcome: Literal["granted", "denied", "absent"]
     epoch: int = 0
     owner: str | None = None
+    """The address of the present owner."""
     is_there: bool = False
+    """True if the world has a state to load."""
     is_here: bool = False
-
-
-def _nothing_new() -> Sequence[tuple[str, str]]:
-    return ()
-
-
-def _never(world: str) -> int | None:
-    return None
+    """True if this replica owned it already."""
 
 
 class PostgresStore(Reader):
-    """The part of one replica in a database. `address`: where other replicas reach it.
-
-    `lost` is called when the owning connection has ended by itself. `credentials` gives the keys and tokens that were
-    made since it was asked last, with their worlds; `wake_at_ms` when, by the machine's clock, a world has something to
-    do that no call asks for. `secret`: what the replicas of this database have in common, once it is open.
-    """
+    """The store of one replica. `address` is the address of this replica for others."""
 
     name = "PostgreSQL"
     is_shared = True
 
     def __init__(self, url: str, address: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
         self.lost: Callable[[], None] = lambda: None
-        self.credentials: Callable[[], Sequence[tuple[str, str]]] = _nothing_new
-        self.wake_at_ms: Callable[[str], int | None] = _never
+        """Called when the owning connection has ended by itself."""
+        self.credentials: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
+        """Returns the keys and tokens that are new since the last call, with their worlds."""
+        self.wake_at_ms: Callable[[str], int | None] = lambda world: None
+        """Returns when a world acts without a request, by the machine's clock, or None."""
         super().__init__(url, address, lease_seconds)
         self.secret = b""
+        """The common secret of the replicas of this database, once it is open."""
         self._epochs: dict[str, int] = {}
         self._session = OwningSession(url, lease_seconds, self._ended)
 
     # Opening and closing
 
     async def open(self) -> None:
-        """Connect, make the tables where there are none. StoreFailed, StoreDamaged, StoreNewer."""
+        """Connect, and create the tables if there are none. Raise StoreFailed, StoreDamaged, StoreNewer."""
         await self.close()
         with translated():
             await self._session.open()
@@ -104,7 +95,7 @@ class PostgresStore(Reader):
             raise
 
     async def close(self) -> None:
-        """Let go of everything. The locks go with the session."""
+        """Close the connections. The locks end with the session."""
         self._epochs.clear()
         await self._session.close()
         await self.close_reading()
@@ -113,13 +104,13 @@ class PostgresStore(Reader):
         self._epochs.clear()
         self.lost()
 
-    async def _look_at(self, connection: asyncpg.Connection[asyncpg.Record]) -> None:
+    async def _look_at(self, connection: Connection) -> None:
         if connection.get_server_version().major < _OLDEST_SERVER:
             raise StoreFailed(
                 f"PostgreSQL {_OLDEST_SERVER} or newer is needed, and this is {connection.get_server_version().major}"
             )
         if await connection.fetchval("SELECT current_setting('synchronous_commit')") in ("off", "local"):
-            await connection.execute("SET synchronous_commit = on")  # an answer tells of what outlives the machine
+            await connection.execute("SET synchronous_commit = on")  # a response must survive a crash
         async with connection.transaction():
             await connection.execute("SELECT pg_advisory_xact_lock($1, 0)", LOCKS)
             if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = 'rampsim'"):
@@ -131,15 +122,15 @@ class PostgresStore(Reader):
             await connection.execute(_DRAW_SECRET)
             self.secret = (await connection.fetchval("SELECT value FROM about WHERE name = 'secret'")).encode()
 
-    async def _upgrade(self, connection: asyncpg.Connection[asyncpg.Record]) -> None:
-        """Bring a database that an older version has made to the format of this one; StoreDamaged, StoreNewer."""
+    async def _upgrade(self, connection: Connection) -> None:
+        """Upgrade the database of an older version. Raise StoreDamaged, StoreNewer."""
         if await connection.fetchval("SELECT to_regclass('rampsim.about')") is None:
-            raise StoreDamaged("the database has a schema `rampsim` of something else: name another database")
-        told = dict(await connection.fetch("SELECT name, value FROM about"))
-        written = int(told["format"])
+            raise StoreDamaged("the database has a schema `rampsim` that is not rampsim's: name another database")
+        about = dict(await connection.fetch("SELECT name, value FROM about"))
+        written = int(about["format"])
         if written > FORMAT:
             raise StoreNewer(
-                f"the database was written by a newer rampsim ({told['simulator']}, format {told['format']}; this is "
+                f"the database was written by a newer rampsim ({about['simulator']}, format {about['format']}; this is "
                 f"{__version__}, format {FORMAT}): use that version, or another database"
             )
         for step in range(written, FORMAT):
@@ -152,7 +143,9 @@ class PostgresStore(Reader):
     async def claim(self, world: str, *, creates: bool) -> Claim:
         """Try to become the owner of a world."""
         async with self._session.use() as connection:
-            if world in self._epochs:  # its id was drawn here; to lock it twice would be to unlock it twice
+            # `_write` has locked a world with a drawn id. PostgreSQL counts: a lock that is taken twice stays after one
+            # release.
+            if world in self._epochs:
                 return Claim("granted", self._epochs[world], is_there=True, is_here=True)
             row = await connection.fetchrow("SELECT * FROM claim($1, $2, $3)", world, creates, self.address)
         assert row is not None
@@ -162,36 +155,36 @@ class PostgresStore(Reader):
         return claim
 
     async def release(self, world: str) -> None:
-        """Own a world no more."""
+        """Release a world."""
         epoch = self._epochs.pop(world, 0)
         async with self._session.use() as connection:
             await connection.execute("SELECT release($1, $2)", world, epoch)
 
     async def try_turn(self, name: str) -> bool:
-        """Take a lock for the owning connection; False if another replica has it. One replica takes it once."""
+        """Take a lock for the owning connection. Return False if another replica has it. Take it only once."""
         async with self._session.use() as connection:
             taken: bool = await connection.fetchval(f"SELECT pg_try_advisory_lock({_TURN})", TURNS, name)
         return taken
 
     async def end_turn(self, name: str) -> None:
-        """Give back such a lock."""
+        """Release such a lock."""
         async with self._session.use() as connection:
             await connection.execute(f"SELECT pg_advisory_unlock({_TURN})", TURNS, name)
 
     async def confirm(self) -> None:
-        """Return when it is certain that this replica has owned up to now what it owns; OwnershipLost."""
+        """Confirm that this replica still owns its worlds. Raise OwnershipLost."""
         await self._session.confirm()
 
     async def heads(self) -> Sequence[str]:
-        """None: a world is loaded when somebody asks for it."""
+        """Return no ids: worlds are read on demand."""
         return ()
 
     # Writing
 
     async def commit(self, batch: Batch) -> Sizes:
-        """Keep a batch in one transaction; OwnershipLost, and nothing of it is there, or that is not known.
+        """Save a batch in one transaction. After OwnershipLost it is not saved, or that is unknown.
 
-        One without changes asks whether what is owned here still is.
+        A batch without changes confirms that this replica still owns its worlds.
         """
         credentials = self.credentials()
         sizes = Sizes({}, {})
@@ -218,7 +211,7 @@ class PostgresStore(Reader):
             sizes.bases, {change.world: len(content) for change, content in zip(entries, contents, strict=True)}
         )
 
-    async def _put_uses(self, connection: asyncpg.Connection[asyncpg.Record], uses: Mapping[str, Use]) -> None:
+    async def _put_uses(self, connection: Connection, uses: Mapping[str, Use]) -> None:
         asked = "UPDATE worlds SET used_ms = $3, objects = $4, journal_bytes = $5 WHERE id = $1 AND epoch = $2"
         told = [
             (world, self._epochs.get(world, 0), use.used_ms, use.objects, use.journal_bytes)
@@ -227,7 +220,7 @@ class PostgresStore(Reader):
         await connection.executemany(asked, told)
 
     async def _append(
-        self, connection: asyncpg.Connection[asyncpg.Record], entries: Sequence[WorldChanged], contents: Sequence[bytes]
+        self, connection: Connection, entries: Sequence[WorldChanged], contents: Sequence[bytes]
     ) -> str | None:
         worlds = [change.world for change in entries]
         epochs = [self._epochs.get(world, 0) for world in worlds]
@@ -241,19 +234,19 @@ class PostgresStore(Reader):
         moment = self.wake_at_ms(world)
         return None if moment is None else datetime.fromtimestamp(moment / 1000, UTC)
 
-    async def _write(self, connection: asyncpg.Connection[asyncpg.Record], change: Change, bases: Any) -> None:
+    async def _write(self, connection: Connection, change: Change, bases: Any) -> None:
         match change:
             case WorldBegan(world, number, parts):
-                if world not in self._epochs:  # one whose id was drawn
+                if world not in self._epochs:  # its id was drawn
                     row = await connection.fetchrow("SELECT * FROM claim($1, true, $2)", world, self.address)
                     if row is None or row["outcome"] != "granted":
-                        raise OwnershipLost(f"another replica has made the world {world!r}")
+                        raise OwnershipLost(f"another replica has created the world {world!r}")
                     self._epochs[world] = row["epoch"]
-                await self._forget(connection, world)
+                await self._delete_base(connection, world)
                 base, bases[world] = await self._put_base(connection, parts())
                 await self._set(connection, world, base, number)
             case WorldEnded(world):
-                await self._forget(connection, world)
+                await self._delete_base(connection, world)
                 await connection.execute(
                     "WITH gone AS (DELETE FROM snapshots WHERE world = $1 RETURNING base) "
                     "DELETE FROM parts USING gone WHERE parts.base = gone.base",
@@ -261,33 +254,29 @@ class PostgresStore(Reader):
                 )
                 await connection.execute("DELETE FROM credentials WHERE world = $1", world)
                 await self._set(connection, world, None, 0)
-            case SnapshotKept(identifier, world, parts):
+            case SnapshotSaved(identifier, world, parts):
                 base, _ = await self._put_base(connection, parts())
                 await connection.execute(
                     "INSERT INTO snapshots (id, world, base) VALUES ($1, $2, $3)", identifier, world, base
                 )
-            case SnapshotForgotten(identifier):
+            case SnapshotDeleted(identifier):
                 await connection.execute(
                     "WITH gone AS (DELETE FROM snapshots WHERE id = $1 RETURNING base) "
                     "DELETE FROM parts USING gone WHERE parts.base = gone.base",
                     identifier,
                 )
 
-    async def _set(
-        self, connection: asyncpg.Connection[asyncpg.Record], world: str, base: int | None, number: int
-    ) -> None:
+    async def _set(self, connection: Connection, world: str, base: int | None, number: int) -> None:
         asked = "UPDATE worlds SET base = $3, number = $4, wake_at = $5 WHERE id = $1 AND epoch = $2"
         wakes = None if base is None else self._wakes_at(world)
         if await connection.execute(asked, world, self._epochs.get(world, 0), base, number, wakes) != "UPDATE 1":
             raise OwnershipLost(f"another replica owns the world {world!r}")
 
-    async def _forget(self, connection: asyncpg.Connection[asyncpg.Record], world: str) -> None:
+    async def _delete_base(self, connection: Connection, world: str) -> None:
         await connection.execute("DELETE FROM parts USING worlds WHERE id = $1 AND parts.base = worlds.base", world)
         await connection.execute("DELETE FROM entries WHERE world = $1", world)
 
-    async def _put_base(
-        self, connection: asyncpg.Connection[asyncpg.Record], parts: Iterable[bytes]
-    ) -> tuple[int, int]:
+    async def _put_base(self, connection: Connection, parts: Iterable[bytes]) -> tuple[int, int]:
         base: int = await connection.fetchval("SELECT nextval('bases')")
         size = 0
         for number, part in enumerate(parts):
@@ -296,7 +285,7 @@ class PostgresStore(Reader):
         return base, size
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Put a base in place of the one there and of the entries up to a number; 0 where the world began anew."""
+        """Replace the base and the entries up to a number by a new base. Return its size, or 0 if it is stale."""
         epoch = self._epochs.get(world, 0)
         made = await asyncio.to_thread(lambda: list(parts()))
         async with self._session.use() as connection, connection.transaction():
@@ -315,7 +304,7 @@ class PostgresStore(Reader):
 
 
 TURNS = LOCKS + 1
-"""The class of advisory locks that are turns at something, by its name."""
+"""The class of the advisory locks of `try_turn`."""
 _TURN = "$1, hashtext($2)"
 _DRAW_SECRET = """
 INSERT INTO about VALUES ('secret', gen_random_uuid()::text || gen_random_uuid()::text) ON CONFLICT DO NOTHING
@@ -328,6 +317,6 @@ INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     )
     ELSE excluded.value END
 """
-"""A count of tokens never goes back, whichever replica tells it."""
+"""The number of tokens never decreases, whichever replica writes it."""
 _PUT_CREDENTIAL = f"INSERT INTO credentials VALUES ($1, $2) {UNLESS_HELD}"
-"""A key leads to the world that had it first, for as long as that is there: no document that is read takes it away."""
+"""A key belongs to the first world that has it, while that exists. An imported document does not take it away."""

@@ -1,48 +1,49 @@
-"""What a replica reads of worlds in PostgreSQL, those of others too, over a connection of its own."""
+"""Reading worlds in PostgreSQL, including those of other replicas, over a connection for reading only."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-
-import asyncpg
+from typing import Any
 
 from simulator.engine.durable.backend import StoreDamaged, StoredWorld
-from simulator.engine.durable.shared.session import connect, translated
-from simulator.engine.server.keeping import RawPiece, Use
+from simulator.engine.durable.shared.session import Connection, connect, translated
+from simulator.engine.server.storage import RawPiece, Use
 from simulator.kernel.dataclass import dataclass
 
 LOCKS = 1918987632
-"""The class of advisory locks that are of worlds (`ramp` as a number); schema.sql has it too."""
+"""The class of the advisory locks of worlds (`ramp` as a number). schema.sql has it, too."""
 
 
 @dataclass(frozen=True)
 class Reserved:
-    """Which keys nobody had before, and another world that has one of those that were asked for."""
+    """The result of a reservation of keys."""
 
     new: Sequence[str]
+    """The keys that no world had before."""
     holder: str | None
+    """Another world that has one of the keys, or None."""
 
 
 class Reader:
-    """The connection of a replica that reads. `address`: where other replicas reach this one."""
+    """The reading connection of a replica. `address` is the address of this replica for others."""
 
     def __init__(self, url: str, address: str, lease_seconds: float) -> None:
         self.address = address
         self._url, self._lease_seconds = url, lease_seconds
-        self._reading: asyncpg.Connection[asyncpg.Record] | None = None
+        self._reading: Connection | None = None
         self._reading_turn = asyncio.Lock()
 
     async def close_reading(self) -> None:
-        """Let go of the connection; the next question makes another."""
+        """Close the connection. The next query opens another."""
         reading, self._reading = self._reading, None
         if reading is not None:
             with suppress(Exception):
                 await reading.close(timeout=1)
 
     @asynccontextmanager
-    async def _read(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    async def _read(self) -> AsyncIterator[Connection]:
         async with self._reading_turn:
             with translated():
                 if self._reading is None or self._reading.is_closed():
@@ -50,72 +51,56 @@ class Reader:
                 connection = self._reading
                 try:
                     yield connection
-                except BaseException:  # it may be in the midst of something
+                except BaseException:  # a cancelled query may still be in progress
                     connection.terminate()
                     raise
 
+    async def _value(self, query: str, *values: object) -> Any:
+        async with self._read() as connection:
+            return await connection.fetchval(query, *values)
+
     async def all_worlds(self) -> Sequence[tuple[str, bool]]:
-        """The ids of all worlds, oldest first, and whether somebody owns each right now."""
+        """Return the ids of all worlds, oldest first, and whether a replica owns each now."""
         query = f"SELECT id, {_IS_LOCKED} AS is_owned FROM worlds WHERE base IS NOT NULL ORDER BY place"
         async with self._read() as connection:
             return [(row["id"], row["is_owned"]) for row in await connection.fetch(query, LOCKS)]
 
     async def uses(self) -> Mapping[str, Use]:
-        """When the worlds that are kept were last used, oldest world first."""
+        """Return the last uses of all worlds, oldest world first."""
         query = "SELECT id, used_ms, objects, journal_bytes FROM worlds WHERE base IS NOT NULL ORDER BY place"
         async with self._read() as connection:
-            return {world: Use(*told) for world, *told in await connection.fetch(query)}
+            return {world: Use(*use) for world, *use in await connection.fetch(query)}
 
     async def world_of(self, credential: str) -> str | None:
-        """The world of a key or a token."""
-        if "\0" in credential:  # PostgreSQL refuses such text, so there is none
+        """Return the world of a key or token, or None."""
+        if "\0" in credential:  # PostgreSQL has no such strings and raises an error
             return None
-        async with self._read() as connection:
-            found: str | None = await connection.fetchval(
-                "SELECT world FROM credentials WHERE credential = $1", credential
-            )
+        found: str | None = await self._value("SELECT world FROM credentials WHERE credential = $1", credential)
         return found
 
     async def owns(self, address: str, world: str) -> bool:
-        """Whether a replica owns a world."""
-        async with self._read() as connection:
-            found: bool = await connection.fetchval(
-                f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND owner = $3 AND {_IS_LOCKED})",
-                LOCKS,
-                world,
-                address,
-            )
-        return found
+        """Return True if the replica at an address owns a world."""
+        query = f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND owner = $3 AND {_IS_LOCKED})"
+        return bool(await self._value(query, LOCKS, world, address))
 
     async def is_owned(self, world: str) -> bool:
-        """Whether any replica owns a world."""
-        async with self._read() as connection:
-            found: bool = await connection.fetchval(
-                f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND {_IS_LOCKED})", LOCKS, world
-            )
-        return found
+        """Return True if any replica owns a world."""
+        query = f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND {_IS_LOCKED})"
+        return bool(await self._value(query, LOCKS, world))
 
     async def other_owner(self, world: str) -> str | None:
-        """The address of another replica: of the one that owns a world, else of any that owns something."""
-        async with self._read() as connection:
-            found: str | None = await connection.fetchval(
-                f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1",
-                LOCKS,
-                self.address,
-                world,
-            )
+        """Return the address of another replica: the owner of a world, else the owner of any world, else None."""
+        query = f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1"
+        found: str | None = await self._value(query, LOCKS, self.address, world)
         return found
 
     async def owns_any(self, address: str) -> bool:
-        """Whether a replica owns anything."""
-        async with self._read() as connection:
-            found: bool = await connection.fetchval(
-                f"SELECT EXISTS (SELECT FROM worlds WHERE owner = $2 AND {_IS_LOCKED})", LOCKS, address
-            )
-        return found
+        """Return True if the replica at an address owns any world."""
+        query = f"SELECT EXISTS (SELECT FROM worlds WHERE owner = $2 AND {_IS_LOCKED})"
+        return bool(await self._value(query, LOCKS, address))
 
     async def reserve(self, keys: Sequence[str], world: str) -> Reserved:
-        """Let keys be of a world, before it has them, or tell which other one has one of them."""
+        """Reserve keys for a world before it gets them, unless another world has one of them."""
         async with self._read() as connection, connection.transaction():
             new = await connection.fetch(_RESERVE, sorted(keys), world)
             holder: str | None = await connection.fetchval(
@@ -127,20 +112,19 @@ class Reader:
         return reserved
 
     async def give_back(self, keys: Sequence[str], world: str) -> None:
-        """The world does not get these keys after all."""
+        """Give back reserved keys that the world did not get."""
         async with self._read() as connection:
             await connection.execute(_GIVE_BACK, keys, world)
 
     async def snapshot_world(self, snapshot: str) -> str | None:
-        """The world of a snapshot."""
+        """Return the world of a snapshot, or None."""
         if "\0" in snapshot:
             return None
-        async with self._read() as connection:
-            found: str | None = await connection.fetchval("SELECT world FROM snapshots WHERE id = $1", snapshot)
+        found: str | None = await self._value("SELECT world FROM snapshots WHERE id = $1", snapshot)
         return found
 
     async def due(self) -> Sequence[str]:
-        """Worlds that have something to do and that nobody owns."""
+        """Return the ids of worlds whose timers are due and which have no owner."""
         async with self._read() as connection:
             rows = await connection.fetch(
                 f"SELECT id FROM worlds WHERE wake_at <= now() AND NOT {_IS_LOCKED} ORDER BY wake_at LIMIT 20",
@@ -149,7 +133,7 @@ class Reader:
         return [row["id"] for row in rows]
 
     async def load(self, world: str) -> StoredWorld:
-        """What is kept of a world; KeyError."""
+        """Return a world. Raise KeyError if there is none."""
         stored = await self._stored(world)
         if stored is None:
             raise KeyError(world)
@@ -164,22 +148,22 @@ class Reader:
             number, first = row["number"], row["number"] - len(entries) + 1
             if [entry["number"] for entry in entries] != list(range(first, number + 1)):
                 raise StoreDamaged(f"the database is damaged: entries of the world {world!r} are missing")
-            kept = await connection.fetch("SELECT base FROM snapshots WHERE world = $1 ORDER BY place", world)
-            bases = [await self._parts(connection, base) for base in (row["base"], *(one["base"] for one in kept))]
+            snapshots = await connection.fetch("SELECT base FROM snapshots WHERE world = $1 ORDER BY place", world)
+            bases = [await self._parts(connection, base) for base in (row["base"], *(one["base"] for one in snapshots))]
         if not all(bases):
             raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing")
         contents = [entry["content"] for entry in entries]
         return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
-        """Return the pieces that are kept of a world, however damaged they are; KeyError."""
+        """Return the saved pieces of a world, even damaged ones. Raise KeyError if there are none."""
         async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
             base = await connection.fetchval("SELECT base FROM worlds WHERE id = $1", world)
             if base is None:
                 raise KeyError(world)
             entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
-            kept = await connection.fetch("SELECT id, base FROM snapshots WHERE world = $1 ORDER BY place", world)
-            bases = [("base", base), *((f"snapshot {row['id']}", row["base"]) for row in kept)]
+            snapshots = await connection.fetch("SELECT id, base FROM snapshots WHERE world = $1 ORDER BY place", world)
+            bases = [("base", base), *((f"snapshot {row['id']}", row["base"]) for row in snapshots)]
             pieces = [
                 RawPiece(part, number, content, True)
                 for part, one in bases
@@ -187,12 +171,12 @@ class Reader:
             ]
         return [*pieces, *(RawPiece("entry", row["number"], row["content"], True) for row in entries)]
 
-    async def _parts(self, connection: asyncpg.Connection[asyncpg.Record], base: int) -> Sequence[bytes]:
+    async def _parts(self, connection: Connection, base: int) -> Sequence[bytes]:
         rows = await connection.fetch("SELECT content FROM parts WHERE base = $1 ORDER BY number", base)
         return [row["content"] for row in rows]
 
     async def server(self) -> Mapping[str, bytes]:
-        """What belongs to no world, by name."""
+        """Return the state that belongs to no world, by name."""
         async with self._read() as connection:
             return {row["name"]: row["value"] for row in await connection.fetch("SELECT name, value FROM server")}
 
@@ -201,7 +185,7 @@ _IS_LOCKED = """EXISTS (
     SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objid = place::oid AND granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 )"""
-"""Whether some session holds the lock of a world."""
+"""True if a session holds the lock of a world."""
 UNLESS_HELD = """
 ON CONFLICT (credential) DO UPDATE SET world = excluded.world
     WHERE NOT EXISTS (SELECT FROM worlds WHERE id = credentials.world AND base IS NOT NULL)

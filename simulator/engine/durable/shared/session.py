@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, and the one that owns: a session that PostgreSQL ends when it is silent for too long."""
+"""Connections to PostgreSQL, and the owning session, which PostgreSQL ends after some seconds of silence."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import TypeAlias
 
 import asyncpg
 
 from simulator.engine.durable.backend import StoreError, StoreFailed, StoreFull
 
 LEASE_SECONDS = 3.0
-"""After so much silence PostgreSQL ends the owning session, and its locks with it."""
+"""The silence after which PostgreSQL ends the owning session and its locks."""
 _BEATS = 3
-"""How often it is heard of in that time."""
+"""The number of queries in that time that keep an idle session alive."""
 _MARK = "SELECT set_config('rampsim.session', gen_random_uuid()::text, false)"
 _EXPECTED = (
     OSError,
@@ -24,15 +25,16 @@ _EXPECTED = (
     asyncpg.ClientConfigurationError,
 )
 _log = logging.getLogger(__name__)
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 SESSION = "SELECT current_setting('rampsim.session', true)"
 
 
 class OwnershipLost(StoreError):
-    """The owning session has ended, or another replica owns what was to be written here."""
+    """The owning session has ended, or another replica owns the world that was to be written."""
 
 
-async def connect(url: str, lease_seconds: float, **settings: str) -> asyncpg.Connection[asyncpg.Record]:
-    """A connection; `StoreError` is for `translated`."""
+async def connect(url: str, lease_seconds: float, **settings: str) -> Connection:
+    """Open a connection. The caller translates exceptions with `translated`."""
     milliseconds = str(round(lease_seconds * 1000))
     try:
         return await asyncpg.connect(
@@ -58,20 +60,21 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> asyncpg.Co
 
 
 class OwningSession:
-    """The one session of a replica that holds locks and commits. `ended` is called when it has ended by itself.
+    """The session of a replica that holds locks and commits. `ended` is called when it ends by itself.
 
-    After anything that goes wrong on it, it is over: what it held is gone; what it was told to do is done, or is not.
+    Any error ends it, even one that looks harmless: then its locks are gone, and the last statement was carried out or
+    not.
     """
 
     def __init__(self, url: str, lease_seconds: float, ended: Callable[[], None]) -> None:
-        self._url, self._lease_seconds, self._told_of_end = url, lease_seconds, ended
+        self._url, self._lease_seconds, self._on_end = url, lease_seconds, ended
         self._mark = ""
-        self._connection: asyncpg.Connection[asyncpg.Record] | None = None
+        self._connection: Connection | None = None
         self._turn = asyncio.Lock()
         self._beating: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Begin anew, with nothing held."""
+        """Open a new session without locks."""
         silence = str(round(self._lease_seconds * 1000))
         connection = await connect(self._url, self._lease_seconds, idle_session_timeout=silence)
         self._mark = await connection.fetchval(_MARK)
@@ -80,7 +83,7 @@ class OwningSession:
         self._beating = asyncio.get_running_loop().create_task(self._beat(connection))
 
     async def close(self) -> None:
-        """Let go of all that is held."""
+        """Close the session. Its locks end with it."""
         if self._beating is not None:
             self._beating.cancel()
             self._beating = None
@@ -90,8 +93,8 @@ class OwningSession:
                 await connection.close(timeout=1)
 
     @asynccontextmanager
-    async def use(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
-        """The connection, for one at a time; OwnershipLost where there is none any more."""
+    async def use(self) -> AsyncIterator[Connection]:
+        """Give the connection to one caller at a time. Raise OwnershipLost if the session has ended."""
         async with self._turn:
             connection = self._connection
             if connection is None:
@@ -104,47 +107,47 @@ class OwningSession:
                 raise
 
     def compare(self, mark: str | None) -> None:
-        """OwnershipLost where PostgreSQL's answer came from another session: a pooler has put one in its place."""
+        """Raise OwnershipLost if the result came from another session, because a pooler replaced ours."""
         if mark != self._mark:
             raise OwnershipLost("the session of PostgreSQL was exchanged; connect to it without a pooler")
 
     async def confirm(self) -> None:
-        """Return when it is certain that what is held has been held up to now; OwnershipLost."""
+        """Confirm that this session still exists, and so holds its locks. Raise OwnershipLost."""
         async with self.use() as connection:
             self.compare(await connection.fetchval(SESSION))
 
-    async def _beat(self, connection: asyncpg.Connection[asyncpg.Record]) -> None:
-        """Be heard of, and notice soon when nothing comes back."""
+    async def _beat(self, connection: Connection) -> None:
+        """Query now and then, so that PostgreSQL keeps the session and its end is noticed soon."""
         with suppress(StoreError, TimeoutError):
             while True:
                 await asyncio.sleep(self._lease_seconds / _BEATS)
-                if self._turn.locked():  # it is heard of anyway, and each of its statements has a limit
+                if self._turn.locked():  # a statement is in progress, and each has a time limit
                     continue
                 await asyncio.wait_for(self.confirm(), self._lease_seconds)
         self._has_ended(connection)
 
-    def _has_ended(self, ended: asyncpg.Connection[asyncpg.Record]) -> None:
+    def _has_ended(self, ended: Connection) -> None:
         if ended is not self._connection:
             return
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.terminate()
-            self._told_of_end()
+            self._on_end()
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Translate what the driver raises to the exceptions of a store.
+    """Translate exceptions of the driver to `StoreError`.
 
-    A connection that ends while something is under way raises nearly anything: an `AttributeError` of the driver as
-    well as its `InternalClientError`. Callers would have to answer 500 to these.
+    A connection that ends during a statement raises nearly anything, even an `AttributeError` of the driver. Without
+    the clause for `Exception`, such requests would get status 500 and no reason.
     """
     try:
         yield
     except StoreError:
         raise
     except asyncpg.PostgresError as error:
-        raise _told(error) from error
+        raise _store_error(error) from error
     except _EXPECTED as error:
         raise OwnershipLost(f"PostgreSQL cannot be reached ({error or type(error).__name__})") from error
     except Exception as error:
@@ -152,15 +155,15 @@ def translated() -> Iterator[None]:
         raise OwnershipLost(f"the connection to PostgreSQL has failed ({error or type(error).__name__})") from error
 
 
-def _told(error: asyncpg.PostgresError) -> StoreError:
+def _store_error(error: asyncpg.PostgresError) -> StoreError:
     state = error.sqlstate or ""
     if state == "53100":
-        return StoreFull(f"PostgreSQL has no room left ({error}): make room on its disk")
+        return StoreFull(f"PostgreSQL has no space left ({error}): free space on its disk")
     if state == "RS001" or state.startswith(("08", "57")):
-        return OwnershipLost(f"PostgreSQL has ended what this server owned ({error})")
+        return OwnershipLost(f"PostgreSQL has ended the session of this server ({error})")
     if state.startswith("28") or state in ("3D000", "42501"):
         return StoreFailed(
-            f"PostgreSQL refuses the connection ({error}): look at user, password and database in the URL, and at the "
-            "rights of that user"
+            f"PostgreSQL refuses the connection ({error}): check user, password and database in the URL, and the "
+            "privileges of that user"
         )
     return StoreFailed(f"PostgreSQL cannot read or write ({error})")

@@ -1,4 +1,4 @@
-"""A replica among others: carries out what `Ownership` says, with the worlds of this server and PostgreSQL."""
+"""A replica: carries out the steps of `Ownership` with the worlds of this server and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from typing import Any, TypeAlias
 
 from simulator.engine import webhooks
 from simulator.engine.durable.backend import StoreDamaged, StoreError
-from simulator.engine.durable.keeper import Keeper
+from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.engine.durable.shared import ownership
 from simulator.engine.durable.shared.ownership import Ask, Forward, Ownership, Refuse, Serve, Step
 from simulator.engine.durable.shared.postgres import PostgresStore
 from simulator.engine.durable.shared.session import OwnershipLost
-from simulator.engine.server.keeping import Unavailable
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.server.storage import Unavailable
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 WAIT_SECONDS = 8.0
-"""How long a call waits for a replica that serves its world."""
+"""The time a request waits for a replica that serves its world."""
 AGAIN_SECONDS = 0.1
 IDLE_SECONDS = 60.0
-"""A world that nobody calls for so long, and that has nothing to do, is released."""
+"""A world that is unused for this long, and has no timer due, is released."""
 _LOOK_SECONDS = 1.0
-"""How often this looks for worlds that have something to do, and for those that are idle."""
+"""The interval between searches for due timers and idle worlds."""
 _DRAIN_SECONDS = 10.0
 
 Decision: TypeAlias = "Serve | Forward | Refuse"
-"""What is to be done with a call."""
+"""What to do with a request."""
 
 _log = logging.getLogger(__name__)
 
 
-class SharedKeeper(Keeper):
-    """Keeps the worlds that this replica has, as long as it has them."""
+class ReplicaPersistence(PersistenceLayer):
+    """Saves the worlds that this replica owns."""
 
     sharing: Sharing
 
@@ -55,7 +55,7 @@ class SharedKeeper(Keeper):
         await self.sharing.drain()
 
     async def look_at(self, world_id: str) -> World | None:
-        """A world as it is kept, to be shown and thrown away; None where there is none that can be read."""
+        """Return a world as it is saved, to show it, or None if there is no readable one."""
         try:
             base, _ = await asyncio.to_thread(self._loader.decode, await self._backend.load(world_id))
         except (KeyError, StoreError):
@@ -72,7 +72,7 @@ class SharedKeeper(Keeper):
 
 
 class Sharing:
-    """The worlds that this replica has. `make_default` makes the world `default` where there is none yet."""
+    """The worlds that this replica owns. `make_default` creates the world `default` if there is none yet."""
 
     def __init__(
         self,
@@ -84,10 +84,10 @@ class Sharing:
     ) -> None:
         self.machine = Ownership(store.address)
         self.store = store
-        self.keeper = SharedKeeper(runtime, store, make_default)
-        self.keeper.sharing = self
-        runtime.look_at = self.keeper.look_at
-        self.unreadable = self.keeper.unreadable
+        self.persistence = ReplicaPersistence(runtime, store, make_default)
+        self.persistence.sharing = self
+        runtime.look_at = self.persistence.look_at
+        self.unreadable = self.persistence.unreadable
         self._runtime = runtime
         self._simulator = runtime.simulator
         self.environments = runtime.simulator.provider.environments
@@ -96,34 +96,34 @@ class Sharing:
         self._sessions = self._count = 0
         self._tickets: dict[int, asyncio.Future[Decision]] = {}
         self._used_at: dict[str, float] = {}
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         self._ends: tuple[int, str | None] = (0, None)
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: asyncio.Task[None] | None = None
         self._drained = asyncio.Event()
-        store.lost = lambda: self.keeper.throw_away(OwnershipLost("the connection to PostgreSQL has ended"))
+        store.lost = lambda: self.persistence.throw_away(OwnershipLost("the connection to PostgreSQL has ended"))
         store.credentials = self._new_credentials
         store.wake_at_ms = self._wakes_at_ms
-        self.keeper.opened = self._opened
-        self.keeper.failed = self._failed
+        self.persistence.opened = self._opened
+        self.persistence.failed = self._failed
 
     def reached_at(self, address: str) -> None:
-        """Where other replicas reach this one, before it begins."""
+        """Set the address at which other replicas reach this one, before the start."""
         self.machine.address = self.store.address = address
 
-    # Calls
+    # Requests
 
     def finds(self, path: str) -> bool:
-        """Whether the interface has a path."""
+        """Return True if the API has a path."""
         return self._runtime.router.find(path) is not None
 
     def world_here(self, credential: str) -> str | None:
-        """The world of a key or a token, where it is a world of this replica."""
+        """Return the world of a key or token if this replica owns it, else None."""
         world = self._simulator.directory.get(credential)
         return world if world is not None and self.machine.epoch_of(world) is not None else None
 
     async def ask(self, world: str, *, is_forwarded: bool, may_repeat: bool, creates: bool) -> tuple[int, Decision]:
-        """What is to be done with a call: its ticket, and the decision."""
+        """Return the ticket of a request, and what to do with it."""
         self._count += 1
         ticket = self._count
         steps = self.machine.asked(Ask(ticket, world, is_forwarded, may_repeat, creates))
@@ -133,7 +133,7 @@ class Sharing:
         return ticket, await self._decided(ticket, steps)
 
     async def forwarded(self, ticket: int, outcome: ownership.Outcome) -> Decision | None:
-        """What is to be done after a hop; None where it was answered."""
+        """Return what to do after a request was forwarded, or None if it was answered."""
         steps = self.machine.forwarded(ticket, outcome)
         return None if outcome == "answered" else await self._decided(ticket, steps)
 
@@ -147,11 +147,11 @@ class Sharing:
             del self._tickets[ticket]
 
     def finished(self, ticket: int, world: str) -> None:
-        """A call that was served has been answered."""
+        """Note the end of a request that was served here."""
         self._used_at[world] = asyncio.get_running_loop().time()
         self._do(self.machine.finished(ticket, world))
         if world not in self._simulator.worlds and world not in self.unreadable:
-            # It was not made, or has ended: a lock that nobody needs would stay for a minute.
+            # It was not created, or has ended. Without this its lock would stay for a minute.
             self._do(self.machine.idle(world))
 
     def _expire(self, ticket: int, world: str) -> None:
@@ -182,7 +182,7 @@ class Sharing:
                 case ownership.Drained():
                     self._drained.set()
                 case ownership.Connect():
-                    """The keeper tries until the store is open again, and tells."""
+                    """The persistence layer opens the store again and calls `opened`."""
 
     def _again(self, ticket: int) -> None:
         self._do(self.machine.again(ticket))
@@ -200,7 +200,7 @@ class Sharing:
         else:
             try:
                 if claim.is_there and not claim.is_here:
-                    await self.keeper.bring(world, unless=lambda: self._is_former(session))
+                    await self.persistence.bring(world, unless=lambda: self._is_former(session))
                 elif not claim.is_there and world == DEFAULT_WORLD and not self._is_former(session):
                     self._make_default()
             except StoreDamaged as error:
@@ -211,10 +211,10 @@ class Sharing:
 
     async def _settle(self, step: ownership.Settle) -> None:
         while not self._is_former(step.session):
-            unsettled = self.keeper.unsettled()
+            unsettled = self.persistence.unsettled()
             if unsettled is not None:
                 await asyncio.shield(unsettled)
-            if self.keeper.is_kept(step.world):
+            if self.persistence.is_saved(step.world):
                 self._do(self.machine.settled(step.session, step.world))
                 return
 
@@ -228,22 +228,22 @@ class Sharing:
         task.add_done_callback(self._tasks.discard)
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
-        """What goes wrong with the store is its end; then everything begins anew."""
+        """Carry out a step. If it fails, give up the connection: the state of the lock is unknown then."""
         try:
             await work
         except Unavailable:
             return
         except StoreError as error:
-            self.keeper.throw_away(error)
+            self.persistence.throw_away(error)
         except Exception as error:
             _log.exception("a step of sharing worlds failed")
-            self.keeper.throw_away(StoreError(f"a step of sharing worlds failed ({error})"))
+            self.persistence.throw_away(StoreError(f"a step of sharing worlds failed ({error})"))
 
     # The store
 
     def _opened(self) -> None:
         self._sessions += 1
-        self._told, self._ends = set(), (0, None)
+        self._reported, self._ends = set(), (0, None)
         self._do(self.machine.connected(self._sessions))
         if self._looking is None:
             self._looking = asyncio.get_running_loop().create_task(self._look())
@@ -252,7 +252,7 @@ class Sharing:
         self._do(self.machine.lost(self._sessions))
 
     async def drain(self) -> None:
-        """Finish what was begun, and let go of all worlds, so that others have them at once."""
+        """Finish all requests and release all worlds, so that other replicas can take them at once."""
         self._do(self.machine.drain())
         with suppress(TimeoutError):
             await asyncio.wait_for(self._drained.wait(), _DRAIN_SECONDS)
@@ -264,7 +264,7 @@ class Sharing:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _look(self) -> None:
-        """Wake worlds that have something to do, and let go of those that nobody needs."""
+        """Wake worlds whose timers are due, and release idle ones."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
@@ -272,9 +272,9 @@ class Sharing:
                 continue
             try:
                 due = await self.store.due()
-            except StoreError:  # the owning connection tells what is to be done about it
+            except StoreError:  # this is the reading connection; only the owning one decides about the store
                 continue
-            # Those of drawn ids, which nobody has called yet, live here before they are known of.
+            # Worlds with drawn ids are in memory here before the state machine has heard of them.
             for world in [*due, *self._simulator.worlds]:
                 self._do(self.machine.woken(world))
             for world in self.machine.owned():
@@ -286,7 +286,7 @@ class Sharing:
         return wakes_at_ms is not None and wakes_at_ms < wall_clock_ms() + self.idle_seconds * 1000
 
     def _wakes_at_ms(self, world_id: str) -> int | None:
-        """When a world has something to do that no call asks for, by the machine's clock."""
+        """Return when a world acts without a request, by the machine's clock, or None."""
         world = self._simulator.worlds.get(world_id)
         if world is None:
             return None
@@ -303,13 +303,13 @@ class Sharing:
         return min(int(left / rate), _FAR_MS)
 
     def _new_credentials(self) -> list[tuple[str, str]]:
-        """The keys and tokens that PostgreSQL has not been told of."""
+        """Return the keys and tokens that are not in PostgreSQL yet."""
         directory = self._simulator.directory
         ends = len(directory), next(reversed(directory), None)
         if ends == self._ends:  # nearly always
             return []
-        new = [pair for pair in directory.items() if pair not in self._told]
-        self._told, self._ends = set(directory.items()), ends
+        new = [pair for pair in directory.items() if pair not in self._reported]
+        self._reported, self._ends = set(directory.items()), ends
         return new
 
 

@@ -1,7 +1,7 @@
-"""Turns at making worlds: one at a time for each bounded token, on all replicas together.
+"""Creating worlds one at a time for each token with a limit, across all replicas.
 
-`most_worlds` is held against the worlds in the database. Two replicas that counted at the same time would both find
-room for one more, so whoever counts holds a lock until the world that it makes is committed.
+`most_worlds` is compared with the worlds in the database. Two replicas that counted at the same time would both allow
+one more world, so a replica holds a lock from counting until the new world is committed.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from simulator.engine.control.access import Access
 from simulator.engine.durable.backend import StoreError
 from simulator.engine.durable.shared.postgres import PostgresStore
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.keeping import Keeper, Unavailable
+from simulator.engine.server.storage import Persistence, Unavailable
 
 WAIT_SECONDS = 8.0
-"""How long a call waits for its turn."""
+"""The time a request waits for its turn."""
 AGAIN_SECONDS = 0.05
-_BUSY = "Other worlds are being made with this token right now; nothing was done, send it again."
+_BUSY = "Other worlds are being created with this token. Nothing was done. Send the request again."
 
 
 class Turns:
-    """The turns of one replica. The lock is held by the connection that commits, so it ends with that at the latest."""
+    """The turns of one replica. The owning connection holds the lock, so the lock ends with it at the latest."""
 
-    def __init__(self, store: PostgresStore, keeper: Keeper) -> None:
+    def __init__(self, store: PostgresStore, persistence: Persistence) -> None:
         self._store = store
-        self._keeper = keeper
+        self._persistence = persistence
         self._locks: dict[str, asyncio.Lock] = {}
 
     @asynccontextmanager
     async def of(self, access: Access | None) -> AsyncIterator[None]:
-        """Hold the turn of a token while it makes a world; None for a call that needs none. ControlError 503."""
+        """Hold the turn of a token in a block; None needs no turn. Raise ControlError 503 if others take too long."""
         if access is None:
             yield
             return
@@ -43,7 +43,7 @@ class Turns:
         except TimeoutError:
             raise ControlError(503, "storage_unavailable", _BUSY) from None
         try:
-            # No question to the store is cancelled: that would end the connection, and all that it owns.
+            # The queries are shielded: a cancelled one would end the owning connection and its locks on worlds.
             while not await asyncio.shield(self._store.try_turn(access.prefix)):
                 if asyncio.get_running_loop().time() > until:
                     raise ControlError(503, "storage_unavailable", _BUSY)
@@ -52,13 +52,13 @@ class Turns:
                 yield
             finally:
                 await self._committed()
-                with suppress(StoreError):  # the lock has ended with the connection
+                with suppress(StoreError):  # the connection has ended, and the lock with it
                     await asyncio.shield(self._store.end_turn(access.prefix))
         finally:
             lock.release()
 
     async def _committed(self) -> None:
-        unsettled = self._keeper.unsettled()
+        unsettled = self._persistence.unsettled()
         if unsettled is not None:
             with suppress(Unavailable):
                 await asyncio.shield(unsettled)

@@ -1,4 +1,4 @@
-"""Which world a call wants, read from its head and its body."""
+"""Finding the world that a request needs, by its head and body."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The world that a call wants."""
+    """The world that a request needs."""
 
     world: str
     creates: bool = False
-    """Whether the call may make this world."""
+    """True if the request may create this world."""
     also: str | None = None
-    """Another world, which the call makes out of a snapshot of this one."""
+    """Another world, which the request creates from a snapshot of this one."""
     keys: Sequence[str] = ()
-    """The keys that the world is to have."""
+    """The keys that the world gets."""
 
 
 class Finder:
-    """Finds the world of a call; remembers whose the credentials of others are."""
+    """Finds the worlds of requests. It caches the worlds of credentials that belong to other replicas."""
 
     def __init__(self, sharing: Sharing) -> None:
         self._sharing = sharing
         self._known: OrderedDict[str, str] = OrderedDict()
 
     async def of_interface(self, incoming: Incoming) -> Wanted:
-        """Return the world of a call of the interface: that of its key or token, else `default`."""
+        """Return the world of an API request: that of its key or token, else `default`."""
         environment, below = split_base(self._sharing.environments, incoming.path)
         found = environment and self._sharing.finds(below)
         credential = public_key_of(incoming) if below == "/auth/token" else token_of(incoming)
@@ -49,10 +49,10 @@ class Finder:
         return Wanted(world or DEFAULT_WORLD, creates=world is None)
 
     async def of_control(self, path: str, incoming: Incoming, admission: Admission) -> Wanted | str | None:
-        """Return the world of a control call; "worlds" for the list of all, "prune" for the end of many.
+        """Return the world of a control request, "worlds" for the list of all, or "prune" for the deletion of many.
 
-        None for a call that any replica answers: it is about no world, or about one that cannot be, or that its token
-        does not reach.
+        Return None for a request that any replica can serve: it is about no world, about an impossible id, or about a
+        world that its token does not reach.
         """
         wanted = await self._of_control(path, incoming)
         if isinstance(wanted, Wanted):
@@ -66,12 +66,12 @@ class Finder:
         if parts[0] == "usage":
             return None
         if parts == ["prune"]:
-            named = said_in(incoming.body).get("world")
+            named = object_of(incoming.body).get("world")
             return Wanted(named) if isinstance(named, str) else "prune"
         if parts[0] == "worlds" and len(parts) > 1:
             return Wanted(parts[1], creates=parts[1] == DEFAULT_WORLD)
         if parts[0] == "worlds":
-            return "worlds" if incoming.method in ("GET", "HEAD") else await self._made(incoming)
+            return "worlds" if incoming.method in ("GET", "HEAD") else await self._new_world(incoming)
         if parts[0] == "snapshots" and len(parts) > 1 and named is None:
             named = await self._sharing.store.snapshot_world(parts[1])
         if parts == ["state"] and incoming.method == "PUT":
@@ -81,9 +81,9 @@ class Finder:
             named = dict(parse_qsl(incoming.query.decode("latin-1"))).get("world") or named
         return Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD))
 
-    async def _made(self, incoming: Incoming) -> Wanted | None:
-        """What `POST /worlds` wants; None for one that is refused or whose id is made up: any replica makes it."""
-        said = said_in(incoming.body)
+    async def _new_world(self, incoming: Incoming) -> Wanted | None:
+        """Return the world of `POST /worlds`, or None if any replica can serve it: it draws the id, or refuses."""
+        said = object_of(incoming.body)
         world, snapshot = said.get("id"), said.get("from_snapshot")
         world = world if isinstance(world, str) else None
         of = await self._sharing.store.snapshot_world(snapshot) if isinstance(snapshot, str) else None
@@ -106,13 +106,13 @@ class Finder:
 
 
 def _may_be(world: str, admission: Admission) -> bool:
-    """Whether a world can have this id, and whoever calls reaches it. A delivery reaches the inboxes of any world."""
+    """Return True if the id is possible and the caller reaches the world. A delivery reaches inboxes of any world."""
     reached = not admission.is_known or admission.access.reaches(world)
     return reached and _NAME.fullmatch(world) is not None
 
 
-def said_in(body: bytes | None) -> dict[str, Any]:
-    """The object that a call sends; an empty one where it sends something else, which is refused by who takes it."""
+def object_of(body: bytes | None) -> dict[str, Any]:
+    """Return the object in a body, or an empty one. The control API refuses other bodies later."""
     try:
         said: Any = loads(body or b"{}")
     except ValueError:
@@ -121,7 +121,7 @@ def said_in(body: bytes | None) -> dict[str, Any]:
 
 
 def _keys_in(document: bytes) -> Sequence[str]:
-    """The keys in the document of a world; none in what is not one: who reads it says what is wrong."""
+    """Return the keys in the document of a world, or none if it is not one. The control API refuses it later."""
     try:
         tables: Any = loads(document)["tables"]
         keys = [key for name, rows in tables.items() if "api_keys" in name for key, _ in rows]

@@ -1,1 +1,1 @@
-"""Scenario files on disk: those that ship, those of a folder, and the library of a process."""
+"""Scenario files on disk, and the library of a process."""

@@ -1,4 +1,4 @@
-"""Scenario files that were read, and the scenarios of a process by name."""
+"""Parsed scenario files, and the scenarios of a process by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class FileProblem(TypedDict):
-    """A problem as it is answered: lines and columns from 1; `file` where several were read."""
+    """A problem as responses show it. Lines and columns count from 1. `file` is set if several were read."""
 
     path: str
     line: int
@@ -31,19 +31,19 @@ class FileProblem(TypedDict):
 
 @dataclass(frozen=True)
 class ScenarioFile:
-    """A scenario that was read and found valid: the document as written, where it came from, and its lines.
-
-    `lines` has the line (from 1) of every rule, timeline step, fault and entry of `world` by path (`rules[0]`); it is
-    empty for a scenario that came inside another document.
-    `text` is the file's own, with its comments; empty where only the document was kept.
-    `warnings` are {path, line, column, message} of what is possible but probably not meant.
-    """
+    """A valid scenario."""
 
     document: JsonObject
     source: str
+    """The file, or the kind of upload."""
     lines: Mapping[str, int]
+    """The line of each rule, timeline step, fault and entry of `world` by path, such as `rules[0]`.
+
+    Empty for a scenario inside another document.
+    """
     warnings: tuple[FileProblem, ...] = ()
     text: str = field(default="", compare=False)
+    """The text of the file, with comments; empty if only the document was saved."""
 
     @property
     def name(self) -> str:
@@ -57,22 +57,22 @@ class ScenarioFile:
 
     @cached_property
     def script(self) -> Script:
-        """What of it is carried out."""
+        """The executable form."""
         return Script.of(self.document)
 
     @cached_property
     def scenario(self) -> schema.Scenario:
-        """All of it, by the models of the language; ValidationError."""
+        """The models of the language. ValidationError."""
         return schema.Scenario.model_validate(self.document)
 
     def place(self, path: str) -> str:
-        """`file:line` of a part; the file alone where the line is not known."""
+        """Return `file:line` of a part, or only the file if the line is not known."""
         line = self.lines.get(path)
         return self.source if line is None else f"{self.source}:{line}"
 
 
 class Library(MutableMapping[str, ScenarioFile]):
-    """Scenarios by name. Of those that ship the names are known, and each is read when it is first asked for."""
+    """Scenarios by name. A shipped one is read at its first use."""
 
     def __init__(
         self,
@@ -87,12 +87,12 @@ class Library(MutableMapping[str, ScenarioFile]):
             found = self._files[name] = found()
         return found
 
-    def held(self, name: str) -> ScenarioFile | Callable[[], ScenarioFile]:
-        """A scenario as it lies here, read or not: for `put_back`. KeyError."""
+    def unread(self, name: str) -> ScenarioFile | Callable[[], ScenarioFile]:
+        """Return a scenario without reading it, for `put_back`. KeyError."""
         return self._files[name]
 
-    def put_back(self, name: str, held: ScenarioFile | Callable[[], ScenarioFile]) -> None:
-        self._files[name] = held
+    def put_back(self, name: str, unread: ScenarioFile | Callable[[], ScenarioFile]) -> None:
+        self._files[name] = unread
 
     def __setitem__(self, name: str, file: ScenarioFile) -> None:
         self._files[name] = file
@@ -114,7 +114,7 @@ _NAME = re.compile(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULTIL
 
 
 def names_in(paths: Iterable[Path]) -> list[str]:
-    """The names that files give to their scenarios, so that they may hand over to each other before all are valid."""
+    """Return the names of the scenarios in files, which need not be valid, so that files can refer to each other."""
     names = []
     for path in paths:
         try:
@@ -127,10 +127,10 @@ def names_in(paths: Iterable[Path]) -> list[str]:
 
 
 def files_in(directory: Path) -> list[Path]:
-    """The scenario files of a directory, in order."""
+    """Return the scenario files of a directory, sorted."""
     return sorted(path for path in directory.iterdir() if path.suffix in SUFFIXES and path.is_file())
 
 
 def source_of(path: Path) -> str:
-    """How a shipped file is called in answers and messages."""
+    """Return the name of a shipped file in responses and messages."""
     return f"{path.parent.name}/{path.name}"

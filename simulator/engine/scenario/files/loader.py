@@ -1,7 +1,6 @@
-"""Reading scenario files: every problem of a file at once, each with path, line and column, and near misses named.
+"""Reads scenario files and reports all problems of a file at once, with path, line, column and the nearest valid name.
 
-The models of `schema` judge the shape; what needs the action table, the event catalogue or other scenarios is judged
-here. No other module knows YAML.
+The models of `schema` check the shape, `checker` the rest.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from pydantic_core import ErrorDetails
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files.library import FileProblem, Library, ScenarioFile, files_in, source_of
 from simulator.engine.scenario.language import parts, schema
+from simulator.engine.scenario.language.action_checks import names_of
+from simulator.engine.scenario.language.checker import ScenarioChecker
 from simulator.engine.scenario.language.document import FILE, UPLOAD, Bounds, Document, Path, dotted, read
-from simulator.engine.scenario.language.judge import ScenarioJudge, report_unknown
-from simulator.engine.scenario.language.parameters import names_of
 from simulator.engine.scenario.language.schema import Scenario
 from simulator.engine.scenario.run import drive
 from simulator.engine.text.fields import in_words
@@ -26,10 +25,7 @@ from simulator.engine.text.json import dumps
 
 
 class ScenarioError(Exception):
-    """A scenario file is not valid; `errors` are {path, line, column, message}, in the order of the file.
-
-    `warnings`: what else of it is probably not meant.
-    """
+    """A scenario file is invalid. `errors` are in file order; `warnings` are what else was found."""
 
     def __init__(self, errors: list[FileProblem], source: str = "", warnings: tuple[FileProblem, ...] = ()) -> None:
         self.errors = errors
@@ -47,7 +43,7 @@ def _line_of(error: FileProblem) -> str:
 
 
 class Loader:
-    """Reads scenario files by the vocabulary of a service."""
+    """Reads scenario files with the vocabulary of a service."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -55,17 +51,18 @@ class Loader:
     def load(
         self, text: str | bytes, source: str = "uploaded", known: Iterable[str] = (), bounds: Bounds = UPLOAD
     ) -> ScenarioFile:
-        """The scenario of a file's text; ScenarioError with every problem. `known`: names of other scenarios."""
+        """Read a scenario from text. `known` are the names of other scenarios. ScenarioError with all problems."""
         document, loaded = self._read(text, source, bounds)
         self._check(document, known)
         whole = text if isinstance(text, str) else text.decode()
         return replace(_finish(document, loaded, source), text=whole)
 
     def load_inside(self, text: bytes, path: Path, value: object, known: Iterable[str] = ()) -> ScenarioFile:
-        """The scenario that is this value, at a path of a larger document, by its text; nothing of it has a line.
+        """Read the scenario that is `value`, at a path of a larger document with this text. It has no lines.
 
-        ScenarioError with every problem, at its line and column in the larger document.
+        ScenarioError with all problems, at their positions in the larger document.
         """
+        # The larger document is parsed with positions only after a problem was found, because that is slow.
         try:
             return replace(self.load(dumps(value), known=known), lines={}, text="")
         except ScenarioError as error:
@@ -75,15 +72,16 @@ class Loader:
             self._check(part, known)
             line, column = whole.place(path)
             listed = [one.shown() for one in part.in_order()]
-            listed = listed or [{**one, "line": line, "column": column} for one in error.errors]  # a bound of all of it
+            # Without any, the value alone exceeds the bounds of an upload.
+            listed = listed or [{**one, "line": line, "column": column} for one in error.errors]
             raise ScenarioError(listed, error.source) from None
 
     def load_file(self, path: FilePath, known: Iterable[str] = ()) -> ScenarioFile:
-        """The scenario of one file; ScenarioError, OSError."""
+        """Read a file. ScenarioError, OSError."""
         return self.load(path.read_bytes(), str(path), known, FILE)
 
     def load_shipped(self, path: FilePath, known: Iterable[str]) -> ScenarioFile:
-        """The scenario of one of the files that ship; ScenarioError, also when it has another name than its file."""
+        """Read a shipped file. ScenarioError, also if the scenario's name differs from the file's."""
         file = self.load(path.read_bytes(), source_of(path), known, FILE)
         if file.name != path.stem:
             problem: FileProblem = {"path": "name", "line": 1, "column": 1, "message": f"it must be `{path.stem}`"}
@@ -91,7 +89,7 @@ class Loader:
         return file
 
     def load_directory(self, directory: FilePath) -> Library:
-        """All scenarios of a directory by name, in the order of the file names; ScenarioError of all files together."""
+        """Read all scenarios of a directory, sorted by file name. ScenarioError with the problems of all files."""
         read_files = [(path, *self._read(path.read_bytes(), source_of(path), FILE)) for path in files_in(directory)]
         names = [document.value.get("name") for _, document, _ in read_files if isinstance(document.value, dict)]
         library = Library()
@@ -99,7 +97,7 @@ class Loader:
         for path, document, loaded in read_files:
             self._check(document, [name for name in names if isinstance(name, str)])
             if loaded is not None and loaded.name in library:
-                document.report(("name",), f"the scenario `{loaded.name}` is defined in another file too")
+                document.report(("name",), f"the scenario `{loaded.name}` is already defined in another file")
             try:
                 file = _finish(document, loaded, source_of(path))
             except ScenarioError as error:
@@ -115,12 +113,12 @@ class Loader:
         if document.problems and document.value is None:
             return document, None
         if not isinstance(document.value, dict):
-            document.report((), "a scenario is a mapping that begins with `name`")
+            document.report((), "a scenario is a mapping with the field `name`")
             return document, None
         return document, self._validated(document)
 
     def _validated(self, document: Document) -> Scenario | None:
-        """The scenario of the value, or what its models find wrong reported."""
+        """Return the validated scenario, or None after reporting the problems that the models find."""
         try:
             return schema.validated(document.value, self._vocabulary)
         except ValidationError as error:
@@ -132,7 +130,7 @@ class Loader:
         if isinstance(document.value, dict):
             name = document.value.get("name")
             scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
-            ScenarioJudge(document, self._vocabulary, scenarios).judge()
+            ScenarioChecker(document, self._vocabulary, scenarios).check()
 
 
 def _decoded(raw: bytes, source: str) -> str:
@@ -161,16 +159,16 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
 
 
 def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> None:
-    """One finding of the models, put where it belongs in the file and into plain words."""
+    """Report one error of the models at its position, in plain words."""
     path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
     kind = detail["type"]
     inside = _belongs_inside(path)
     if kind == "extra_forbidden" and inside:
         document.report_unknown(path, f"`{path[-1]}` belongs inside `{inside}`", "")
     elif kind == "extra_forbidden":
-        report_unknown(document, path, _fields_at(detail["loc"], whole), "field")
+        document.report_unknown_name(path, _fields_at(detail["loc"], whole), "field")
     elif kind == "missing":
-        document.report_missing(path[:-1], path, (str(path[-1]),), f"`{path[-1]}` is missing")
+        document.report_missing(path[:-1], (str(path[-1]),), f"`{path[-1]}` is missing", path)
     elif kind == "string_pattern_mismatch":
         document.report(path, "a name has letters, digits and `.-_`, and begins with a letter or digit")
     elif kind == "string_type" and isinstance(detail["input"], int | float) and not isinstance(detail["input"], bool):
@@ -180,7 +178,7 @@ def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> 
 
 
 def _belongs_inside(path: Path) -> str:
-    """The part of a fault that has the member which stands beside it."""
+    """Return the part of a fault that has this field, which was written beside it, or ""."""
     if len(path) != 3 or path[0] != "faults":
         return ""
     parts = ("match", "respond", "webhook", "deliver")
@@ -210,7 +208,7 @@ _MODEL_AT: Mapping[str, type[BaseModel]] = {
 
 
 def _fields_at(loc: tuple[int | str, ...], whole: type[Scenario]) -> list[str]:
-    """The fields of the part in which an unknown one stands."""
+    """Return the known fields of the mapping that has an unknown one."""
     if loc[:-1] == ("world",):
         return names_of(type(whole.model_fields["world"].default))
     for part in reversed(loc[:-1]):

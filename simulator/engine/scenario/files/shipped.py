@@ -1,7 +1,7 @@
-"""The scenarios that ship: known by the names of their files, and read when they are asked for.
+"""The shipped scenarios. Each is read at its first use.
 
-YAML takes milliseconds a file to read and to judge, so what came of that ships too, in `contracts/scenarios.json`, one
-scenario a line. A line counts for a file of exactly these bytes: one that was edited since is read itself.
+Parsing and checking a YAML file takes milliseconds, so the results ship, too: `contracts/scenarios.json` has one
+scenario a line. A line is valid only for the hash of its file, so an edited file is parsed again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library, ScenarioFile, files_in, source_of
 
-READ = "scenarios.json"
+COMPILED = "scenarios.json"
 
 
 def shipped_directory() -> Path:
-    """Where the scenarios lie that ship with the package: beside it in a checkout, inside it when installed."""
+    """Return the directory of the shipped scenarios: beside the package in a checkout, inside it when installed."""
     return _data("scenarios")
 
 
@@ -31,33 +31,33 @@ def _data(name: str) -> Path:
     return installed if installed.is_dir() else package.parent / name
 
 
-def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, read: Path | None = None) -> Library:
-    """The scenarios that ship, by name; whoever asks for one that is broken gets a ScenarioError."""
-    directory, read = directory or shipped_directory(), read or _data("contracts") / READ
+def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, compiled: Path | None = None) -> Library:
+    """Return the shipped scenarios by name. Reading an invalid one raises ScenarioError."""
+    directory, compiled = directory or shipped_directory(), compiled or _data("contracts") / COMPILED
     paths = {path.stem: path for path in files_in(directory)}
 
-    def judged(path: Path) -> ScenarioFile:
-        return _read_before(path, read) or loader.Loader(vocabulary).load_shipped(path, paths)
+    def load(path: Path) -> ScenarioFile:
+        return _read_compiled(path, compiled) or loader.Loader(vocabulary).load_shipped(path, paths)
 
-    shipped: dict[str, Callable[[], ScenarioFile]] = {name: partial(judged, path) for name, path in paths.items()}
+    shipped: dict[str, Callable[[], ScenarioFile]] = {name: partial(load, path) for name, path in paths.items()}
     return Library(shipped=shipped)
 
 
 def line_of(path: Path, file: ScenarioFile) -> bytes:
-    """A file that was read, as a line of `scenarios.json`."""
-    kept = {
+    """Return a file as a line of `scenarios.json`."""
+    row = {
         "of": sha256(path.read_bytes()).hexdigest(),
         "document": file.document,
         "lines": file.lines,
         "warnings": file.warnings,
     }
-    return b"%s:%s" % (orjson.dumps(path.stem), orjson.dumps(kept))
+    return b"%s:%s" % (orjson.dumps(path.stem), orjson.dumps(row))
 
 
-def _read_before(path: Path, read: Path) -> ScenarioFile | None:
-    """What came of a file when it was read before; None when it has changed since, or was not."""
+def _read_compiled(path: Path, compiled: Path) -> ScenarioFile | None:
+    """Return the compiled form of a file, or None if there is none for its present bytes."""
     try:
-        lines = read.read_bytes()
+        lines = compiled.read_bytes()
     except OSError:
         return None
     key = b"\n%s:" % orjson.dumps(path.stem)
@@ -65,8 +65,8 @@ def _read_before(path: Path, read: Path) -> ScenarioFile | None:
     if begin < 0:
         return None
     line = lines[begin + len(key) : lines.find(b"\n", begin + 1)]
-    kept = orjson.loads(line.rstrip(b","))
+    row = orjson.loads(line.rstrip(b","))
     text = path.read_bytes()
-    if kept["of"] != sha256(text).hexdigest():
+    if row["of"] != sha256(text).hexdigest():
         return None
-    return ScenarioFile(kept["document"], source_of(path), kept["lines"], tuple(kept["warnings"]), text.decode())
+    return ScenarioFile(row["document"], source_of(path), row["lines"], tuple(row["warnings"]), text.decode())

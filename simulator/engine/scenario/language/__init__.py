@@ -1,1 +1,1 @@
-"""The language of scenario files: parsing, models, and what is wrong with a file."""
+"""The language of scenario files: parsing, models and checks."""

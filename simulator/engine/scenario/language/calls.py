@@ -1,42 +1,37 @@
-"""The calls that a scenario can name: their methods and paths, below the base."""
+"""Lookup of operations by the methods and paths that a scenario names. Paths are below the base."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
 
 
 def operation_at(vocabulary: Vocabulary, method: str, path: str) -> Operation | None:
-    """The operation that a call goes to, by its path below the base."""
-    given = path.partition("?")[0].split("/")
-    rows = (row for row in vocabulary.operations if row.method == method)
-    return next((row for row in rows if _fits(given, row.path.split("/"))), None)
-
-
-def paths(vocabulary: Vocabulary) -> list[str]:
-    """The paths of all operations, each once."""
-    return list(dict.fromkeys(row.path for row in vocabulary.operations))
+    """Return the operation that a call goes to."""
+    return next((row for row in _operations_at(vocabulary, path) if row.method == method), None)
 
 
 def methods_at(vocabulary: Vocabulary, path: str) -> set[str]:
-    """The methods of the operations at a path below the base; a segment with `${…}` stands for any."""
-    given = path.partition("?")[0].split("/")
-    return {row.method for row in vocabulary.operations if _fits(given, row.path.split("/"))}
+    """Return the methods of the operations at a path. A segment with `${…}` matches any segment."""
+    return {row.method for row in _operations_at(vocabulary, path)}
 
 
-def _fits(given: list[str], segments: Iterable[str]) -> bool:
-    segments = list(segments)
-    return len(given) == len(segments) and all(
-        bool(one) if wanted.startswith("{") else one == wanted or "${" in one
-        for one, wanted in zip(given, segments, strict=True)
-    )
+def paths(vocabulary: Vocabulary) -> list[str]:
+    """Return the paths of all operations, each once."""
+    return list(dict.fromkeys(row.path for row in vocabulary.operations))
+
+
+def below_base(vocabulary: Vocabulary, path: str) -> str | None:
+    """Return the rest of a path that begins with a base path, or None for any other path."""
+    environment, below = split_base(vocabulary.provider.environments, path)
+    return below or "/" if environment else None
 
 
 def is_path_glob(vocabulary: Vocabulary, glob: str) -> bool:
-    """Whether a glob fits any path of the interface."""
+    """Return whether a glob matches the path of an operation."""
     parts = glob.split("/")
     for path in paths(vocabulary):
         segments = path.split("/")
@@ -45,3 +40,15 @@ def is_path_glob(vocabulary: Vocabulary, glob: str) -> bool:
         if fnmatchcase("/".join(likely), glob) or fnmatchcase(path, glob):
             return True
     return False
+
+
+def _operations_at(vocabulary: Vocabulary, path: str) -> list[Operation]:
+    given = path.partition("?")[0].split("/")
+    return [row for row in vocabulary.operations if _matches(given, row.path.split("/"))]
+
+
+def _matches(given: list[str], segments: list[str]) -> bool:
+    return len(given) == len(segments) and all(
+        bool(one) if wanted.startswith("{") else one == wanted or "${" in one
+        for one, wanted in zip(given, segments, strict=True)
+    )

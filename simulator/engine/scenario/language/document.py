@@ -1,8 +1,7 @@
-"""A parsed file: plain values, the place of each, and what was found wrong.
+"""A parsed scenario file: its plain value, the position of every value and key, and the findings about it.
 
-It is read from the events of a YAML parser, which carry their marks; how long, how deep and how large a text may be is
-bounded while it is read. Scalars are read by the core schema of YAML 1.2, so `on` is a word, `12:30` is text, and so
-is a date.
+The reader consumes the events of a YAML parser, which carry positions, and bounds size, depth and number of values
+while it reads. Scalars follow the core schema of YAML 1.2: `on`, `12:30` and dates are strings.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ Path: TypeAlias = "tuple[str | int, ...]"
 
 MAX_DEPTH = 64
 MAX_REPORTED = 100
-"""Problems beyond these are counted, not listed."""
+"""Further problems are counted, not listed."""
 MAX_HINTS = 20
-"""For so many unknown names the near misses are looked for: it is dear, and who has more needs a manual first."""
+"""The number of unknown names for which the nearest name is searched. Each search is slow."""
 
 _LONGEST_SHOWN = 100
 _INT64 = range(-(1 << 63), 1 << 64)
@@ -43,31 +42,36 @@ _Parser: Any = getattr(yaml, "CLoader", yaml.Loader)
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much a text may hold: its bytes, and the values in it (those of an alias count wherever it stands)."""
+    """The largest document that is read."""
 
     size: int
+    """In bytes."""
     values: int
+    """The values of an alias count at each use."""
 
 
 UPLOAD = Bounds(256 * 1024, 20_000)
+"""The bounds of a document that a client sends."""
 FILE = Bounds(16 * 1024 * 1024, 1_000_000)
-"""Of what comes over the wire, and of what lies on the disk of the one who runs it."""
+"""The bounds of a file on the user's own disk."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong with a file: where (dotted path, line and column from 1) and what.
-
-    `lacks`: the names one of which is missing in `within`; `meant`: the name that an unknown one there probably means.
-    """
+    """One finding about a file."""
 
     path: str
+    """The dotted path."""
     line: int
+    """From 1, like the column."""
     column: int
     message: str
     within: Path = ()
+    """The mapping with a missing or an unknown name."""
     lacks: tuple[str, ...] = ()
+    """The names of which one is missing."""
     meant: str = ""
+    """The name that was probably meant by an unknown one."""
 
     def shown(self) -> FileProblem:
         return {"path": self.path, "line": self.line, "column": self.column, "message": self.message}
@@ -75,17 +79,21 @@ class Problem:
 
 @dataclass
 class Document:
-    """A parsed file: its plain value, the place of every value and of every key, and what was wrong with it."""
+    """A parsed file, and what was found in it. Dictionaries of findings serve as ordered sets."""
 
     value: Any = None
+    """The plain value; None if the file cannot be read."""
     places: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    """Line and column of each value."""
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    """Line and column of each key."""
     problems: dict[Problem, None] = field(default_factory=dict)
     warnings: dict[Problem, None] = field(default_factory=dict)
     hints: int = MAX_HINTS
+    """How many more times the nearest name is searched."""
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """Line and column of the nearest thing that exists at or above a path."""
+        """Return line and column of a path, or of its nearest ancestor in the file."""
         if key and path in self.keys:
             return self.keys[path]
         while path and path not in self.places:
@@ -93,7 +101,7 @@ class Document:
         return self.places.get(path, (1, 1))
 
     def part(self, path: Path) -> Document:
-        """What stands at a path, as a document of its own whose places are those in this one."""
+        """Return the value at a path as a document that keeps the positions in this one."""
         value, depth, prefix = self.value, len(path), f"{dotted(path)}."
         for step in path:
             value = value[step]
@@ -111,31 +119,42 @@ class Document:
         self.problems[problem] = None
 
     def report(self, path: Path, message: str, *, key: bool = False) -> None:
-        """Something is wrong at a path."""
+        """Report a problem at a path."""
         self.add(Problem(dotted(path), *self.place(path, key=key), message))
 
     def warn(self, path: Path, message: str, *, key: bool = False) -> None:
-        """Something is possible, but probably not meant."""
+        """Report something that is possible, but probably not intended."""
         if len(self.warnings) < MAX_REPORTED:
             self.warnings[Problem(dotted(path), *self.place(path, key=key), message)] = None
 
-    def report_missing(self, within: Path, path: Path, lacks: tuple[str, ...], message: str) -> None:
-        """One of these names is missing in a mapping."""
-        self.add(Problem(dotted(path), *self.place(within), message, within, lacks))
+    def report_missing(self, within: Path, lacks: tuple[str, ...], message: str, path: Path | None = None) -> None:
+        """Report that a mapping has none of these names, under its own path or another one."""
+        self.add(Problem(dotted(within if path is None else path), *self.place(within), message, within, lacks))
 
     def report_unknown(self, path: Path, message: str, meant: str) -> None:
-        """A key is unknown; `meant` is what it probably means ("" when nothing is like it)."""
+        """Report an unknown key. `meant` is the known name it resembles, or ""."""
         self.add(Problem(dotted(path), *self.place(path, key=True), message, path[:-1], (), meant))
 
+    def report_unknown_name(self, path: Path, names: Iterable[str], what: str, of: str = "") -> None:
+        """Report an unknown key, and suggest the nearest of the known names."""
+        name = str(path[-1])
+        meant = self.nearest(name, names)
+        self.report_unknown(path, f"unknown {what} `{shortened(name)}`{of}{did_you_mean(meant)}", meant)
+
     def nearest(self, name: str, names: Iterable[str]) -> str:
-        """The name that was probably meant, or ""; looked for a bounded number of times."""
+        """Return the name that was probably meant, or "". Only the first `MAX_HINTS` calls search."""
         if not name or len(name) > _LONGEST_SHOWN or self.hints <= 0:
             return ""
         self.hints -= 1
         return nearest(name, names)
 
+    def hint(self, name: str, names: Iterable[str]) -> str:
+        """Return the end of a message that suggests the nearest name, or ""."""
+        return did_you_mean(self.nearest(name, names))
+
     def in_order(self) -> list[Problem]:
-        """Every problem once, in the order of the file; what is missing because it is misspelt counts once."""
+        """Return every problem once, in file order, and at most `MAX_REPORTED`."""
+        # A misspelt name is unknown and its right form is missing: that is one mistake, so only the unknown name shows.
         meant = {(problem.within, problem.meant) for problem in self.problems if problem.meant}
         shown = [one for one in self.problems if not any((one.within, name) in meant for name in one.lacks)]
         shown.sort(key=lambda problem: (problem.line, problem.column))
@@ -145,8 +164,12 @@ class Document:
         return [*shown[:MAX_REPORTED], Problem("", rest[0].line, rest[0].column, f"and {len(rest):,} more problems")]
 
 
+def did_you_mean(meant: str) -> str:
+    return f"; did you mean `{meant}`?" if meant else ""
+
+
 def dotted(path: Path) -> str:
-    """`rules[0].do[1].action`."""
+    """Return a path as a string, such as `rules[0].do[1].action`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{shortened(part)}" if text else shortened(part)
@@ -154,18 +177,19 @@ def dotted(path: Path) -> str:
 
 
 def shortened(name: str) -> str:
-    """A name as it is shown in a message."""
+    """Return a name as messages show it."""
     return name if len(name) <= _LONGEST_SHOWN else name[:_LONGEST_SHOWN] + "…"
 
 
 def read(text: str, bounds: Bounds = FILE) -> Document:
-    """A text as a document; what is no YAML, or beyond the bounds, has that one problem and no value."""
+    """Parse YAML or JSON. A document that is invalid or exceeds the bounds has one problem and no value."""
     document = Document()
     if len(text) > bounds.size or len(text.encode("utf-8", "surrogatepass")) > bounds.size:
         document.add(Problem("", 1, 1, f"the file is larger than {_size(bounds.size)}"))
         return document
     if text.lstrip().startswith("{") and _is_json(text):
-        # JSON allows tabs where YAML does not, and has none inside its strings; it writes letters as surrogate pairs.
+        # YAML rejects two things that JSON allows: tabs as indentation (JSON strings cannot contain raw tabs), and
+        # characters written as surrogate pairs.
         text = _SURROGATES.sub(_letter, text.replace("\t", " "))
     reader = _Reader(document, bounds)
     try:
@@ -209,18 +233,18 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 
 
 def _unprintable(text: str) -> tuple[int, int]:
-    """Where the first character stands that no YAML may have."""
+    """Return line and column of the first character that YAML does not allow."""
     found = _UNPRINTABLE.search(text)
     position = found.start() if found else 0
     return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
 
 
 def _unquoted(text: str, error: yaml.MarkedYAMLError) -> str:
-    """A hint where `${…}` stands unquoted inside braces or brackets, which its own brace ends."""
+    """Return a hint if a line has an unquoted `${…}` inside braces or brackets: its brace ends the mapping."""
     lines = text.splitlines()
     for mark in (error.problem_mark, error.context_mark):
         if mark is not None and mark.line < len(lines) and (found := _PLAIN_REFERENCE.search(lines[mark.line])):
-            return f'; write text with ${{…}} in quotes inside {{ }} and [ ], as in "{found[1]}"'
+            return f'; write a string with ${{…}} in quotes inside {{ }} and [ ], as in "{found[1]}"'
     return ""
 
 
@@ -228,7 +252,7 @@ _PLAIN_REFERENCE = re.compile(r"""[\[{,:]\s*([^"'\s,{}\[\]]*\$\{[^"'\s,{}\[\]]*\
 
 
 class _Refused(Exception):
-    """The text is not read further: where, and why."""
+    """Reading stops at this position, for this reason."""
 
     def __init__(self, place: tuple[int, int], why: str) -> None:
         super().__init__(why)
@@ -237,10 +261,10 @@ class _Refused(Exception):
 
 
 class _Node:
-    """A value as it is written: where, and its text, or what is in it (of a mapping key and value in turn).
+    """A value as written: its position, and its string or its children (keys and values of a mapping in turn)."""
 
-    The parser's events are not kept: they are many, and whoever keeps many small objects makes everybody wait.
-    """
+    # Nodes do not refer to the parser's events: so many small live objects would lengthen garbage collection, and a
+    # collection stops every world of the process.
 
     __slots__ = ("children", "is_mapping", "is_text", "place", "text")
 
@@ -257,7 +281,7 @@ class _Node:
 
 
 class _Reader:
-    """Turns the events of a parser into nodes, and those into plain values; bounded in depth and count."""
+    """Turns parser events into nodes, and nodes into plain values, with limits on depth and count."""
 
     def __init__(self, document: Document, bounds: Bounds) -> None:
         self._document = document
@@ -271,7 +295,7 @@ class _Reader:
         self._document.value = None if root is None else self._build(root, ())
 
     def _compose(self, events: Iterator[Any]) -> _Node | None:
-        """The one document of a stream as nodes; an alias is the node that it names."""
+        """Return the root node of a stream. An alias becomes the node that it names."""
         root: _Node | None = None
         within: list[_Node] = []
         documents = 0
@@ -299,25 +323,23 @@ class _Reader:
             if event.anchor not in self._anchors:
                 raise _Refused(_start(event), f"not valid YAML: found undefined alias {shortened(event.anchor)!r}")
             return self._anchors[event.anchor]
-        self._tally(event)
+        self._count += 1
+        if self._count > 2 * self._most:  # keys are counted here, too
+            raise _Refused(_start(event), self._too_many)
         tag = event.tag
         if tag not in (None, "!") and not (tag.startswith(_TAG) and tag.removeprefix(_TAG) in _TAGS):
-            self._document.add(Problem("", *_start(event), f"a scenario has no tags like {shortened(tag)!r}"))
+            self._document.add(Problem("", *_start(event), f"unknown tag {shortened(tag)!r}"))
         node = _Node(event)
         if event.anchor is not None:
             self._anchors[event.anchor] = node
         return node
-
-    def _tally(self, event: Any) -> None:
-        self._count += 1
-        if self._count > 2 * self._most:  # keys are counted here too
-            raise _Refused(_start(event), self._too_many)
 
     @property
     def _too_many(self) -> str:
         return f"the file has more than {self._most:,} values"
 
     def _build(self, node: _Node, path: Path) -> Any:
+        # Counted again, because a few nested aliases can expand to billions of values ("billion laughs").
         self._count += 1
         if self._count > self._most:
             raise _Refused(node.place, self._too_many)
@@ -335,7 +357,7 @@ class _Reader:
         for named, item in zip(node.children[::2], node.children[1::2], strict=True):
             key = named.text
             if key is None:
-                self._document.add(Problem(dotted(path), *named.place, "a key must be a word"))
+                self._document.add(Problem(dotted(path), *named.place, "a key must be a string"))
                 continue
             if key in value:
                 self._document.add(Problem(dotted((*path, key)), *named.place, f"duplicate key `{shortened(key)}`"))
@@ -352,16 +374,16 @@ class _Reader:
         number: int | float
         if _INTEGER.fullmatch(text):
             number = int(text, 0 if text[:2] in ("0o", "0x") else 10) if len(text) <= 32 else 1 << 64
-            fits = number in _INT64
+            in_range = number in _INT64
         elif _FLOAT.fullmatch(text):
             number = float(text)
-            fits = abs(number) != float("inf")
+            in_range = abs(number) != float("inf")
         else:
             return text
-        if not fits:
-            why = "the number is too large (64 bits at most); write it in quotes to keep it as text"
+        if not in_range:
+            why = "the number has more than 64 bits; write it in quotes to use it as a string"
             self._document.report(path, why)
-        return number if fits else 0
+        return number if in_range else 0
 
 
 def _start(event: Any) -> tuple[int, int]:

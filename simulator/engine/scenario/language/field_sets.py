@@ -1,13 +1,13 @@
-"""What a `where` can name: every field that an object, a request, an answer or a delivery may have, to any depth.
+"""The fields that an object, a request, a response or a delivery can have, so that a `where` can be checked.
 
-Read from the shapes and bodies of the rooms, so nothing here has to be kept up. A path is dotted, with numbers for
-items of lists.
+They are read from the shapes and bodies of the rooms. A path is dotted, with numbers for items of lists.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
@@ -23,135 +23,128 @@ from simulator.engine.webhooks import shapes
 from simulator.kernel.dataclass import dataclass
 
 _ANYTHING: JsonObject = {}
-_remembered = lru_cache(maxsize=1024)  # of few vocabularies at a time
+_cached = lru_cache(maxsize=1024)
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
-    """One place, by the forms that a value there can have: JSON Schemas, without references to each other.
+class FieldSet:
+    """The values that are possible at one path.
 
-    No form at all: nothing can stand there.
+    `variants` are JSON Schemas. Each has its definitions in `$defs`; without a variant no value is possible.
     """
 
-    forms: tuple[JsonObject, ...] = ()
+    variants: tuple[JsonObject, ...] = ()
 
-    def __or__(self, other: Sight) -> Sight:
-        return Sight((*self.forms, *(form for form in other.forms if form not in self.forms)))
+    def __or__(self, other: FieldSet) -> FieldSet:
+        return FieldSet((*self.variants, *(variant for variant in other.variants if variant not in self.variants)))
 
     @property
     def is_open(self) -> bool:
-        """Whether it may hold what nobody lists."""
-        return any(not form or (form.get("type") == "object" and "properties" not in form) for form in self.forms)
+        """Whether undeclared fields are allowed."""
+        return any(
+            not variant or (variant.get("type") == "object" and "properties" not in variant)
+            for variant in self.variants
+        )
 
     @property
-    def names(self) -> dict[str, Sight]:
-        """The members by name, those of all forms together."""
-        found: dict[str, Sight] = {}
-        for form in self.forms:
-            for name, member in form.get("properties", {}).items():
-                found[name] = found.get(name, Sight()) | Sight(tuple(_forms_of(member, form["$defs"])))
+    def names(self) -> dict[str, FieldSet]:
+        """The fields of all variants by name."""
+        found: dict[str, FieldSet] = {}
+        for variant in self.variants:
+            for name, schema in variant.get("properties", {}).items():
+                found[name] = found.get(name, FieldSet()) | FieldSet(tuple(_variants_of(schema, variant["$defs"])))
         return found
 
     @property
-    def items(self) -> Sight:
-        """What stands in the list, where it is one."""
-        lists = [form for form in self.forms if form.get("type") == "array"]
-        return Sight(tuple(one for form in lists for one in _forms_of(form.get("items", _ANYTHING), form["$defs"])))
+    def items(self) -> FieldSet:
+        """The items of the variants that are lists."""
+        lists = [variant for variant in self.variants if variant.get("type") == "array"]
+        return FieldSet(
+            tuple(one for variant in lists for one in _variants_of(variant.get("items", _ANYTHING), variant["$defs"]))
+        )
 
     @property
     def types(self) -> frozenset[str]:
-        """The types of JSON that a value there can have, null apart."""
-        return frozenset(str(form["type"]) for form in self.forms if "type" in form) - {"null"}
+        """The JSON types of the variants, except null."""
+        return frozenset(str(variant["type"]) for variant in self.variants if "type" in variant) - {"null"}
 
     @property
-    def words(self) -> frozenset[str] | None:
-        """The words of which a text there is one; None where there is no such list."""
+    def enum(self) -> frozenset[str] | None:
+        """The strings that are allowed, or None if any variant allows others."""
         found: set[str] = set()
-        for form in self.forms:
-            words = _words(form)
-            if words is None and form.get("type") != "null":
+        for variant in self.variants:
+            words = _enum(variant)
+            if words is None and variant.get("type") != "null":
                 return None
             found |= words or set()
         return frozenset(found) or None
 
-    def at(self, path: str) -> Sight:
-        """What can stand at a dotted path; anything below what is open."""
-        here = self
-        for name in path.split("."):
-            if here.is_open:
-                return Sight((_ANYTHING,))
-            here = here.items if name.isdecimal() else here.names.get(name, Sight())
-        return here
-
-    def of_types(self, wanted: frozenset[str]) -> Sight:
-        """Only the forms whose own `type` may be one of these words; all of them where none may."""
+    def of_types(self, wanted: frozenset[str]) -> FieldSet:
+        """Return the variants whose field `type` can have one of these values, or all if there are none."""
         kept = []
-        for form in self.forms:
-            named = form.get("properties", {}).get("type")
-            words = None if named is None else Sight(tuple(_forms_of(named, form["$defs"]))).words
+        for variant in self.variants:
+            named = variant.get("properties", {}).get("type")
+            words = None if named is None else FieldSet(tuple(_variants_of(named, variant["$defs"]))).enum
             if words is None or words & wanted:
-                kept.append(form)
-        return Sight(tuple(kept)) if kept else self
+                kept.append(variant)
+        return FieldSet(tuple(kept)) if kept else self
 
 
-def _words(form: JsonObject) -> set[str] | None:
-    words = form.get("enum", [form["const"]] if "const" in form else None)
+def _enum(variant: JsonObject) -> set[str] | None:
+    words = variant.get("enum", [variant["const"]] if "const" in variant else None)
     return set(words) if words is not None and all(isinstance(word, str) for word in words) else None
 
 
-def _forms_of(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
+def _variants_of(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
     several = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf") or ()
     if "$ref" in schema:
         several = (defs[schema["$ref"].rpartition("/")[2]],)
     if several:
-        said = {name: schema[name] for name in ("description",) if name in schema}  # of the field, not of its values
+        said = {name: schema[name] for name in ("description",) if name in schema}  # the field's own
         for one in several:
-            yield from ({**form, **said} for form in _forms_of(one, defs) if form)
+            yield from ({**variant, **said} for variant in _variants_of(one, defs) if variant)
     elif isinstance(schema.get("type"), list):
         yield from ({**schema, "type": one, "$defs": defs} for one in schema["type"])
     else:
         yield {**schema, "$defs": defs} if schema else schema
 
 
-def sight_of(vocabulary: Vocabulary, shape: Any, generator: type[GenerateJsonSchema] = GenerateJsonSchema) -> Sight:
-    """All that values of a shape, or bodies of a model, may have. `generator`: what writes the schemas."""
+def of_shape(vocabulary: Vocabulary, shape: Any, generator: type[GenerateJsonSchema] = GenerateJsonSchema) -> FieldSet:
+    """Return the fields of a response shape or of a body model. `generator` writes the schemas."""
     if isinstance(shape, type) and issubclass(shape, BaseModel):
         schema = shape.model_json_schema(schema_generator=generator)
     else:
         schema = TypeAdapter(shape).json_schema(mode="serialization", schema_generator=generator)
     schema = with_names(schema, vocabulary.names)
-    return Sight(tuple(_forms_of(schema, schema.get("$defs", {}))))
+    return FieldSet(tuple(_variants_of(schema, schema.get("$defs", {}))))
 
 
-def _together(sights: Iterable[Sight]) -> Sight:
-    found = Sight()
-    for sight in sights:
-        found |= sight
-    return found
+def _union(sets: Iterable[FieldSet]) -> FieldSet:
+    return reduce(or_, sets, FieldSet())
 
 
-@_remembered
-def of_kind(vocabulary: Vocabulary, name: str) -> Sight:
-    """What resources of a kind show; nothing where none of them is ever shown."""
+@_cached
+def of_kind(vocabulary: Vocabulary, name: str) -> FieldSet:
+    """Return the fields of a kind; none if the API never shows it."""
     shape = vocabulary.kinds[name].shape()
-    return Sight() if shape is None else sight_of(vocabulary, shape)
+    return FieldSet() if shape is None else of_shape(vocabulary, shape)
 
 
-@_remembered
-def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[Sight, frozenset[str]]]:
-    """By the kind that an event tells of: what its object shows, and the words that its status can be then.
+@_cached
+def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[FieldSet, frozenset[str]]]:
+    """Return by kind the fields of the object of an event, and the statuses it can then have.
 
-    No words where an event of that type can tell of any status.
+    The set of statuses is empty if the event does not narrow them.
     """
     return {
-        one.kind.name: (sight_of(vocabulary, one.shape), frozenset(one.statuses if one.event.narrows else ()))
+        one.kind.name: (of_shape(vocabulary, one.shape), frozenset(one.statuses if one.event.narrows else ()))
         for one in vocabulary.subjects[event]
     }
 
 
-@_remembered
-def made_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The kinds on whose making no event tells: those of rules `on: created`."""
+@_cached
+def kinds_created_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Return the kinds whose creation emits no event. Rules `on: created` are for these."""
     return tuple(
         kind.name
         for kind in vocabulary.kinds.values()
@@ -159,59 +152,59 @@ def made_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
     )
 
 
-@_remembered
-def of_any(vocabulary: Vocabulary) -> Sight:
-    """What resources show, of whatever kind; those of which no event tells, as a call for one of them does."""
+@_cached
+def of_any(vocabulary: Vocabulary) -> FieldSet:
+    """Return the fields of all kinds, including resources that only a call shows."""
     shown = (
         of_answer(vocabulary, row) for row in vocabulary.operations if row.method == "GET" and row.path.endswith("{id}")
     )
-    return _together((*(of_kind(vocabulary, name) for name in vocabulary.kinds), *shown))
+    return _union((*(of_kind(vocabulary, name) for name in vocabulary.kinds), *shown))
 
 
-@_remembered
-def of_root(vocabulary: Vocabulary, root: str) -> Sight:
-    """What is found at the head of a path that leads out of an object."""
+@_cached
+def of_root(vocabulary: Vocabulary, root: str) -> FieldSet:
+    """Return the fields below a path that leads out of an object: `request`, `body` or a related resource."""
     if root in CARRIED:
-        return of_makers(vocabulary)
-    return _together(of_kind(vocabulary, kind.name) for kind in vocabulary.roots[root])
+        return of_creating_requests(vocabulary)
+    return _union(of_kind(vocabulary, kind.name) for kind in vocabulary.roots[root])
 
 
-@_remembered
-def of_delivery(vocabulary: Vocabulary) -> Sight:
-    """What is known of an attempt to deliver a webhook."""
-    return sight_of(vocabulary, shapes.RecordedDelivery)
+@_cached
+def of_delivery(vocabulary: Vocabulary) -> FieldSet:
+    """Return the fields of a delivery attempt."""
+    return of_shape(vocabulary, shapes.RecordedDelivery)
 
 
-@_remembered
-def of_body(vocabulary: Vocabulary, operation: str) -> Sight:
-    """What the request of an operation, given by its name, may carry."""
+@_cached
+def of_body(vocabulary: Vocabulary, operation: str) -> FieldSet:
+    """Return the fields of the body of an operation, given by its name."""
     row = next(row for row in vocabulary.operations if row.name == operation)
-    return _together(sight_of(vocabulary, model) for model in models_of(row))
+    return _union(of_shape(vocabulary, model) for model in models_of(row))
 
 
 def models_of(row: Operation) -> tuple[type[BaseModel], ...]:
-    """The models one of which the body of an operation has to fit."""
+    """Return the body models of an operation. A body must match one of them."""
     return (row.bodies() or (row.body(),)) if row.takes_body else ()
 
 
-@_remembered
-def of_makers(vocabulary: Vocabulary) -> Sight:
-    """What the requests carry that make something."""
-    return _together(
+@_cached
+def of_creating_requests(vocabulary: Vocabulary) -> FieldSet:
+    """Return the fields of the bodies of all operations that create something."""
+    return _union(
         of_body(vocabulary, row.name) for row in vocabulary.operations if row.method == "POST" and row.status == 201
     )
 
 
-def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str] | None) -> Sight:
-    """What requests to these paths carry; None stands for any method or path."""
+def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str] | None) -> FieldSet:
+    """Return the fields of bodies sent to these paths. None means any method or path."""
     rows = (
         row
         for row in vocabulary.operations
         if method in (None, row.method) and (globs is None or any(can_match(glob, row.path) for glob in globs))
     )
-    return _together(of_body(vocabulary, row.name) for row in rows)
+    return _union(of_body(vocabulary, row.name) for row in rows)
 
 
-def of_answer(vocabulary: Vocabulary, row: Operation) -> Sight:
-    """What an operation answers when it succeeds."""
-    return Sight() if row.answer is None else sight_of(vocabulary, row.answer())
+def of_answer(vocabulary: Vocabulary, row: Operation) -> FieldSet:
+    """Return the fields of the response of an operation when it succeeds."""
+    return FieldSet() if row.answer is None else of_shape(vocabulary, row.answer())

@@ -1,12 +1,9 @@
-"""What all parts of a scenario file are made of: durations, numbers, names, and the tests of a `where`.
-
-Durations are validated where they stand and kept as spans of milliseconds.
-"""
+"""The types of values in a scenario file: durations, numbers, names and the tests of a `where`."""
 
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
@@ -22,6 +19,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 
 from simulator.engine.scenario.language.pattern import compiled
+from simulator.engine.scenario.play.matching import number_of
 from simulator.engine.scenario.play.script import Span, span_of
 from simulator.engine.text.enums import ENVIRONMENT
 from simulator.engine.text.json import JsonObject
@@ -30,7 +28,7 @@ from simulator.kernel.clock import parse_duration
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 TAKEN_NAME = "active"
-"""`/_simulator/scenarios/active` is the list of the active ones."""
+"""A reserved name, because `/_simulator/scenarios/active` lists the active scenarios."""
 
 DURATION_SCHEMA: JsonSchemaValue = {
     "anyOf": [
@@ -49,7 +47,7 @@ _SPAN_SCHEMA: JsonSchemaValue = {
                     "items": DURATION_SCHEMA,
                     "minItems": 2,
                     "maxItems": 2,
-                    "description": "The shortest and the longest; which one it is, is drawn from the world's seed.",
+                    "description": "The shortest and the longest. The duration is drawn from the world's seed.",
                 },
             },
             "required": ["between"],
@@ -65,24 +63,20 @@ def _regex(text: str) -> str:
 
 
 def _bound(value: object) -> Decimal:
-    if isinstance(value, int | float | str) and not isinstance(value, bool):
-        try:
-            number = Decimal(str(value))
-        except InvalidOperation:
-            number = Decimal("NaN")
-        if number.is_finite():
-            return number
-    raise ValueError("it must be a number, or one written as a string")
+    number = number_of(value)
+    if number is None:
+        raise ValueError("it must be a number, or a number in quotes")
+    return number
 
 
 def is_name(text: str) -> bool:
-    """Whether a scenario may have that name."""
+    """Return whether a scenario may have this name."""
     return re.fullmatch(NAME_PATTERN, text) is not None and text != TAKEN_NAME
 
 
 def _not_taken(name: str) -> str:
     if name == TAKEN_NAME:
-        raise ValueError(f"`{name}` stands for the active scenarios, so none can have it as its name")
+        raise ValueError(f"the name `{name}` is reserved for the list of active scenarios")
     return name
 
 
@@ -105,33 +99,39 @@ Scalar = Annotated[
 ]
 
 
-class Part(BaseModel):
-    """Base of all parts: strict types, no unknown members."""
+class OpenPart(BaseModel):
+    """Base of action steps. Their unknown fields are the parameters of the action."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=(), populate_by_name=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
+
+
+class Part(OpenPart):
+    """Base of all other parts. Unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
 class Tests(Part):
-    """What a value must pass; all members that are given must hold."""
+    """Tests of a value. All that are given must pass."""
 
     starts_with: str | None = None
-    """The text begins so."""
+    """The string starts with this."""
     ends_with: str | None = None
-    """The text ends so."""
+    """The string ends with this."""
     matches: Regex | None = None
-    """A regular expression, as RE2 knows them, found in the text; its named groups serve in the rule's steps."""
+    """An RE2 regular expression that is found in the string. Its named groups can be used in the rule's steps."""
     gt: Bound | None = None
-    """The number, or the amount written as text, is greater."""
+    """The number, or the amount in a string, is greater."""
     gte: Bound | None = None
-    """It is greater or equal."""
+    """The number is greater or equal."""
     lt: Bound | None = None
-    """It is less."""
+    """The number is less."""
     lte: Bound | None = None
-    """It is less or equal."""
+    """The number is less or equal."""
     exists: bool | None = None
-    """true: it is there and not null; false: it is null or not there."""
+    """true: the field exists and is not null. false: it is missing or null."""
     names_scenario: bool | None = None
-    """Whether the text, or the group `name` of `matches`, is the name of a scenario."""
+    """Whether the string, or the group `name` of `matches`, is the name of a scenario."""
 
     @property
     def given(self) -> JsonObject:

@@ -1,7 +1,7 @@
-"""Regular expressions of `matches`: compiled by RE2, whose search takes time linear in the value, whatever the pattern.
+"""The regular expressions of `matches`, compiled by RE2. Its searches take linear time, whatever the pattern.
 
-Its syntax is https://github.com/google/re2/wiki/Syntax: named groups are `(?P<name>…)`; what needs backtracking
-(looking ahead or behind, references to earlier groups) does not exist.
+The syntax is https://github.com/google/re2/wiki/Syntax. Named groups are `(?P<name>…)`. Lookaround and
+backreferences do not exist, because they need backtracking.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import re2
 
 MAX_REPETITION = 1_000
 _MOST_STEPS = 20_000_000
-"""A search makes at most the pattern's size times the value's length of steps; of more than these it is not begun."""
+"""A search takes at most as many steps as the product of pattern size and value length. Longer ones are not started."""
 
 _BACKTRACKING = re.compile(r"\(\?(?:<?[=!]|P=|>)|\\[1-9]|[*+?}]\+")
 _REPETITION = re.compile(r"(?<!\\)\{([0-9]*)(?:,([0-9]*))?\}")
 _MAX_MEMORY = 1 << 20
-_BEGINNING = re.compile(r"\^([A-Za-z0-9 _:/-]+)(?:(?=[A-Za-z0-9 _:/-])|\Z)")
-"""Plain text that more of it follows: what repeats the last letter of all may stand behind it, or behind a `(?i)`."""
+_PREFIX = re.compile(r"\^([A-Za-z0-9 _:/-]+)(?:(?=[A-Za-z0-9 _:/-])|\Z)")
+"""Literal characters at the start. The last one is excluded if something follows it, which may be `?` or `*`."""
 
 
 class Pattern:
-    """A compiled pattern; ValueError, with the reason in words, for what is none."""
+    """A compiled pattern. ValueError, with the reason, for an invalid one."""
 
-    __slots__ = ("_beginning", "_compiled", "_longest", "groups")
+    __slots__ = ("_compiled", "_longest", "_prefix", "groups")
 
     def __init__(self, text: str) -> None:
         for counts in _REPETITION.findall(text):
@@ -40,14 +40,14 @@ class Pattern:
         except (re2.error, UnicodeEncodeError) as error:
             raise ValueError(f"not a regular expression: {_why(text, error)}") from None
         self.groups = frozenset(self._compiled.groupindex)
-        # Most values are refused by the plain text that a pattern begins with, for which RE2 takes ten times as long.
-        begins = None if "|" in text else _BEGINNING.match(text)
-        self._beginning = "" if begins is None else begins[1]
+        # Most values lack the literal prefix of the pattern. Comparing it first takes a tenth of the time of a search.
+        begins = None if "|" in text else _PREFIX.match(text)
+        self._prefix = "" if begins is None else begins[1]
         self._longest = _MOST_STEPS // max(1, self._compiled.programsize)
 
     def search(self, value: str) -> dict[str, str] | None:
-        """The named groups that took part when the pattern is found in a value, else None."""
-        if not value.startswith(self._beginning):
+        """Return the matching named groups if the pattern is found in a value, else None."""
+        if not value.startswith(self._prefix):
             return None
         found = self._compiled.search(value) if len(value) <= self._longest else None
         if found is None:
@@ -57,14 +57,14 @@ class Pattern:
 
 def _why(text: str, error: Exception) -> str:
     if isinstance(error, UnicodeEncodeError):
-        return "it has characters that are none"
+        return "it has invalid characters (surrogates)"
     if _BACKTRACKING.search(text):
-        return "looking ahead or behind, possessive repetition and references to earlier groups are not possible here"
+        return "lookaround, possessive repetition and backreferences are not supported"
     reason = error.args[0] if error.args else error
     return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
 
 
 @lru_cache(maxsize=1_000)
 def compiled(text: str) -> Pattern:
-    """The pattern, compiled once."""
+    """Return a compiled pattern from a cache."""
     return Pattern(text)

@@ -1,7 +1,7 @@
 """The language of scenario files as pydantic models.
 
-`parts` has what they are made of, `drive` what an integrator would do. What needs more than one file to judge (names of
-actions, events and scenarios, parameters of actions) is the judge's.
+`parts` has the types of values, `run.drive` the models of drives and expectations. `checker` checks what needs the
+vocabulary or other files: names of actions, events and scenarios, and parameters.
 """
 
 # ruff: noqa: RUF012 — pydantic copies the defaults of its models.
@@ -11,66 +11,62 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
+from pydantic import Discriminator, Field, Tag, create_model
 
 from simulator.engine.faults import models as faults
 from simulator.engine.rows.action import Initial
 from simulator.engine.rows.vocabulary import Vocabulary
-from simulator.engine.scenario.language.parts import DurationMs, Environment, Part, ScenarioName, SpanOf, Where
+from simulator.engine.scenario.language.parts import (
+    DurationMs,
+    Environment,
+    OpenPart,
+    Part,
+    ScenarioName,
+    SpanOf,
+    Where,
+)
 from simulator.engine.scenario.play.script import Span
 from simulator.engine.scenario.run.drive import DriveStep, Expectation
 from simulator.engine.text.json import JsonObject
 
 
-class RuleStep(BaseModel):
-    """An action with its parameters, or a hand-over to another scenario; `after` counts from the step before."""
-
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
+class RuleStep(OpenPart):
+    """An action with its parameters, or a hand-over to another scenario."""
 
     after: SpanOf = Span()
-    """How long after the step before, or after the event: `20s`, `2h30m`, seconds, or `{between: [20s, 60s]}`."""
+    """The delay after the previous step, or after the event: `20s`, `2h30m`, seconds, or `{between: [20s, 60s]}`."""
     action: str | None = None
-    """What happens in the outside world; its parameters stand beside it. One that is not possible then is skipped."""
+    """The action of a third party. Its parameters are fields of the step. An action that is illegal then is skipped."""
     scenario: str | None = None
-    """In place of an action: the scenario that has the object from now on, alone."""
+    """Instead of an action: the scenario that alone acts on the object from now on."""
     target: str | None = None
-    """The id of what it acts on; the object of the event when left out."""
+    """The id of the resource to act on. Default: the object of the event."""
     environment: Environment | None = None
-    """Where an action without a target applies; where the event was when left out."""
-
-    @property
-    def parameters(self) -> JsonObject:
-        return dict(self.model_extra or {})
+    """The environment of an action without target. Default: the environment of the event."""
 
 
-class TimelineStep(BaseModel):
-    """An action at a fixed time after the scenario became active."""
-
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
+class TimelineStep(OpenPart):
+    """An action at a fixed time after the activation of the scenario."""
 
     at: SpanOf
-    """How long after the scenario became active."""
+    """The time since the activation of the scenario."""
     action: str
-    """What happens in the outside world; its parameters stand beside it."""
+    """The action of a third party. Its parameters are fields of the step."""
     target: str | None = None
-    """The id of what it acts on; left out by actions on the world as a whole."""
+    """The id of the resource to act on. Actions on the whole world have none."""
     environment: Environment | None = None
-    """Where an action without a target applies; the sandbox when left out."""
-
-    @property
-    def parameters(self) -> JsonObject:
-        return dict(self.model_extra or {})
+    """The environment of an action without target. Default: the sandbox."""
 
 
 class AnswerInstead(Part):
-    """What a request is answered with; the status is the catalogue's unless another is given."""
+    """The error response to a request."""
 
     code: str
-    """The error code, one of the catalogue."""
+    """An error code of the API."""
     status: Annotated[int | None, Field(ge=400, le=599)] = None
-    """The status; that of the code when left out."""
+    """The status. Default: the usual status of the code."""
     message: str | None = None
-    """The message in the error envelope; one that names this rule when left out."""
+    """The message in the error envelope. Default: a message that names this rule."""
     param: str | None = None
     """The field that the error envelope names."""
 
@@ -79,31 +75,27 @@ EventNames = Annotated[
     Annotated[str, Tag("«one»")] | Annotated[list[str], Field(min_length=1), Tag("«many»")],
     Discriminator(lambda value: "«many»" if isinstance(value, list) else "«one»"),
 ]
-"""What a rule listens to: an event type, `created`, `request`, or a list of such."""
+"""The trigger of a rule: an event type, `created`, `request`, or a list of these."""
 
 
 class Rule(Part):
-    """A reaction: when this happens and everything in `where` holds, do these steps, or answer."""
+    """A reaction to an event or request: if all of `where` holds, the rule plans steps or returns an error."""
 
     on: EventNames
-    """The event that it reacts to, or a list; `created` for what is made without an event, `request` for calls."""
+    """The event types. `created` is for resources that are created without an event, `request` for calls."""
     where: Where = {}
-    """What must hold of the object of the event, by dotted paths; all of it."""
+    """The tests of the event's object by dotted path. All must pass."""
     times: Annotated[int | None, Field(ge=1)] = None
-    """How often it fires at most; without end when left out."""
+    """The maximum number of times that the rule fires. Default: no limit."""
     probability: Annotated[float | None, Field(ge=0, le=1)] = None
-    """How likely it fires when it matches, drawn from the world's seed; else the next rule is looked at."""
+    """The probability that a matching rule fires, drawn from the world's seed. Otherwise the next rule is tried."""
     do: list[RuleStep] | None = None
-    """What happens then, one step after another; `[]` takes the event, so that no other rule sees it."""
+    """The steps, in sequence. `[]` takes the event, so that no other rule sees it."""
     answer: AnswerInstead | None = None
-    """Of a rule `on: request`: the error that the call gets in place of its answer. Nothing of it is done then."""
-
-    @property
-    def events(self) -> tuple[str, ...]:
-        return (self.on,) if isinstance(self.on, str) else tuple(self.on)
+    """Only `on: request`: the error response. The call then has no effect."""
 
 
-# The members of faults are those of the control interface; only durations are read as everywhere in a file.
+# Faults have the fields of the control interface. Only durations are parsed as everywhere in a file.
 
 
 class FaultMatch(Part, faults.Match):
@@ -122,73 +114,73 @@ class Deliver(Part, faults.Deliver):
     model_config = Part.model_config
 
     delay: DurationMs | None = None
-    """How long it is held back: simulated time."""
+    """The delay before it is sent, in simulated time."""
     slow: DurationMs | None = None
-    """How long to wait before it is sent: wall time, at most one minute."""
+    """The delay before it is sent, in wall-clock time, at most one minute."""
 
 
 class Fault(Part, faults.InterfaceFault):
-    """A disturbance of interface calls (`match`) or of webhook deliveries (`webhook`)."""
+    """A fault of API calls (`match`) or of webhook deliveries (`webhook`)."""
 
     model_config = Part.model_config
 
     match: FaultMatch | None = None  # type: ignore[assignment]  # a fault of deliveries has none
-    """Which calls: all that is named must fit. `{}` means every call."""
+    """The calls to match: all given fields must match. `{}` matches every call."""
     respond: FaultRespond | None = None
-    """The error to answer instead of the true answer."""
+    """The error to return instead of the real response."""
     delay: DurationMs | None = None
-    """How long to hold the call back: wall time, at most 10 minutes."""
+    """The delay of the call, in wall-clock time, at most 10 minutes."""
     webhook: WebhookFaultMatch | None = None
-    """Which deliveries: all that is named must fit. `{}` means every delivery."""
+    """The deliveries to match: all given fields must match. `{}` matches every delivery."""
     deliver: Deliver | None = None
-    """What happens to these deliveries."""
+    """The effect on these deliveries."""
 
 
 Factor = Annotated[float, Field(gt=0, le=1000)]
 
 
 class Scenario(Part):
-    """A scenario: what the outside world does, and when."""
+    """A scenario: what third parties do, and when."""
 
     name: ScenarioName
-    """Names it: letters, digits, `.`, `-` and `_`, not `active`."""
+    """The name: letters, digits, `.`, `-` and `_`, but not `active`."""
     description: str = ""
-    """What it shows, in a sentence."""
+    """A sentence about what it does."""
     world: JsonObject = {}
-    """State that is laid down when it becomes active."""
+    """The state that is set up at activation."""
     rules: list[Rule] = []
-    """What happens when something happens: from top to bottom, and the first rule that matches takes the event."""
+    """Reactions to events and requests. They are tried from top to bottom, and the first match takes the event."""
     timeline: list[TimelineStep] = []
-    """What happens at fixed times after it became active."""
+    """Actions at fixed times after activation."""
     faults: list[Fault] = []
-    """What goes wrong on the wire while it is active; of several that match, the first acts."""
+    """Faults on the network while it is active. If several match, the first one acts."""
     drive: list[DriveStep] = []
-    """What an integrator would do, so that `rampsim scenario run` needs none."""
+    """The steps of an integrator, for `rampsim scenario run`."""
     expect: list[Expectation] = []
-    """What must be true when the drive has ended."""
+    """Expectations that are checked after the drive."""
     slowdown: dict[Literal["operational", "degraded", "down"], Factor] = {}
-    """By status of the object's network: how much longer what is left of a rule's delays takes meanwhile."""
+    """By network status: the factor that stretches the remaining delays of steps whose object uses that network."""
     below: Annotated[list[str], Field(alias="with")] = []
-    """Scenarios that are active below this one when it is run with its drive."""
+    """Scenarios that are active below this one when its drive is run."""
     retry: bool = True
-    """Whether the drive tries 429 and 503 again, with growing waits on the simulated clock."""
+    """Whether the drive repeats calls after 429 and 503, with growing waits on the simulated clock."""
 
 
 def validated(document: object, vocabulary: Vocabulary) -> Scenario:
-    """The scenario of a document, by the names of a service; ValidationError."""
+    """Validate a document with the names of a service. ValidationError."""
     return model(vocabulary).model_validate(document, context=vocabulary.names)
 
 
 @lru_cache(maxsize=8)
 def model(vocabulary: Vocabulary) -> type[Scenario]:
-    """Scenarios of a service: `world` has a member for each action that sets up state."""
-    members: dict[str, Any] = {one.member: _member(one, action) for one, action in vocabulary.actions.initial}
-    says = "State set up when the scenario becomes active: each entry holds the parameters of one action."
-    state = create_model("WorldState", __base__=Part, __doc__=says, **members)
+    """Return the model of a service's scenarios, whose `world` has a field for each action that sets up state."""
+    fields: dict[str, Any] = {one.member: _world_field(one, action) for one, action in vocabulary.actions.initial}
+    says = "The state that is set up at activation. Each entry has the parameters of one action."
+    state = create_model("WorldState", __base__=Part, __doc__=says, **fields)
     return create_model("Scenario", __base__=Scenario, __doc__=Scenario.__doc__, world=(state, state()))
 
 
-def _member(initial: Initial, action: str) -> tuple[object, Any]:
+def _world_field(initial: Initial, action: str) -> tuple[object, Any]:
     if initial.is_list:
         return list[JsonObject], Field([], description=f"{initial.means}: each entry has the parameters of `{action}`.")
     return JsonObject | None, Field(None, description=f"{initial.means}: the parameters of `{action}`.")

@@ -1,6 +1,6 @@
-"""What a scenario and its progress look like to who asks.
+"""The responses that show a scenario and its progress.
 
-What `extra="allow"` stands over carries further members: those of the scenario as written, or of what a rule was about.
+Shapes with `extra="allow"` have further fields: those of the scenario's document, or of the logbook entry.
 """
 
 from __future__ import annotations
@@ -15,117 +15,117 @@ from simulator.engine.text.shapes import Count, Timestamp
 
 class ScenarioEntry(TypedDict):
     name: str
-    """Names the scenario."""
+    """The name."""
     description: str
-    """What it does, in a sentence."""
+    """A sentence about what it does."""
     source: str
-    """The file it is from, or how it was uploaded."""
+    """The file, or the kind of upload."""
     active: bool
-    """Whether it acts now."""
-    stopped: Annotated[str | None, Field(description="Why the simulator stopped it.")]
+    """Whether the scenario is active."""
+    stopped: Annotated[str | None, Field(description="Why the simulator stopped it; null if it did not.")]
 
 
 class ScenarioWarning(TypedDict):
-    """What is possible in a scenario, but probably not meant; line and column from 1."""
+    """Something that is possible in a scenario, but probably not intended."""
 
     path: str
-    """The place in the document."""
+    """The path in the document."""
     line: int
-    """Its line, from 1."""
+    """The line, from 1."""
     column: int
-    """Its column, from 1."""
+    """The column, from 1."""
     message: str
-    """What is probably not meant."""
+    """The warning."""
 
 
 @with_config(extra="allow")
 class LogEntry(TypedDict):
-    """What a rule or step did: its path in the file, `file:line`, and what it was about."""
+    """A rule that fired, or the outcome of a step."""
 
     at: Timestamp
-    """When, in simulated time."""
+    """The simulated time."""
     part: str
-    """The place of the rule or step in the document."""
+    """The path of the rule or step in the document."""
     place: str
-    """File and line of it."""
+    """Its file and line."""
 
 
 @with_config(extra="allow")
 class FailedStep(LogEntry):
-    """A step that broke: the class of the exception, and the exception in words."""
+    """A step that raised an unexpected exception and was undone."""
 
     object: str | None
-    """The resource it acted on, by id; null where there was none."""
+    """The id of the resource that it acted on, or null."""
     action: str
-    """The action that it performed."""
+    """The action of the step."""
     error: str
     """The class of the exception."""
     reason: str
-    """The exception in words."""
+    """The class and the message of the exception."""
 
 
 @with_config(extra="allow")
 class StopEntry(LogEntry):
-    """Why a scenario was stopped, and by which step."""
+    """A time at which the simulator stopped the scenario."""
 
     name: str
-    """The step that stopped it."""
+    """The name of the scenario."""
     reason: str
     """Why it was stopped."""
 
 
-@with_config(extra="ignore")  # else it would be open, like the progress that it is a part of
+@with_config(extra="ignore")  # otherwise it would inherit `allow` from ScenarioProgress
 class PendingStep(TypedDict):
-    """A step to come. While it waits for networks that are down it has no due time, and names them."""
+    """A pending step. It has no due time while it waits for networks that are down."""
 
     due_at: Timestamp | None
-    """When it is due; null while it waits for a network."""
+    """The due time; null while the step waits for a network."""
     waiting_for: NotRequired[list[str]]
-    """The networks that it waits for; left out when it waits for none."""
+    """The networks that it waits for; omitted if there are none."""
     part: str
-    """The place of the step in the document."""
+    """The path of the step in the document."""
     place: str
-    """File and line of it."""
+    """Its file and line."""
     object: str | None
-    """The resource it will act on, by id; null where there is none."""
+    """The id of the resource that it will act on, or null."""
     action: str
-    """The action that it will perform."""
+    """The action, or `scenario NAME` for a hand-over."""
 
 
 @with_config(extra="allow")
 class ScenarioProgress(TypedDict):
     name: str
-    """Names the scenario."""
+    """The name."""
     description: str
-    """What it does, in a sentence."""
+    """A sentence about what it does."""
     source: str
-    """The file it is from, or how it was uploaded."""
+    """The file, or the kind of upload."""
     text: NotRequired[str]
-    """The file as it is written, with its comments; left out of one that was uploaded."""
+    """The text of the file, with comments; omitted for an uploaded scenario."""
     active: bool
-    """Whether it acts now."""
+    """Whether the scenario is active."""
     rules_fired: list[LogEntry]
-    """The rules that took an event or a new resource, oldest first."""
+    """The rules that fired, oldest first."""
     steps_done: list[LogEntry]
     """The steps that were carried out."""
     skipped: list[LogEntry]
-    """The steps that were refused and so passed over."""
+    """The steps that were refused and skipped."""
     failed: list[FailedStep]
     """The steps that broke."""
     stopped: list[StopEntry]
-    """How often, when and why the simulator stopped it."""
+    """Each time that the simulator stopped the scenario."""
     pending: list[PendingStep]
-    """The steps to come."""
+    """The pending steps, in firing order."""
     dropped: NotRequired[Count]
-    """How many older entries of the world's logbook are gone, of whichever scenarios; left out where none is."""
+    """The number of older entries that the world's logbook has dropped, of all scenarios; omitted if 0."""
     truncated: NotRequired[Literal[True]]
-    """Present where entries are gone."""
+    """Present if entries were dropped."""
 
 
 class StoppedScenario(TypedDict):
     name: str
-    """The scenario that was stopped."""
+    """The name of the scenario."""
     reason: str
-    """Why it was."""
+    """Why it was stopped."""
     at: Timestamp
-    """When, in simulated time."""
+    """The simulated time."""

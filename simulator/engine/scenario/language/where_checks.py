@@ -1,120 +1,133 @@
-"""Whether a `where` can hold: fields that there are, values that they can have, tests that do not exclude each other.
+"""Checks of a `where`: fields that exist, values that they can have, tests that can pass together.
 
-Where a field may exist all the same (a request can carry what nobody reads) the finding is a warning.
+A finding is a warning if the field may exist nonetheless, as in a request, which can have fields that nobody reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import field_sets
 from simulator.engine.scenario.language.document import Document, Path, shortened
-from simulator.engine.scenario.language.field_sets import Sight
+from simulator.engine.scenario.language.field_sets import FieldSet
+from simulator.engine.scenario.language.parts import Tests
 from simulator.engine.scenario.language.pattern import compiled
-from simulator.engine.scenario.play.matching import CARRIED, texts_of
+from simulator.engine.scenario.play.matching import CARRIED, number_of, passes, strings_of
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.globs import can_match
 
-Hint: TypeAlias = "Callable[[str, Iterable[str]], str]"
-"""The sentence that names what was probably meant, or ""."""
-
 _FEW = 8
-"""So many names or words are listed where none is like the one given."""
+"""At most so many names or values are listed if none resembles the one given."""
 _CALL = ("method", "path")
-"""What a rule `on: request` looks at besides what the request carries."""
+"""The fields of a request besides its body."""
 
 
-class WhereJudge:
-    """Judges one `where` after the other of a document."""
+class WhereChecker:
+    """Checks the `where`s of one document."""
 
-    def __init__(self, document: Document, vocabulary: Vocabulary, hint: Hint) -> None:
+    def __init__(self, document: Document, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._document = document
-        self._hint = hint
-        self._derived_heads = (*CARRIED, *vocabulary.roots)
-        """Paths that begin so lead out of the object itself, to what has to be looked for."""
+        self._related_heads = (*CARRIED, *vocabulary.roots)
+        """The first names of paths that lead out of the object, to its request or to related resources."""
 
-    def of_rule(self, path: Path, where: object, events: list[object]) -> None:
-        """The `where` of a rule on these events."""
+    def check_tests(self, path: Path, where: object) -> frozenset[str]:
+        """Report tests without a condition. Return the named groups of the patterns."""
+        groups: set[str] = set()
+        for name, wanted in (where if isinstance(where, dict) else {}).items():
+            if not isinstance(wanted, dict):
+                continue
+            if not wanted:
+                names = ", ".join(Tests.model_fields)
+                self._document.report((*path, name), f"`{name}` has no test; write a value or one of {names}")
+            pattern = wanted.get("matches")
+            if isinstance(pattern, str):
+                with suppress(ValueError):
+                    groups |= compiled(pattern).groups
+        return frozenset(groups)
+
+    def check_rule(self, path: Path, where: object, events: list[object]) -> None:
+        """Check the `where` of a rule on these events."""
         if not isinstance(where, dict):
             return
-        self._tests(path, where)
+        self._contradictions(path, where)
         if events and all(event == REQUEST for event in events):
             self._of_request(path, where)
         elif all(isinstance(event, str) and event in (CREATED, *self._vocabulary.events) for event in events):
             self._of_objects(path, where, [str(event) for event in events])
 
-    def of_event(self, path: Path, where: object, event: object) -> None:
-        """What is expected of the object of an event."""
+    def check_event(self, path: Path, where: object, event: object) -> None:
+        """Check the expectation on the object of an event."""
         if isinstance(where, dict) and isinstance(event, str) and event in self._vocabulary.events:
-            self._tests(path, where)
+            self._contradictions(path, where)
             self._of_objects(path, where, [event])
 
-    def of_sight(self, path: Path, where: object, sight: Sight, what: str) -> None:
-        """What is expected of a resource, an answer or a delivery; nothing of it refuses a file."""
+    def check_fields(self, path: Path, where: object, fields: FieldSet, what: str) -> None:
+        """Check an expectation on a resource, response or delivery. All findings are warnings."""
         if not isinstance(where, dict):
             return
-        self._tests(path, where)
+        self._contradictions(path, where)
         for name, wanted in where.items():
-            self._look((*path, name), name, wanted, sight, what)
+            self._field((*path, name), name, wanted, fields, what)
 
-    # --- of what ------------------------------------------------------------------------------------------------
+    # --- objects and requests -----------------------------------------------------------------------------------
 
     def _of_objects(self, path: Path, where: Mapping[str, object], events: list[str]) -> None:
-        types = texts_of(where.get("type")) if "type" in where else None
-        seen = [
-            (kind, *one)
-            for event in events
-            if event != CREATED
-            for kind, one in field_sets.of_event(self._vocabulary, event).items()
-        ]
-        if CREATED in events:
-            made = (kind for kind in field_sets.made_silently(self._vocabulary))
-            seen += [
-                (kind, field_sets.of_kind(self._vocabulary, kind), frozenset[str]())
-                for kind in made
-                if field_sets.of_kind(self._vocabulary, kind).forms
-            ]
+        types = strings_of(where.get("type")) if "type" in where else None
+        seen = list(self._kinds_of(events))
         meant = [one for one in seen if types is not None and one[0] in types] or seen
-        whole, sight, statuses = Sight(), Sight(), frozenset[str]()
-        for _, one, _ in seen:
-            whole |= one
-        for _, one, words in meant:
-            sight |= one if types is None else one.of_types(types)
+        every, narrowed, statuses = FieldSet(), FieldSet(), frozenset[str]()
+        for _, fields, _ in seen:
+            every |= fields
+        for _, fields, words in meant:
+            narrowed |= fields if types is None else fields.of_types(types)
             statuses |= words
         if not all(words for _, _, words in meant):
             statuses = frozenset()
         named = events[0] if len(events) == 1 else "these events"
-        of = f" of {named}" if named != CREATED else " of what is made without an event"
+        of = f" of {named}" if named != CREATED else " of objects created without an event"
         for name, wanted in where.items():
             place, head = (*path, name), name.partition(".")[0]
-            if head in self._derived_heads:
-                self._derived(place, name, wanted)
-            elif head not in whole.names:
-                message = (
-                    f"unknown field `{shortened(head)}`{of}{self._hint(head, [*whole.names, *self._derived_heads])}"
-                )
-                if CREATED in events:
-                    self._document.warn(place, message, key=True)
-                else:
-                    self._document.report(place, message, key=True)
+            if head in self._related_heads:
+                self._related(place, name, wanted)
+            elif head not in every.names:
+                hint = self._document.hint(head, [*every.names, *self._related_heads])
+                message = f"unknown field `{shortened(head)}`{of}{hint}"
+                (self._document.warn if CREATED in events else self._document.report)(place, message, key=True)
+            elif name == "type":
+                self._type(place, wanted, every, named, [kind for kind, _, _ in seen])
             else:
-                about = sight if head in sight.names else whole
                 only = statuses if name == "status" and statuses else None
-                if name == "type" and (others := self._other_kinds(wanted, [one[0] for one in seen])):
-                    message = f"{named} never tells of the type {others}, only of {', '.join(one[0] for one in seen)}"
-                    self._document.warn(place, message)
-                else:
-                    self._look(place, name, wanted, whole if name == "type" else about, named, only)
-                if about is whole and types is not None and head not in sight.names:
-                    shown = " or ".join(sorted(types))
-                    self._document.warn(place, f"no {shown} has a field `{shortened(head)}`", key=True)
+                self._field(place, name, wanted, narrowed if head in narrowed.names else every, named, only)
+                if types is not None and head not in narrowed.names:
+                    message = f"the field `{shortened(head)}` does not exist in {' or '.join(sorted(types))}"
+                    self._document.warn(place, message, key=True)
+
+    def _kinds_of(self, events: list[str]) -> Iterable[tuple[str, FieldSet, frozenset[str]]]:
+        """Yield the kinds that events are about: name, fields, and the statuses that an object can then have."""
+        for event in events:
+            if event != CREATED:
+                for kind, (fields, statuses) in field_sets.of_event(self._vocabulary, event).items():
+                    yield kind, fields, statuses
+        if CREATED in events:
+            for kind in field_sets.kinds_created_silently(self._vocabulary):
+                fields = field_sets.of_kind(self._vocabulary, kind)
+                if fields.variants:
+                    yield kind, fields, frozenset()
+
+    def _type(self, place: Path, wanted: object, fields: FieldSet, named: str, kinds: list[str]) -> None:
+        """Check that objects of an event can have this type."""
+        known = self._vocabulary.kinds.keys() & (strings_of(wanted) or frozenset())
+        if known and not known & set(kinds):
+            others = " or ".join(sorted(known))
+            self._document.warn(place, f"{named} is never about the type {others}, only {', '.join(kinds)}")
+        else:
+            self._field(place, "type", wanted, fields, named)
 
     def _of_request(self, path: Path, where: Mapping[str, object]) -> None:
-        globs = texts_of(where.get("path")) if "path" in where else None
+        globs = strings_of(where.get("path")) if "path" in where else None
         method = where.get("method")
         named = method if isinstance(method, str) else None
         for name, wanted in where.items():
@@ -123,13 +136,13 @@ class WhereJudge:
                 self._methods(place, wanted, globs)
             elif head in CARRIED and rest:
                 carried = field_sets.of_requests(self._vocabulary, named, globs)
-                self._look(place, rest, wanted, carried, "what such a request carries")
-            elif head in self._derived_heads:
-                self._derived(place, name, wanted)
+                self._field(place, rest, wanted, carried, "the body of such a request")
+            elif head in self._related_heads:
+                self._related(place, name, wanted)
             elif name not in _CALL:
                 known = [*_CALL, *(f"{root}.…" for root in ("body", *sorted(self._vocabulary.roots, reverse=True)))]
-                hint = self._hint(name, [*_CALL, *self._derived_heads])
-                message = f"a request has no `{shortened(name)}`{hint or ': write ' + ', '.join(known)}"
+                hint = self._document.hint(name, [*_CALL, *self._related_heads])
+                message = f"a request has no field `{shortened(name)}`{hint or ': write ' + ', '.join(known)}"
                 self._document.warn(place, message, key=True)
 
     def _methods(self, place: Path, wanted: object, globs: frozenset[str] | None) -> None:
@@ -142,114 +155,97 @@ class WhereJudge:
         )
         for one in wanted if isinstance(wanted, list) else [wanted]:
             if possible and isinstance(one, str) and one not in possible:
-                hint = self._hint(one.upper(), possible) if one != one.upper() else ""
-                message = f"no call that fits has the method `{shortened(one)}` (there is {', '.join(possible)}){hint}"
+                hint = self._document.hint(one.upper(), possible) if one != one.upper() else ""
+                message = f"no matching call has the method `{shortened(one)}` (possible: {', '.join(possible)}){hint}"
                 self._document.warn(place, message)
 
-    def _derived(self, place: Path, name: str, wanted: object) -> None:
+    def _related(self, place: Path, name: str, wanted: object) -> None:
         head, _, rest = name.partition(".")
         if not rest:
-            member = next(iter(field_sets.of_root(self._vocabulary, head).names))
-            message = f"`{head}` is a whole object; name a member of it, as in `{head}.{member}`"
+            field = next(iter(field_sets.of_root(self._vocabulary, head).names))
+            message = f"`{head}` is an object; name a field of it, as in `{head}.{field}`"
             self._document.warn(place, message, key=True)
             return
-        what = "what the requests carry that make something" if head in CARRIED else f"a {head}"
-        self._look(place, rest, wanted, field_sets.of_root(self._vocabulary, head), what)
-
-    def _other_kinds(self, wanted: object, told_of: Iterable[str]) -> str:
-        """The kinds that are asked for and that there are, none of which is told of; "" where one is."""
-        asked = texts_of(wanted) or frozenset()
-        named = self._vocabulary.kinds.keys() & asked
-        return "" if named & set(told_of) else " or ".join(sorted(named))
+        what = "the body of any creating request" if head in CARRIED else f"a {head}"
+        self._field(place, rest, wanted, field_sets.of_root(self._vocabulary, head), what)
 
     # --- fields and values --------------------------------------------------------------------------------------
 
-    def _look(
-        self, place: Path, name: str, wanted: object, sight: Sight, what: str, only: frozenset[str] | None = None
+    def _field(
+        self, place: Path, name: str, wanted: object, fields: FieldSet, what: str, only: frozenset[str] | None = None
     ) -> None:
-        """Whether there is such a field, and whether it can have such a value."""
-        here, above = sight, ""
-        if not sight.forms:
-            return  # nobody knows what there is
+        """Check that a field exists and can have this value, one of `only` if given."""
+        here, above = fields, ""
+        if not fields.variants:
+            return  # the fields are not known
         for part in name.split("."):
             if here.is_open:
                 return
-            below = here.items if part.isdecimal() else here.names.get(part, Sight())
-            if not below.forms:
+            below = here.items if part.isdecimal() else here.names.get(part, FieldSet())
+            if not below.variants:
                 where = f"`{above}`" if above else what
-                members = here.names or here.items.names
-                hint = self._hint(part, members)
+                names = here.names or here.items.names
+                hint = self._document.hint(part, names)
                 if not hint and above and here.types == {"array"}:
                     hint = f"; it is a list: write `{above}.0`"
                 elif not hint and above and not here.names:
                     hint = "; it is a single value"
-                elif not hint and len(members) <= _FEW:
-                    hint = f" (there is {', '.join(members)})"
-                self._document.warn(place, f"there is no `{shortened(part)}` in {where}{hint}", key=True)
+                elif not hint and len(names) <= _FEW:
+                    hint = f" (it has {', '.join(names)})"
+                self._document.warn(place, f"there is no field `{shortened(part)}` in {where}{hint}", key=True)
                 return
             here, above = below, f"{above}.{part}" if above else part
         self._value(place, name, wanted, here, only)
 
-    def _value(self, place: Path, name: str, wanted: object, sight: Sight, only: frozenset[str] | None) -> None:
-        words = sight.words if only is None else only & (sight.words or only)
+    def _value(self, place: Path, name: str, wanted: object, fields: FieldSet, only: frozenset[str] | None) -> None:
+        words = fields.enum if only is None else only & (fields.enum or only)
         if isinstance(wanted, Mapping):
-            self._tested(place, name, wanted, words)
+            self._passing(place, name, wanted, words)
             return
         for value in wanted if isinstance(wanted, list) else [wanted]:
             if isinstance(value, str) and "${" in value:
                 continue
             if isinstance(value, str) and words and value not in words:
                 self._document.warn(place, f"`{name}` is never `{shortened(value)}`{self._meant(value, words)}")
-            elif isinstance(value, str) and sight.types and sight.types <= {"integer", "number"}:
-                self._document.warn(place, f"`{name}` is a number, never a text; write it without quotes")
-            elif isinstance(value, str) and sight.types == {"boolean"}:
-                self._document.warn(place, f"`{name}` is true or false, never a text")
-            elif isinstance(value, bool) and sight.types and "boolean" not in sight.types:
-                kind = " or ".join(sorted(sight.types))
-                self._document.warn(place, f"`{name}` is never true or false; it is of the type {kind}")
-            elif sight.types and sight.types <= {"object", "array"} and value is not None:
-                self._document.warn(place, f"`{name}` has members of its own; name one, as in `{name}.…`")
+            elif isinstance(value, str) and fields.types and fields.types <= {"integer", "number"}:
+                self._document.warn(place, f"`{name}` is a number, not a string; write it without quotes")
+            elif isinstance(value, str) and fields.types == {"boolean"}:
+                self._document.warn(place, f"`{name}` is true or false, not a string")
+            elif isinstance(value, bool) and fields.types and "boolean" not in fields.types:
+                kind = " or ".join(sorted(fields.types))
+                self._document.warn(place, f"`{name}` is not a boolean; its type is {kind}")
+            elif fields.types and fields.types <= {"object", "array"} and value is not None:
+                self._document.warn(place, f"`{name}` has fields of its own; name one, as in `{name}.…`")
 
     def _meant(self, value: str, words: frozenset[str]) -> str:
-        hint = self._hint(value, sorted(words))
+        hint = self._document.hint(value, sorted(words))
         return hint or (f" (it is {' or '.join(sorted(words))})" if len(words) <= _FEW else "")
 
-    def _tested(self, place: Path, name: str, tests: Mapping[str, object], words: frozenset[str] | None) -> None:
-        begins, ends, pattern = tests.get("starts_with"), tests.get("ends_with"), tests.get("matches")
-        if not words or not all(one is None or isinstance(one, str) for one in (begins, ends, pattern)):
-            return
-        fitting = [word for word in words if word.startswith(str(begins or "")) and word.endswith(str(ends or ""))]
-        if pattern is not None:
-            try:
-                search = compiled(str(pattern)).search
-            except ValueError:
+    def _passing(self, place: Path, name: str, tests: Mapping[str, object], words: frozenset[str] | None) -> None:
+        """Warn if no possible value passes the string tests."""
+        given = {test: tests[test] for test in ("starts_with", "ends_with", "matches") if test in tests}
+        try:
+            if not words or any(passes(given, word) for word in words):
                 return
-            fitting = [word for word in fitting if search(word) is not None]
-        if not fitting:
-            known = ", ".join(sorted(words)) if len(words) <= _FEW else f"{len(words)} words"
-            self._document.warn(place, f"`{name}` never passes these tests; it is one of {known}")
+        except (TypeError, ValueError):
+            return  # the models report an invalid test
+        known = ", ".join(sorted(words)) if len(words) <= _FEW else f"{len(words)} values"
+        self._document.warn(place, f"`{name}` never passes these tests; it is one of {known}")
 
-    def _tests(self, path: Path, where: Mapping[str, object]) -> None:
-        """Tests that nothing passes, whatever the field is."""
+    def _contradictions(self, path: Path, where: Mapping[str, object]) -> None:
+        """Warn of tests that no value passes, whatever the field is."""
         for name, wanted in where.items():
             if wanted == []:
-                self._document.warn((*path, name), f"`{name}` is never one of no values: the list is empty")
+                self._document.warn((*path, name), f"no value passes: the list of `{name}` is empty")
             if not isinstance(wanted, Mapping):
                 continue
-            low = max((n for n in map(_number, (wanted.get("gt"), wanted.get("gte"))) if n is not None), default=None)
-            high = min((n for n in map(_number, (wanted.get("lt"), wanted.get("lte"))) if n is not None), default=None)
+            low = max((n for n in map(number_of, (wanted.get("gt"), wanted.get("gte"))) if n is not None), default=None)
+            high = min(
+                (n for n in map(number_of, (wanted.get("lt"), wanted.get("lte"))) if n is not None), default=None
+            )
             if low is not None and high is not None:
                 open_ended = "gt" in wanted or "lt" in wanted
                 if low > high or (low == high and open_ended):
                     self._document.warn((*path, name), f"no number is above {low} and below {high}")
             if wanted.get("exists") is False and set(wanted) - {"exists"}:
-                self._document.warn((*path, name), "what does not exist passes no other test")
-
-
-def _number(value: object) -> Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        return Decimal(str(value))
-    except ArithmeticError:
-        return None
+                self._document.warn((*path, name), "a missing field cannot pass another test")

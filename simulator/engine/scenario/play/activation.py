@@ -1,7 +1,4 @@
-"""Which scenarios are active in a world: setting up one that becomes so, taking away one that no longer is.
-
-Chapter "Scenarios" of the control interface. All of it happens inside the caller's change.
-"""
+"""Activating and deactivating scenarios in a world; inside the caller's change."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS, put_in_force
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.files.library import ScenarioFile
-from simulator.engine.scenario.play import holding, stops
+from simulator.engine.scenario.play import held_steps, stops
 from simulator.engine.scenario.play.catalogue import CannotActivate, Context, UnknownScenario
 from simulator.engine.scenario.play.pending import PlannedStep, plan, steps_of
 from simulator.engine.scenario.play.script import Span
@@ -25,25 +22,25 @@ if TYPE_CHECKING:
     from simulator.engine.scenario.files.folder import Renewal
 
 ACTIVE = TableKey("scenario.active", list[str])
-"""One row, `names`."""
+"""One row, `names`: the active scenarios."""
 BINDINGS = TableKey("scenario.bindings", str)
-"""Id of an object → the scenario that alone acts on it."""
+"""The scenario that an object is bound to, by the object's id."""
 COUNTS = TableKey("scenario.counts", int)
-"""How often rules with `times` have fired, by `scenario|index of the rule|object`."""
+"""How often a rule with `times` has fired, by `scenario|index of the rule|id of the bound object`."""
 
 
 def active(world: World) -> list[str]:
-    """The names of the active scenarios, the one that wins last."""
+    """Return the names of the active scenarios. Later ones win."""
     return list(world.store[ACTIVE].get("names") or [])
 
 
 def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
-    """Make exactly these scenarios active, later ones winning; UnknownScenario, CannotActivate.
+    """Activate exactly these scenarios; later ones win. UnknownScenario, CannotActivate.
 
-    Those that were active stay as they are; those that go take their pending steps, timeline and faults along. One
-    that was stopped begins afresh.
+    Scenarios that were active continue. Pending steps and faults of the others are deleted. A stopped scenario starts
+    again.
     """
-    # A name given twice counts where it stands last: that is the place where it would win.
+    # A repeated name counts at its last position, because that one wins.
     wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
     for name in wanted:
         if not context.catalogue.knows(world, name):
@@ -61,21 +58,21 @@ def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
 
 
 def replace(context: Context, world: World, file: ScenarioFile) -> None:
-    """Keep an uploaded scenario in place of one of its name; when that one is active, the new one is set up at once."""
+    """Save an uploaded scenario. If one of its name is active, deactivate that and set up the new one."""
     is_active = file.name in active(world)
     if is_active:
         deactivate(world, file.name)
-    context.catalogue.keep(world, file)
+    context.catalogue.save(world, file)
     stops.clear(world, file.name)
     if is_active:
         _set_up(context, world, file.name)
 
 
 def renew(context: Context, world: World, renewal: Renewal) -> bool:
-    """A file was read anew: what it says holds from now on in a world where it is active; whether it is.
+    """Apply a changed file to a world. Return whether its scenario was active there.
 
-    What is planned stays planned, and the state that it laid down stays; its rules and their counts are new, and its
-    faults are replaced where they differ. One that is gone is taken out. An uploaded scenario of that name hides it.
+    Planned steps and the state it has set up remain. Counts of its rules restart, and its faults are replaced if they
+    differ. A deleted file deactivates its scenario.
     """
     name, before, after = renewal.name, renewal.before, renewal.after
     if name not in active(world) or context.catalogue.is_uploaded(world, name):
@@ -84,7 +81,8 @@ def renew(context: Context, world: World, renewal: Renewal) -> bool:
         deactivate(world, name)
         world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
         return True
-    _forget_counts(world, name)
+    _delete_counts(world, name)
+    # Equal faults stay in force, because setting them again would restart their own counts.
     if before is None or before.script.faults != after.script.faults:
         _end_faults(world, name)
         for fault in after.script.faults:
@@ -93,17 +91,17 @@ def renew(context: Context, world: World, renewal: Renewal) -> bool:
 
 
 def stop(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Take a scenario out of the world until it is activated or uploaded again."""
+    """Deactivate a scenario until it is activated or uploaded again."""
     deactivate(world, name)
     world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
     stops.enter(world, name, part, place, reason)
 
 
 def deactivate(world: World, name: str) -> None:
-    """Take away what a scenario has pending and its faults. What it did to the world's state stays."""
+    """Delete a scenario's pending steps and faults. Its effects on the world's state remain."""
     for timer in steps_of(world, name):
         world.agenda.cancel_key(timer.key)
-    holding.forget(world, scenario=name)
+    held_steps.drop(world, scenario=name)
     _end_faults(world, name)
 
 
@@ -112,24 +110,25 @@ def _end_faults(world: World, name: str) -> None:
         webhooks.end_fault(world, row["id"])
 
 
-def _forget_counts(world: World, name: str) -> None:
-    """Counts of objects bound to it (`name|rule|root`) go on: those were never under the list of active ones."""
+def _delete_counts(world: World, name: str) -> None:
+    # Only the counts of the active scenario (`name|rule|`). A bound object has its own counts (`name|rule|id`), which
+    # continue, because the object keeps its scenario whether that is active or not.
     counts = world.store[COUNTS]
     for key in [key for key, _ in counts.items() if key.startswith(f"{name}|") and key.endswith("|")]:
         counts.delete(key)
 
 
 def draw(world: World, name: str, span: Span) -> int:
-    """How long a delay of a scenario takes, in milliseconds: by its own stream, so that others do not shift it."""
+    """Draw a delay in milliseconds from the scenario's own random stream, so that scenarios do not affect others."""
     if span.low_ms == span.high_ms:
-        return span.low_ms  # what leaves nothing to chance draws nothing, lest it shift what does
+        return span.low_ms  # a fixed delay draws nothing, so adding one to a file does not shift later draws
     return span.low_ms + world.streams.below(span.high_ms - span.low_ms + 1, f"scenario.{name}")
 
 
 def _set_up(context: Context, world: World, name: str) -> None:
-    """World state, faults and timeline of a scenario that becomes active; its counts begin anew."""
+    """Set up the counts, world state, faults and timeline of a scenario."""
     file = context.catalogue.file(world, name)
-    _forget_counts(world, name)
+    _delete_counts(world, name)
     _set_world(context, world, file)
     for fault in file.script.faults:
         put_in_force(world, fault, name)
@@ -148,11 +147,12 @@ def _set_up(context: Context, world: World, name: str) -> None:
             of_timeline=True,
         )
         plan(world, world.now_ms + draw(world, name, step.delay), pending)
-    holding.hold(world, context.actions, context.outages)
+    # All steps are examined, because `world` may just have taken a network down that other scenarios need.
+    held_steps.hold(world, context.actions, context.outages)
 
 
 def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
-    """The state that a scenario asks for, each entry by the action that anybody could do; CannotActivate."""
+    """Set up the scenario's `world`: each entry is an ordinary action. CannotActivate."""
     for place, action, entry in _entries(context, file):
         parameters = {key: value for key, value in entry.items() if key != "environment"}
         cause = Cause("rule", file.name, file.place(place))
@@ -164,7 +164,7 @@ def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
 
 
 def _entries(context: Context, file: ScenarioFile) -> Iterator[tuple[str, str, JsonObject]]:
-    """The entries of a scenario's `world`, in order: place, action, parameters."""
+    """Yield the entries of a scenario's `world` in order: path, action, parameters."""
     for initial, action in context.actions.initial:
         given = file.script.world.get(initial.member)
         if isinstance(given, list):

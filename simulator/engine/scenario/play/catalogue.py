@@ -1,9 +1,10 @@
-"""Which scenarios a world has: those that ship, and those uploaded to it, made ready for the engine."""
+"""The scenarios of a world, shipped or uploaded, prepared for the engine."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fnmatch import translate
 from functools import cached_property
 
@@ -15,10 +16,10 @@ from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError, sentence
 from simulator.engine.rows.outages import Outages
 from simulator.engine.scenario.files.library import Library, ScenarioFile
-from simulator.engine.scenario.play.matching import ABSENT, Condition, conditions, texts_of
+from simulator.engine.scenario.play.matching import ABSENT, Condition, conditions, strings_of
 from simulator.engine.scenario.play.script import REQUEST, Rule
 from simulator.engine.text import strict
-from simulator.engine.text.json import JsonObject, Shown, dumps
+from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.worlds.quotas import UPLOADED_SCENARIOS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.per_world import PerWorld
@@ -28,7 +29,7 @@ from simulator.kernel.world import World
 
 @with_config(STRICT)
 class Uploaded(TypedDict):
-    """A scenario that belongs to its world: the document, where it came from, the line of each of its parts."""
+    """An uploaded scenario: its document, its source, and the line of each part."""
 
     document: JsonObject
     source: str
@@ -36,14 +37,14 @@ class Uploaded(TypedDict):
 
 
 _PATH = frozenset({"path"})
-"""What rules on requests compare as a glob."""
+"""The fields of requests that are compared as globs."""
 
 UPLOADED = TableKey(UPLOADED_SCENARIOS, Uploaded)
-"""The scenarios of a world by name."""
+"""The uploaded scenarios of a world by name."""
 
 
 class UnknownScenario(ControlError, KeyError):
-    """No scenario of that name ships or was uploaded to the world: 404."""
+    """404: no scenario of this name ships or was uploaded to the world."""
 
     def __init__(self, name: str, known: Iterable[str], param: str | None = None) -> None:
         hint = strict.did_you_mean(name, known)
@@ -51,15 +52,12 @@ class UnknownScenario(ControlError, KeyError):
 
 
 class CannotActivate(ControlError):
-    """The state that a scenario sets up cannot be, so it cannot become active: 400.
-
-    `scenario` is its name, `path` the entry (`world.balances[0]`, with the parameter that is wrong), `problem` what is
-    wrong with it.
-    """
+    """400: an entry of the scenario's `world` was refused, so the scenario cannot become active."""
 
     def __init__(self, file: ScenarioFile, entry: str, refusal: ControlError) -> None:
         self.scenario = file.name
         self.path = f"{entry}.{refusal.param}" if refusal.param else entry
+        """The entry with the wrong parameter, such as `world.balances[0].amount`."""
         self.problem = f"{file.place(entry)}: {self.path}: {refusal.message}"
         message = f"The scenario {file.name} cannot become active: {self.problem}"
         super().__init__(400, "invalid_scenario", message, "names")
@@ -67,103 +65,84 @@ class CannotActivate(ControlError):
 
 @dataclass(frozen=True)
 class PreparedRule:
-    """A rule with its number, its path in the document, its file and line; its `where` is made ready when it is asked.
-
-    `globs`: the paths whose values are compared as globs.
-    """
+    """A rule with its position. Its `where` is compiled at the first use."""
 
     index: int
     part: str
+    """The path in the document, such as `rules[0]`."""
     place: str
+    """File and line."""
     rule: Rule
     globs: frozenset[str]
+    """The paths whose values are compared as globs."""
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         return conditions(self.rule.where, self.globs)
 
     @cached_property
-    def carried(self) -> bytes:
-        """The name, as JSON, of a member that the request of an object must have carried; empty where none must."""
+    def request_field(self) -> bytes:
+        """The name, as JSON, of a field without which no creating request matches; empty if there is none."""
         for condition in self.conditions:
             head, _, rest = condition.path.partition(".")
             if head == "request" and rest and not condition.passes(ABSENT, {}, lambda name: False):
                 return dumps(rest.partition(".")[0])
         return b""
 
+    @cached_property
+    def path(self) -> re.Pattern[str] | None:
+        """The paths of requests that can match, or None if any can."""
+        globs = strings_of(self.rule.where.get("path"))
+        return None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
+
 
 @dataclass(frozen=True)
-class EventRules:
-    """The rules of a scenario on one event, in their order: those that may be about an object of a type, by its name.
+class RuleIndex:
+    """The rules on one event, in order, grouped by the values of a field that they test."""
 
-    Nearly every rule asks for a type, so most events of most objects are passed over at once.
-    """
-
-    of_type: Mapping[str, tuple[PreparedRule, ...]]
+    by_value: Mapping[str, tuple[PreparedRule, ...]]
+    """Includes the rules that do not test the field."""
     of_others: tuple[PreparedRule, ...]
+    """The rules for all other values."""
 
     @classmethod
-    def of(cls, rules: Iterable[PreparedRule]) -> EventRules:
-        rules = tuple(rules)
-        types = [(rule, texts_of(rule.rule.where.get("type"))) for rule in rules]
-        named = frozenset[str]().union(*(wanted for _, wanted in types if wanted is not None))
+    def of(cls, rules: Iterable[PreparedRule], field: str) -> RuleIndex:
+        tested = [(rule, strings_of(rule.rule.where.get(field))) for rule in rules]
+        values = frozenset[str]().union(*(strings for _, strings in tested if strings is not None))
         return cls(
-            {name: tuple(rule for rule, wanted in types if wanted is None or name in wanted) for name in named},
-            tuple(rule for rule, wanted in types if wanted is None),
+            {value: tuple(rule for rule, strings in tested if strings is None or value in strings) for value in values},
+            tuple(rule for rule, strings in tested if strings is None),
         )
-
-    def about(self, subject: Shown) -> tuple[PreparedRule, ...]:
-        """Those that may be about this object."""
-        name = subject.get("type")
-        return self.of_type.get(name, self.of_others) if isinstance(name, str) else self.of_others
-
-
-@dataclass(frozen=True)
-class RequestRule(PreparedRule):
-    """A rule on requests, with the method and the paths that it names; None for what it leaves open."""
-
-    method: str | None
-    path: re.Pattern[str] | None
-
-    @classmethod
-    def of(cls, given: PreparedRule) -> RequestRule:
-        rule = given.rule
-        method, path = rule.where.get("method"), rule.where.get("path")
-        globs = texts_of(path)
-        pattern = None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
-        named = method if isinstance(method, str) else None
-        return cls(given.index, given.part, given.place, rule, _PATH, named, pattern)
 
 
 @dataclass(frozen=True)
 class PreparedScenario:
-    """A scenario file with its rules sorted by what they listen to.
+    """A scenario with its rules indexed by event."""
 
-    `asked` are those on requests, by the methods that they name, with those of any method. Every call is held against
-    them and hardly any is meant, so they are sorted out by method and path alone: that makes a read a fifth cheaper.
-    """
+    # Every event and every call is compared with the rules, and few match. Nearly every rule tests the object's type or
+    # the request's method, so one lookup rejects most of them. For calls this makes a read a fifth faster.
 
     row: ScenarioFile | Uploaded
+    """What it was prepared from."""
     file: ScenarioFile
-    rules: Mapping[str, EventRules]
-    asked: Mapping[str, tuple[RequestRule, ...]]
-    asked_of_others: tuple[RequestRule, ...]
+    rules: Mapping[str, RuleIndex]
+    """Indexed by `type`; rules on requests by `method`."""
 
-    def asked_by(self, method: str, path: str) -> list[RequestRule]:
-        """The rules that may be about a request, in their order."""
-        rules = self.asked.get(method, self.asked_of_others)
-        if not rules:  # as for every read
-            return []
+    def rules_about(self, event: str, value: object) -> tuple[PreparedRule, ...]:
+        """Return the rules that may match an event about an object of this type, or a request with this method."""
+        index = self.rules.get(event)
+        if index is None:
+            return ()
+        return index.by_value.get(value, index.of_others) if isinstance(value, str) else index.of_others
+
+    def rules_on_request(self, method: str, path: str) -> list[PreparedRule]:
+        """Return the rules that may match a request."""
+        rules = self.rules_about(REQUEST, method)
         return [rule for rule in rules if rule.path is None or rule.path.match(path) is not None]
-
-    def rules_about(self, event: str, subject: Shown) -> tuple[PreparedRule, ...]:
-        """The rules that may take an event of an object, in their order."""
-        listening = self.rules.get(event)
-        return () if listening is None else listening.about(subject)
 
 
 class Catalogue:
-    """The scenarios of a process; uploaded ones lie in their world's store as plain data."""
+    """The scenarios of a process. Uploaded ones are rows of their world."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -178,21 +157,21 @@ class Catalogue:
         return name in world.store[UPLOADED]
 
     def names(self, world: World) -> list[str]:
-        """Every scenario of a world, those that ship first."""
+        """Return the names of a world's scenarios, shipped ones first."""
         return list(dict.fromkeys([*self._library, *(name for name, _ in world.store[UPLOADED].items())]))
 
     def file(self, world: World, name: str) -> ScenarioFile:
-        """A scenario by name; an uploaded one hides the one that ships. UnknownScenario."""
+        """Return a scenario by name. An uploaded one replaces the shipped one. UnknownScenario."""
         return self.get(world, name).file
 
     def get(self, world: World, name: str) -> PreparedScenario:
-        """A scenario made ready; kept as long as its row is the same, and no longer than its world."""
+        """Return a prepared scenario. It is cached until its row changes or its world ends. UnknownScenario."""
         try:
             row = world.store[UPLOADED].get(name) or self._library[name]
         except KeyError:
             raise UnknownScenario(name, self.names(world)) from None
-        kept = self._shipped if isinstance(row, ScenarioFile) else self._uploaded[world]
-        ready = kept.get(name)
+        cache = self._shipped if isinstance(row, ScenarioFile) else self._uploaded[world]
+        ready = cache.get(name)
         if ready is None or ready.row is not row:
             file = row if isinstance(row, ScenarioFile) else file_of(row)
             rules: dict[str, list[PreparedRule]] = {}
@@ -200,24 +179,24 @@ class Catalogue:
                 part = f"rules[{index}]"
                 prepared = PreparedRule(index, part, file.place(part), rule, frozenset())
                 for event in rule.events:
-                    rules.setdefault(event, []).append(prepared)
-            asked = tuple(RequestRule.of(one) for one in rules.pop(REQUEST, ()))
-            by_event = {event: EventRules.of(listening) for event, listening in rules.items()}
-            methods = {rule.method for rule in asked if rule.method is not None}
-            by_method = {one: tuple(rule for rule in asked if rule.method in (None, one)) for one in sorted(methods)}
-            of_others = tuple(rule for rule in asked if rule.method is None)
-            ready = kept[name] = PreparedScenario(row, file, by_event, by_method, of_others)
+                    on_request = event == REQUEST
+                    rules.setdefault(event, []).append(replace(prepared, globs=_PATH) if on_request else prepared)
+            indexes = {
+                event: RuleIndex.of(listening, "method" if event == REQUEST else "type")
+                for event, listening in rules.items()
+            }
+            ready = cache[name] = PreparedScenario(row, file, indexes)
         return ready
 
     @staticmethod
-    def keep(world: World, file: ScenarioFile) -> None:
-        """Keep an uploaded scenario in its world; inside a change."""
+    def save(world: World, file: ScenarioFile) -> None:
+        """Save an uploaded scenario in its world; inside a change."""
         world.store[UPLOADED].put(file.name, row_of(file))
 
 
 @dataclass(frozen=True)
 class Context:
-    """What scenarios work with: the actions that their steps do, the files they are, and how networks stand."""
+    """The dependencies of the engine: actions, scenarios, and the status of networks."""
 
     actions: ActionTable
     catalogue: Catalogue
@@ -225,10 +204,10 @@ class Context:
 
 
 def row_of(file: ScenarioFile) -> Uploaded:
-    """A scenario as the plain data that a world keeps of it."""
+    """Return the row of an uploaded scenario."""
     return {"document": file.document, "source": file.source, "lines": dict(file.lines)}
 
 
 def file_of(row: Uploaded) -> ScenarioFile:
-    """The scenario that a world keeps as this data."""
+    """Return the scenario of a row."""
     return ScenarioFile(row["document"], row["source"], row["lines"])

@@ -1,4 +1,4 @@
-"""What `${…}` stands for: in a rule the named groups of its patterns, in a drive what earlier steps answered."""
+"""Replaces `${…}`: in a rule by the named groups of its patterns, in a drive by values of earlier responses."""
 
 from __future__ import annotations
 
@@ -7,31 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.engine.scenario.play.matching import ABSENT, dig
-from simulator.engine.scenario.play.script import Step
 from simulator.engine.text.json import with_texts
 
 PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
 class NoValue(Exception):
-    """A `${…}` of a drive that no answer so far has."""
+    """No response so far has a value for a `${…}` of a drive."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"`${{{path}}}` has no value: no answer so far has it")
+        super().__init__(f"`${{{path}}}` has no value: no response so far has it")
 
 
-def work_of(step: Step, groups: Mapping[str, str]) -> dict[str, Any]:
-    """A step as the arguments of its timer, with the named groups put in."""
-    return {
-        "action": step.action,
-        "acts_on": filled(step.target, groups),
-        "parameters": filled(step.parameters, groups),
-        "hand_to": filled(step.scenario, groups),
-    }
-
-
-def filled(value: Any, groups: Mapping[str, str]) -> Any:
-    """A value with every `${name}` replaced by the group of that name; what names no group stays as it is."""
+def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:
+    """Replace every `${name}` in a value by the group of that name. Other names stay unchanged."""
 
     def put_in(text: str) -> str:
         for name, group in groups.items():
@@ -42,7 +31,7 @@ def filled(value: Any, groups: Mapping[str, str]) -> Any:
 
 
 def fill(value: Any, answers: Mapping[str, Any]) -> Any:
-    """A value with every `${step.path}` put in; a text that is nothing else becomes the value itself. NoValue."""
+    """Replace every `${step.path}` in a value. A string that is just a placeholder becomes the value. NoValue."""
 
     def put_in(text: str) -> Any:
         whole = PLACEHOLDER.fullmatch(text)
@@ -54,7 +43,7 @@ def fill(value: Any, answers: Mapping[str, Any]) -> Any:
 
 
 def value_at(path: str, answers: Mapping[str, Any]) -> Any:
-    """What the answer to a step has at a path that begins with the step's name; NoValue."""
+    """Return the value at a path that begins with the name of a step. NoValue."""
     value = dig(answers, path)
     if value is ABSENT:
         raise NoValue(path)

@@ -1,4 +1,4 @@
-"""The logbook of scenarios: which rules fired, which steps were done or skipped; bounded, the oldest go first."""
+"""The logbook of scenarios: rules that fired, steps and their outcomes. The oldest entries are dropped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ What = Literal["fired", "done", "skipped", "failed", "stopped"]
 
 
 class About(TypedDict, total=False):
-    """What an entry says besides when and where."""
+    """The optional fields of an entry."""
 
     object: str
     event: str
@@ -29,7 +29,7 @@ class About(TypedDict, total=False):
 
 @with_config(STRICT)
 class Note(About):
-    """What a scenario did, and when. `part` is the path of the rule or step, `place` its file and line."""
+    """An entry. `part` is the path of the rule or step in the document, `place` its file and line."""
 
     at: Required[SavedTimestamp]
     part: Required[str]
@@ -46,35 +46,32 @@ class Logged(TypedDict):
 
 
 LOG = TableKey("scenario.log", Logged, journal=True)
-"""The entries by their numbers."""
-KEPT = 10_000
+"""The entries by number."""
+MAX_ENTRIES = 10_000
 
 
 def note(world: World, scenario: str, what: What, part: str, place: str, **about: Unpack[About]) -> int:
-    """Write an entry; returns its number; inside a change.
-
-    `part` is the path of the rule or step.
-    """
+    """Write an entry and return its number; inside a change."""
     number = world.next_sequence(LOG.name)
     table = world.store[LOG]
     entry: Note = {"at": format_timestamp(world.now_ms), "part": part, "place": place, **about}
     table.put(str(number), {"scenario": scenario, "what": what, "entry": entry})
-    oldest = str(number - KEPT)
+    oldest = str(number - MAX_ENTRIES)
     if oldest in table:
         table.delete(oldest)
     return number
 
 
 def last_entry(world: World) -> int:
-    """The number of the newest entry, 0 when there is none."""
+    """Return the number of the newest entry, or 0."""
     return world.last_sequence(LOG.name)
 
 
 def dropped(world: World) -> int:
-    """How many older entries are gone, whichever scenarios they were of."""
+    """Return how many entries have been dropped, of all scenarios."""
     return max(0, last_entry(world) - len(world.store[LOG]))
 
 
 def notes(world: World, scenario: str, what: What) -> list[Note]:
-    """The entries of one scenario and sort, oldest first."""
+    """Return the entries of a scenario of one sort, oldest first."""
     return [row["entry"] for row in world.store[LOG].values() if row["scenario"] == scenario and row["what"] == what]

@@ -1,6 +1,6 @@
-"""Steps that are pending: what the timer of a step carries, and how one is planned.
+"""Pending steps: the arguments of their timers, and planning them.
 
-A timer is plain data in the world's document, so its arguments keep their names and their order.
+Timers are part of saved worlds, so the names and the order of their arguments must not change.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ KINDS = (STEP, TIMELINE)
 MOST_SLOWDOWN = 1000
 """The largest factor by which a slow network stretches a step."""
 
-_BEYOND = "it would lie beyond the end of the year 9998, where simulated time ends"
+_BEYOND = "it would be due after the end of simulated time, which is the end of the year 9998"
 
 
 @with_config(STRICT)
 class StepArguments(TypedDict):
-    """What the timer of a step carries: one action with its parameters, or a scenario to hand over to."""
+    """The arguments of a step's timer: an action with its parameters, or a scenario to hand over to."""
 
     scenario: str
     part: str
@@ -52,53 +52,57 @@ class StepArguments(TypedDict):
 
 
 def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) -> None:
-    """StateError for arguments that no timer of a step can carry, in a service with these `Vocabulary.names`."""
+    """Raise StateError for invalid arguments of a step's timer. `names` come from the vocabulary."""
     hold_against(StepArguments, arguments, path, names)
     if (arguments["action"] is None) == (arguments["hand_to"] is None):
-        raise StateError(path, "a step has an action, or a scenario to hand over to")
+        raise StateError(path, "a step has either an action or a scenario to hand over to")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
-    """A step of a rule or of a timeline that is planned: where it was written, what it is about, what it does.
-
-    It does an `action` on `acts_on` (None: on `target`, which it is about), or hands that over to the scenario
-    `hand_to`. `event` is what its rule had taken ("" on a timeline). `at_once`: it was planned without delay.
-    `slowed_by` are the networks whose slowness stretches it, `factor` how much they do now.
-    """
+    """A planned step of a rule or timeline. It has an `action` or hands its object over to a scenario."""
 
     target: str
+    """The object of the rule, by id; on a timeline the target, or the scenario's name."""
     scenario: str
     part: str
+    """The path of the step in the document."""
     place: str
+    """File and line of its rule or timeline step."""
     event: str
+    """The event that its rule took; "" on a timeline."""
     environment: str
     action: str | None
     acts_on: str | None
+    """The resource of the action, if it is not `target`."""
     parameters: JsonObject
     hand_to: str | None = None
     of_timeline: bool = False
     at_once: bool = False
+    """Whether it was planned without delay."""
     slowed_by: list[str] = field(default_factory=list)
+    """The networks whose status stretches its delay."""
     factor: float = 1.0
+    """The present stretch."""
 
     @classmethod
     def of(cls, timer: Timer) -> PlannedStep:
-        """The step whose timer this is; one that had waited for a network carries less, and has the defaults."""
+        """Return the step of a timer. The timer of a released step lacks some arguments, which have defaults."""
         return cls(target=timer.target, of_timeline=timer.kind == TIMELINE, **timer.arguments)
 
     @property
     def kind(self) -> str:
-        """The kind of its timer."""
+        """The kind of the step's timer."""
         return TIMELINE if self.of_timeline else STEP
 
     @property
     def does(self) -> str:
-        """What it does, as the logbook and lists name it."""
-        return described(self.action, self.hand_to)
+        """The step's name in the logbook and in lists."""
+        return step_name(self.action, self.hand_to)
 
     def arguments(self) -> dict[str, Any]:
-        """What its timer carries."""
+        """Return the arguments of the step's timer."""
+        # Saved timers list them in these two orders, so responses that show a timer do, too.
         written = {"scenario": self.scenario, "part": self.part, "place": self.place, "event": self.event}
         work = {"action": self.action, "acts_on": self.acts_on, "parameters": self.parameters}
         if self.of_timeline:
@@ -107,13 +111,13 @@ class PlannedStep:
         return {**written, **stretch, **work, "hand_to": self.hand_to, "environment": self.environment}
 
 
-def described(action: str | None, hand_to: str | None) -> str:
-    """A step in a word or two: its action, or `scenario NAME` for one that hands over."""
+def step_name(action: str | None, hand_to: str | None) -> str:
+    """Return the action of a step, or `scenario NAME` if it hands over."""
     return action or f"scenario {hand_to}"
 
 
 def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
-    """Plan a step; the key of its timer. One beyond the end of simulated time is noted as skipped instead: None."""
+    """Plan a step and return its timer's key. A step due after the end of time is noted as skipped: None."""
     if due_at_ms > LAST_MS:
         note_step(world, "skipped", step, reason=_BEYOND)
         return None
@@ -121,7 +125,7 @@ def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
 
 
 def drop_beyond(world: World) -> None:
-    """Take off the agenda what has come to lie beyond the end of simulated time, because a network got slower."""
+    """Skip the steps that a slower network has moved beyond the end of simulated time."""
     for timer in world.agenda.in_firing_order():
         if timer.kind in KINDS and timer.due_at_ms > LAST_MS:
             world.agenda.cancel_key(timer.key)
@@ -129,22 +133,22 @@ def drop_beyond(world: World) -> None:
 
 
 def steps_of(world: World, name: str) -> list[Timer]:
-    """The timers of a scenario's pending steps, in no order that means anything."""
+    """Return the timers of a scenario's pending steps, unordered."""
     return [timer for timer in world.agenda.all() if timer.kind in KINDS and timer.arguments["scenario"] == name]
 
 
 def steps_on(world: World, object_id: str) -> list[Timer]:
-    """The timers of the pending steps that rules planned for an object, in firing order."""
+    """Return the timers of the steps that rules have planned for an object, in firing order."""
     return [timer for timer in timers_about(world, object_id) if timer.kind == STEP and timer.target == object_id]
 
 
 def timers_about(world: World, object_id: str) -> list[Timer]:
-    """The timers for an object, and of the steps that act on it, in firing order."""
+    """Return the timers for an object, including steps that act on it, in firing order."""
     return world.agenda.in_firing_order(world.store[TIMERS].index(_ByObject).keys(object_id))
 
 
 class _ByObject:
-    """The keys of timers by the objects that they are for and act on."""
+    """An index of timer keys by object. Without it, binding one object would read every timer of the world."""
 
     def __init__(self, table: Table[Timer]) -> None:
         self._keys: dict[str, dict[str, None]] = {}
@@ -155,7 +159,7 @@ class _ByObject:
         return self._keys.get(object_id, ())
 
     def written(self, key: str, old: Any, new: Any) -> None:
-        """A timer was planned or taken away; ABSENT stands for none."""
+        """Update the index: `old` is ABSENT for a new timer, `new` for a deleted one."""
         for about in () if old is ABSENT else _objects_of(old):
             keys = self._keys[about]
             del keys[key]
@@ -171,6 +175,6 @@ def _objects_of(timer: Timer) -> tuple[str, ...]:
 
 
 def note_step(world: World, what: What, step: PlannedStep, **about: Unpack[About]) -> None:
-    """Enter what became of a step in the logbook; inside a change."""
+    """Note the outcome of a step in the logbook; inside a change."""
     said: About = {"object": step.target, "action": step.does, **about}
     note(world, step.scenario, what, step.part, step.place, **said)

@@ -1,7 +1,8 @@
-"""Which rule takes what happens, and what it plans: the chapter "Rules of evaluation" of the scenario language.
+"""Chooses the rule that takes an event, and plans its steps. See "Rules of evaluation" in the scenario language.
 
-The first matching rule of the last active scenario that has one takes an event; an object that is bound to a scenario
-is seen by that one alone. What is bound and counted are rows of the world, so that a copy of it goes on alike.
+Scenarios are tried from the last active one to the first, and the first rule that matches takes the event. An object
+that is bound to a scenario is seen by that scenario only. Bindings and counts are rows of the world, so that copies of
+a world behave alike.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from simulator.engine.records.origins import ORIGINS, RequestOrigin, origin_of
 from simulator.engine.records.records import find, render
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.files.library import ScenarioFile
-from simulator.engine.scenario.play import holding, slowing, stops
+from simulator.engine.scenario.play import held_steps, slowing, stops
 from simulator.engine.scenario.play.activation import BINDINGS, COUNTS, active, draw, stop
 from simulator.engine.scenario.play.catalogue import Context, PreparedRule, PreparedScenario
-from simulator.engine.scenario.play.filling import filled, work_of
+from simulator.engine.scenario.play.filling import fill_groups
 from simulator.engine.scenario.play.logbook import note
 from simulator.engine.scenario.play.matching import all_hold
 from simulator.engine.scenario.play.pending import PlannedStep, plan, steps_on
-from simulator.engine.scenario.play.script import CREATED, REQUEST, Rule
+from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.scenario.play.view import View, with_ancestors
 from simulator.engine.text.json import Shown
 from simulator.kernel.clock import LAST_MS
@@ -30,62 +31,66 @@ from simulator.kernel.table import ABSENT, Table
 from simulator.kernel.world import World
 
 
-class Happening(NamedTuple):
-    """Something that rules may react to: an event, or the creation of a resource, and the scenarios it went through.
+class Occurrence(NamedTuple):
+    """An event, or the creation of a resource, that rules may react to."""
 
-    A tuple, because every event makes one and hardly any is reacted to: it takes a third of the time of a frozen row.
-    """
+    # A tuple because one is created for every event, and few events have a rule: a frozen dataclass takes three times
+    # as long.
 
     environment: str
     event: str
     subject: Shown
     object_id: str
     chain: tuple[str, ...] = ()
+    """The scenarios that have handed it over."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a rule answers a request with; `place` is the rule's file and line."""
+    """The error response that a rule gives to a request."""
 
     status: int
     code: str
     message: str
     param: str | None
     place: str
+    """File and line of the rule."""
 
 
-def dispatch(context: Context, world: World, happening: Happening) -> None:
-    """Offer what happened to the scenario its object is bound to, else to the active ones; inside a change."""
-    bound = bound_to(world, happening.object_id)
+def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
+    """Offer an occurrence to the scenario its object is bound to, or else to the active ones; inside a change."""
+    bound = bound_to(world, occurrence.object_id)
     if bound is not None:
-        name, root = bound
+        name, bound_id = bound
         if context.catalogue.knows(world, name) and stops.why_stopped(world, name) is None:
-            offer(context, world, name, happening, root)
+            offer(context, world, name, occurrence, bound_id)
         return
     view: View | None = None
     for name in reversed(active(world)):
-        ready = context.catalogue.get(world, name)
-        rules = ready.rules_about(happening.event, happening.subject)
-        if rules:  # hardly ever: what nobody waits for costs no more than this
-            view = view or _view_of(world, happening)
-            if _offer(context, world, ready, rules, happening, "", view):
+        scenario = context.catalogue.get(world, name)
+        rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
+        if rules:
+            # Created here and shared by all scenarios: most events have no rule, and a view costs more than all above.
+            view = view or _view_of(world, occurrence)
+            if _offer(context, world, scenario, rules, occurrence, "", view):
                 return
 
 
 def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
-    """The scenario that an object is bound to, and what of it was: the object itself, or what it belongs to."""
+    """Return the scenario that an object is bound to, and the id that is bound: the object or one of its ancestors."""
     bindings = world.store[BINDINGS]
-    if not bindings.rows and not world.store[ORIGINS].index(_Choices).count:
-        return None  # in most worlds: what belongs to what need not be looked up for every event
-    for member in with_ancestors(world, object_id):
-        name = bindings.get(member) or origin_of(world, member).scenario
+    # In most worlds nothing is bound. This spares every event the search for ancestors.
+    if not bindings.rows and not world.store[ORIGINS].index(_ScenarioChoices).count:
+        return None
+    for ancestor in with_ancestors(world, object_id):
+        name = bindings.get(ancestor) or origin_of(world, ancestor).scenario
         if name:
-            return name, member
+            return name, ancestor
     return None
 
 
-class _Choices:
-    """How many of the requests that made resources chose a scenario: an index of their origins."""
+class _ScenarioChoices:
+    """An index that counts the creating requests which chose a scenario."""
 
     __slots__ = ("count",)
 
@@ -97,44 +102,44 @@ class _Choices:
 
 
 def bind(world: World, object_id: str, name: str) -> None:
-    """Bind an object: only this scenario acts on it from now on; steps that others have pending on it are dropped."""
+    """Bind an object to a scenario, and drop the steps that other scenarios have pending on it."""
     for timer in steps_on(world, object_id):
         world.agenda.cancel_key(timer.key)
-    holding.forget(world, target=object_id)
+    held_steps.drop(world, target=object_id)
     world.store[BINDINGS].put(object_id, name)
 
 
-def offer(context: Context, world: World, name: str, happening: Happening, root: str) -> bool:
-    """Let the first matching rule of one scenario take it; whether one did. `root`: what is bound, if anything."""
-    ready = context.catalogue.get(world, name)
-    rules = ready.rules_about(happening.event, happening.subject)
-    return _offer(context, world, ready, rules, happening, root, _view_of(world, happening))
+def offer(context: Context, world: World, name: str, occurrence: Occurrence, bound_id: str) -> bool:
+    """Let the first matching rule of a scenario take an occurrence. Return whether one did."""
+    scenario = context.catalogue.get(world, name)
+    rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
+    return _offer(context, world, scenario, rules, occurrence, bound_id, _view_of(world, occurrence))
 
 
-def _view_of(world: World, happening: Happening) -> View:
-    return View(world, happening.environment, happening.subject, happening.object_id)
+def _view_of(world: World, occurrence: Occurrence) -> View:
+    return View(world, occurrence.environment, occurrence.subject, occurrence.object_id)
 
 
 def _offer(
     context: Context,
     world: World,
-    ready: PreparedScenario,
+    scenario: PreparedScenario,
     rules: Iterable[PreparedRule],
-    happening: Happening,
-    root: str,
+    occurrence: Occurrence,
+    bound_id: str,
     view: View,
 ) -> bool:
-    name = ready.file.name
+    name = scenario.file.name
     for prepared in rules:
-        # Hardly any request names what rules ask of it: its text is looked at before anything is read, in a fifth of
-        # the time. That is a twentieth of the creation of a quote.
-        if prepared.carried and not view.may_carry(prepared.carried):
+        # Few requests contain the field that a rule looks for. Searching the request's bytes for its name takes a fifth
+        # of the time of parsing them, which is a twentieth of the creation of a resource.
+        if prepared.request_field and not view.may_carry(prepared.request_field):
             continue
-        groups = _take(context, world, name, prepared, view, root)
+        groups = _take(context, world, name, prepared, view, bound_id)
         if groups is not None:
             part, place = prepared.part, prepared.place
-            note(world, name, "fired", part, place, object=happening.object_id, event=happening.event)
-            _plan(context, world, ready.file, prepared, happening, groups)
+            note(world, name, "fired", part, place, object=occurrence.object_id, event=occurrence.event)
+            _plan(context, world, scenario.file, prepared, occurrence, groups)
             return True
     return False
 
@@ -148,47 +153,41 @@ def answer_for(
     body: Mapping[str, object],
     chosen: str = "",
 ) -> Answer | None:
-    """What a rule `on: request` answers this call with (decision H2), or None; inside a change.
+    """Return the response of a rule `on: request` to a call (decision H2), or None; inside a change.
 
-    `path` is the one below the base; `chosen` the scenario that the call names, which is then the only one that looks
-    at it. Counting and chance are kept even though the call has no effect, so the caller must not undo them.
+    `path` is below the base. `chosen` is the scenario that the call names; only that one is asked then. The caller must
+    commit the change even if the call fails, because it holds the counts and random draws of the rules.
     """
     names = [chosen] if chosen and context.catalogue.knows(world, chosen) else active(world)
     method = method.upper()
     for name in reversed(names):
-        ready = context.catalogue.get(world, name)
-        # Every call comes this way and hardly any is meant: by method and path first, the rest for those that may be.
-        may_match = ready.asked_by(method, path)
-        if not may_match or stops.why_stopped(world, name) is not None:
+        # Every call comes here and few have a rule, so method and path are compared first.
+        rules = context.catalogue.get(world, name).rules_on_request(method, path)
+        if not rules or stops.why_stopped(world, name) is not None:
             continue
         view = View(world, environment, {"method": method, "path": path}, body=body)
-        for asked in may_match:
-            if _take(context, world, name, asked, view, "") is None:
+        for prepared in rules:
+            if _take(context, world, name, prepared, view, "") is None:
                 continue
-            note(world, name, "fired", asked.part, asked.place, event=REQUEST, request=f"{method} {path}")
-            return _answer_of(world, name, asked.rule, asked.place)
+            note(world, name, "fired", prepared.part, prepared.place, event=REQUEST, request=f"{method} {path}")
+            answer = prepared.rule.answer
+            if answer is None:
+                return None  # the rule takes the request and lets it pass
+            row = vocabulary_of(world).errors[answer.code]
+            default = f"{row.cause[:1].upper()}{row.cause[1:]} (scenario {name}, {prepared.place})."
+            status, message = answer.status or row.status, answer.message or default
+            return Answer(status, row.code, message, answer.param, prepared.place)
     return None
 
 
-def _answer_of(world: World, name: str, rule: Rule, place: str) -> Answer | None:
-    """The answer of a rule of a scenario; None when it lets the call pass."""
-    if rule.answer is None:
-        return None
-    row = vocabulary_of(world).errors[rule.answer.code]
-    message = rule.answer.message or f"{row.cause[:1].upper()}{row.cause[1:]} (scenario {name}, {place})."
-    return Answer(rule.answer.status or row.status, row.code, message, rule.answer.param, place)
-
-
 def _take(
-    context: Context, world: World, name: str, prepared: PreparedRule, view: View, root: str
+    context: Context, world: World, name: str, prepared: PreparedRule, view: View, bound_id: str
 ) -> dict[str, str] | None:
-    """The named groups when the rule matches and may still fire; then it is counted.
-
-    The order is part of the language: a rule whose `where` does not hold draws no chance and is not counted, and one
-    that chance passes over is not counted either. So `times: 1, probability: 0.5` fires once, sooner or later.
-    """
+    """Count a rule that matches and may still fire. Return its named groups, or None if it does not fire."""
+    # The order is part of the language. A rule whose `where` fails draws nothing, so unrelated objects do not shift the
+    # random draws. A rule that loses its draw is not counted, so `times: 1, probability: 0.5` fires in the end.
     rule, counts = prepared.rule, world.store[COUNTS]
-    key = "" if rule.times is None else f"{name}|{prepared.index}|{root}"
+    key = "" if rule.times is None else f"{name}|{prepared.index}|{bound_id}"
     count = counts.get(key) or 0
     if rule.times is not None and count >= rule.times:
         return None
@@ -207,78 +206,79 @@ def _plan(
     world: World,
     file: ScenarioFile,
     prepared: PreparedRule,
-    happening: Happening,
+    occurrence: Occurrence,
     groups: Mapping[str, str],
 ) -> None:
-    """Plan a rule's steps, delays adding up and stretched by a slow network.
-
-    Hand-overs that stand first and have no delay are made now and not planned: a timer, even one that is due at once,
-    would fire after the next event of this same change, and the successor would miss that event.
-    """
+    """Plan a rule's steps. Each delay counts from the step before, and a slow network stretches it."""
     slowdown, place = file.script.slowdown, prepared.place
-    slowed_by = slowing.networks_of(happening.subject, context.outages.spellings) if slowdown else []
-    factor = slowing.factor(world, context.outages.status, slowdown, happening.environment, slowed_by)
+    slowed_by = slowing.networks_of(occurrence.subject, context.outages.spellings) if slowdown else []
+    factor = slowing.factor(world, context.outages.status, slowdown, occurrence.environment, slowed_by)
     steps = prepared.rule.do
     delays = (round(min(draw(world, file.name, step.delay) * factor, LAST_MS)) for step in steps)
     timed = list(zip(accumulate(delays), steps, strict=True))
+    # Leading hand-overs without delay happen now instead of by timer. Even a timer that is due at once fires after the
+    # next event of this change, so the successor would miss that event.
     first = list(takewhile(lambda one: one[1].scenario is not None and one[0] == 0, timed))
     for number, (_, step) in enumerate(first):
         part = f"{prepared.part}.do[{number}]"
-        hand_over(context, world, file.name, filled(step.scenario, groups), happening, part, place)
+        hand_over(context, world, file.name, fill_groups(step.scenario, groups), occurrence, part, place)
     planned = []
     for number, (delay_ms, step) in enumerate(timed[len(first) :], len(first)):
         pending = PlannedStep(
-            target=happening.object_id,
+            target=occurrence.object_id,
             scenario=file.name,
             part=f"{prepared.part}.do[{number}]",
             place=place,
-            event=happening.event,
-            environment=step.environment or happening.environment,
+            event=occurrence.event,
+            environment=step.environment or occurrence.environment,
             at_once=delay_ms == 0,
             slowed_by=slowed_by,
             factor=factor,
-            **work_of(step, groups),
+            action=step.action,
+            acts_on=fill_groups(step.target, groups),
+            parameters=fill_groups(step.parameters, groups),
+            hand_to=fill_groups(step.scenario, groups),
         )
         planned.append(plan(world, world.now_ms + delay_ms, pending))
     keys = [key for key in planned if key is not None]
     if keys:
-        holding.hold(world, context.actions, context.outages, keys)
+        held_steps.hold(world, context.actions, context.outages, keys)
         too_many = stops.count_pending(world, file.name, len(keys))
         if too_many is not None:
             stop(world, file.name, prepared.part, place, too_many)
 
 
-def latest(world: World, object_id: str) -> Happening | None:
-    """The last event of an object (or its creation), as another scenario takes it over; None when there is none."""
+def latest(world: World, object_id: str) -> Occurrence | None:
+    """Return the last event of an object, or its creation if it has none; None if the object does not exist."""
     record = find(world, object_id)
     if record is None:
         return None
     event = next((event for event in world.journal.events_newest_first() if event.object_id == object_id), None)
     name = CREATED if event is None else event.type
-    return Happening(record.environment, name, render(world, record), object_id)
+    return Occurrence(record.environment, name, render(world, record), object_id)
 
 
 def hand_over(
-    context: Context, world: World, name: str, successor: str, happening: Happening, part: str, place: str
+    context: Context, world: World, name: str, successor: str, occurrence: Occurrence, part: str, place: str
 ) -> None:
-    """Bind an object to another scenario, which at once takes the last event of the object."""
+    """Bind an object to another scenario, and offer the object's last event to it."""
     action = f"scenario {successor}"
-    reason = _why_not(context, world, name, successor, happening)
+    reason = _why_not(context, world, name, successor, occurrence)
     if reason is not None:
-        note(world, name, "skipped", part, place, object=happening.object_id, action=action, reason=reason)
+        note(world, name, "skipped", part, place, object=occurrence.object_id, action=action, reason=reason)
         return
-    bind(world, happening.object_id, successor)
-    note(world, name, "done", part, place, object=happening.object_id, action=action)
-    passed = happening._replace(chain=(*happening.chain, name))
-    offer(context, world, successor, passed, happening.object_id)
+    bind(world, occurrence.object_id, successor)
+    note(world, name, "done", part, place, object=occurrence.object_id, action=action)
+    passed = occurrence._replace(chain=(*occurrence.chain, name))
+    offer(context, world, successor, passed, occurrence.object_id)
 
 
-def _why_not(context: Context, world: World, name: str, successor: str, happening: Happening) -> str | None:
-    """Why an object cannot be handed over, in words; None when it can."""
+def _why_not(context: Context, world: World, name: str, successor: str, occurrence: Occurrence) -> str | None:
+    """Return why an object cannot be handed over, or None if it can."""
     if not context.catalogue.knows(world, successor):
         return f"there is no scenario {successor!r}"
     if stops.why_stopped(world, successor) is not None:
         return f"the scenario {successor} was stopped"
-    if successor in (*happening.chain, name):
+    if successor in (*occurrence.chain, name):  # two scenarios that hand over to each other would never end
         return "the object came from that scenario"
-    return "there is nothing to hand over" if find(world, happening.object_id) is None else None
+    return "there is nothing to hand over" if find(world, occurrence.object_id) is None else None

@@ -1,7 +1,6 @@
-"""What of a scenario is carried out, made of a document that was judged valid: its rules, timeline and world.
+"""The executable form of a valid scenario document: its rules, timeline, world and faults.
 
-`schema` is the language, which judges documents; nothing here does, so that a server which plays scenarios needs no
-models of them.
+It does not use the models of `language.schema`, so a server can play scenarios without loading them.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ REQUEST = "request"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A duration in milliseconds, or a pair of bounds between which chance decides."""
+    """A fixed or random duration, between two bounds."""
 
     low_ms: int = 0
     high_ms: int = 0
 
 
 def span_of(value: object) -> Span:
-    """A span as it is written; ValueError."""
+    """Parse a span as written. ValueError."""
     if not isinstance(value, dict):
         span_ms = parse_duration(value)
         return Span(span_ms, span_ms)
@@ -40,12 +39,10 @@ def span_of(value: object) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An action with its parameters, or a hand-over to another scenario.
-
-    `delay` counts from the step before; in a timeline from the moment at which the scenario became active.
-    """
+    """An action with its parameters, or a hand-over to another scenario."""
 
     delay: Span
+    """Counts from the step before; in a timeline from the activation of the scenario."""
     action: str | None
     scenario: str | None
     target: str | None
@@ -61,7 +58,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class AnswerInstead:
-    """What a request is answered with; the status is the catalogue's unless another is given."""
+    """The error response to a request. Without `status`, the code's own status is used."""
 
     code: str
     status: int | None = None
@@ -71,7 +68,7 @@ class AnswerInstead:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A reaction: when one of these happens and everything in `where` holds, do these steps, or answer."""
+    """The steps, or the response, when one of the events occurs and all of `where` holds."""
 
     events: tuple[str, ...]
     where: Mapping[str, object]
@@ -95,14 +92,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A scenario as it is carried out.
-
-    `world` has what is set up when it becomes active, by the members that actions declare (`Initial`).
-    """
+    """The executable parts of a scenario."""
 
     rules: tuple[Rule, ...]
     timeline: tuple[Step, ...]
     world: Mapping[str, JsonObject | list[JsonObject] | None]
+    """The initial state by field of `world`; actions declare these fields (`Initial`)."""
     faults: tuple[JsonObject, ...]
     slowdown: Mapping[str, float]
 

@@ -1,4 +1,4 @@
-"""Steps that are due: carried out, or skipped with the reason, and what stops a scenario of which too many come."""
+"""Carries out due steps, skips refused ones with a reason, and stops scenarios with too many or broken steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
 
 
 def carry_out(context: Context, world: World, timer: Timer) -> None:
-    """Do a step that is due, or record that it was no longer possible; inside the change of its timer."""
+    """Carry out a due step, or note why it was refused; inside the change of its timer."""
     step = PlannedStep.of(timer)
     too_many = stops.count_step(world, step.scenario) if step.at_once else None
     if too_many is not None:
@@ -30,12 +30,13 @@ def carry_out(context: Context, world: World, timer: Timer) -> None:
 
 
 def _act(context: Context, world: World, step: PlannedStep, action: str) -> None:
-    # An action on the world itself takes no target; a timeline is about no object, so there only its own target counts.
+    # Actions on the world take no target. The `target` of a timeline step is only the scenario's name unless the file
+    # gives one, and then `acts_on` has it.
     acts_on_world = any(not row.kinds for row in context.actions.rows.get(action, ()))
     target = step.acts_on or (None if acts_on_world or step.of_timeline else step.target)
     cause = shared_cause("rule", step.scenario, step.place)
     try:
-        # An attempt of its own: what a refused action has begun is undone, what the refusal notes stays.
+        # The inner attempt undoes the writes of a refused action, while the change goes on to note the refusal.
         with world.store.attempt():
             context.actions.carry_out(world, action, target, step.parameters, step.environment, cause)
     except _REFUSALS as refusal:
@@ -54,7 +55,7 @@ def _hand_over(context: Context, world: World, step: PlannedStep, successor: str
 
 
 def failed(world: World, timer: Timer, error: Exception) -> None:
-    """A step broke and was undone: it is recorded, and a second one like it stops its scenario; inside a change."""
+    """Record a step that broke. A second similar failure stops its scenario; inside a change."""
     step = PlannedStep.of(timer)
     reason = stops.record_failure(world, step, error)
     if reason is not None:

@@ -1,4 +1,4 @@
-"""What the rules see: an object or a request, what its request carried, and the resources that they name."""
+"""The data that rules can test: an object or a request, the creating request, and related resources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.kernel.world import World
 
 
 def with_ancestors(world: World, object_id: str) -> Iterator[str]:
-    """The object, then what it belongs to: the recurring payment of a run, the wallet of a deposit or invoice."""
+    """Yield the object and what it belongs to: the parent of a run or deposit, and so on."""
     seen: list[str] = []
     pending: str | None = object_id
     while pending and pending not in seen:
@@ -27,16 +27,16 @@ def with_ancestors(world: World, object_id: str) -> Iterator[str]:
 
 
 def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
-    """What the request carried that made the object, or what it belongs to."""
-    for member in with_ancestors(world, object_id):
-        origin = origin_of(world, member)
+    """Return the origin of the request that created the object, or else the nearest ancestor that has one."""
+    for ancestor in with_ancestors(world, object_id):
+        origin = origin_of(world, ancestor)
         if origin.body is not NO_MEMBERS:
             return origin
     return NOTHING_CARRIED
 
 
 class View:
-    """Dotted paths into one object (`object_id`) or one request (`body`)."""
+    """Resolves dotted paths in one object (`object_id`) or one request (`body`)."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class View:
         self._seen: dict[str, object] = {}
 
     def look(self, path: str) -> object:
-        """The value at a path, or ABSENT; the same however often it is asked for, as many rules name the same."""
+        """Return the value at a path, or ABSENT. Values are cached, because many rules test the same paths."""
         seen = self._seen
         if path not in seen:
             head, _, rest = path.partition(".")
@@ -66,26 +66,23 @@ class View:
             elif rest:
                 seen[path] = dig(self.look(head), rest)
             else:
-                seen[path] = self._root(head)
+                seen[path] = self._request() if head in CARRIED else self._shown(self._named(head))
         return seen[path]
 
     def may_carry(self, name: bytes) -> bool:
-        """Whether the request of the object may have carried a member of this name, given as JSON."""
-        return name in self._made_by().body.read()
+        """Return whether the creating request may contain a field of this name, given as JSON."""
+        return name in self._creating_request().body.read()
 
-    def _made_by(self) -> RequestOrigin:
+    def _creating_request(self) -> RequestOrigin:
         if self._origin is None:
             self._origin = origin_with_ancestors(self._world, self._object_id)
         return self._origin
-
-    def _root(self, head: str) -> object:
-        return self._request() if head in CARRIED else self._shown(self._named(head))
 
     def _request(self) -> Mapping[str, object]:
         if self._body is not None:
             return self._body
         if self._carried is None:
-            self._carried = object_of(self._made_by().body)
+            self._carried = object_of(self._creating_request().body)
         return self._carried
 
     def _shown(self, record_id: str | None) -> object:
@@ -95,24 +92,20 @@ class View:
         return render(self._world, record)
 
     def _named(self, root: str) -> str | None:
-        """The id of a resource: the call uses it up, the object or the request names it, or what else they name."""
+        """Return the id of a related resource: used up by the call, or named by object, request or another resource."""
         kinds = self._vocabulary.roots[root]
-        return self._used_up(root) or self._named_here(kinds[0].named_by) or self._named_beyond(root)
-
-    def _used_up(self, root: str) -> str | None:
         using = self._vocabulary.using.get(root) if self._body is not None else None
-        found = using.fullmatch(str(self._subject.get("path", ""))) if using else None
-        return found[1] if found else None
-
-    def _named_here(self, paths: tuple[str, ...]) -> str | None:
-        found = (dig(source, path) for source in (self._subject, self._request()) for path in paths)
-        return next((one for one in found if isinstance(one, str) and one), None)
-
-    def _named_beyond(self, root: str) -> str | None:
-        """The id that the quote of an object has, say."""
-        field = self._vocabulary.roots[root][0].named_by[0]
-        for other, kinds in self._vocabulary.roots.items():
-            if any(field in kind.refers for kind in kinds):
+        used_up = using.fullmatch(str(self._subject.get("path", ""))) if using else None
+        if used_up:
+            return used_up[1]
+        for source in (self._subject, self._request()):
+            for path in kinds[0].named_by:
+                found = dig(source, path)
+                if isinstance(found, str) and found:
+                    return found
+        field = kinds[0].named_by[0]
+        for other, others in self._vocabulary.roots.items():
+            if any(field in kind.refers for kind in others):
                 named = self._named(other)
                 found = getattr(find(self._world, named), field, None) if named else None
                 if isinstance(found, str) and found:

@@ -1,1 +1,1 @@
-"""Running a scenario without an integrator: its drive, its expectations, and recording one."""
+"""Running scenarios without an integrator, and recording them."""

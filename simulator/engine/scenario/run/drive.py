@@ -1,4 +1,4 @@
-"""The part of a scenario file that needs no integrator: what one would do (`drive`), and what must be true then."""
+"""The models of a file's `drive` (the steps of an integrator) and `expect`."""
 
 # ruff: noqa: RUF012 — pydantic copies the defaults of its models.
 
@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag
 
-from simulator.engine.scenario.language.parts import DurationMs, Environment, Part, Where
+from simulator.engine.scenario.language.parts import DurationMs, Environment, OpenPart, Part, Where
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
@@ -17,30 +17,30 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 class DriveCall(Part):
-    """An interface call of the drive; exactly one method, its value the path below the base."""
+    """An API call of the drive. It has exactly one method, whose value is the path below the base."""
 
     get: str | None = None
-    """Call GET: the path below the base, with its query."""
+    """GET: the path below the base, with query."""
     post: str | None = None
-    """Call POST: the path below the base. It goes with an Idempotency-Key, the same for each try."""
+    """POST: the path below the base. All attempts have the same Idempotency-Key."""
     put: str | None = None
-    """Call PUT: the path below the base."""
+    """PUT: the path below the base."""
     patch: str | None = None
-    """Call PATCH: the path below the base."""
+    """PATCH: the path below the base."""
     delete: str | None = None
-    """Call DELETE: the path below the base."""
+    """DELETE: the path below the base."""
     body: Any = None
-    """The body; texts in it may name what earlier steps brought: `${quote.id}`."""
+    """The body. Strings may refer to responses of earlier steps: `${quote.id}`."""
     headers: dict[str, str] = {}
-    """Headers besides those that every call has."""
+    """Additional headers."""
     environment: Environment = ""
-    """Which keys and base to call with."""
+    """The environment to call. Default: the first one."""
     retry: bool | None = None
-    """Whether 429 and 503 are tried again, five times at most; as the whole file says when left out."""
+    """Whether the call is repeated after 429 and 503, up to five attempts. Default: `retry` of the file."""
     status: int | None = None
-    """The status that is expected; without it any 2xx."""
+    """The expected status. Default: any 2xx."""
     code: str | None = None
-    """The error code that is expected along with `status`."""
+    """The expected error code, with `status`."""
 
     @property
     def method(self) -> str:
@@ -52,37 +52,34 @@ class DriveCall(Part):
 
 
 class Advance(Part):
-    """Move the simulated clock."""
+    """Advances the simulated clock."""
 
     advance: DurationMs
-    """How far; everything that is due on the way happens, webhooks too."""
+    """The duration. Everything that is due in it happens, including webhooks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Let the clock reach what a resource waits for, `most` such timers one after another: no file has this step.
-
-    `timers` are their kinds. `empty`: the balance is empty while
-    the timer fires and as it was afterwards, so that a run fails.
-    """
+    """Advances the clock to the timers of a resource. Files cannot have this step."""
 
     target: str
     timers: tuple[str, ...]
+    """The kinds of timer."""
     most: int = 1
+    """The maximum number of timers."""
     empty: bool = False
+    """Whether the balance is empty while the timer fires, so that it fails. It is restored afterwards."""
 
 
-class DriveAction(BaseModel):
-    """An action of the control interface, at this point of the drive."""
-
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
+class DriveAction(OpenPart):
+    """An action of the control interface."""
 
     action: str
-    """What happens in the outside world; its parameters stand beside it."""
+    """The action of a third party. Its parameters are fields of the step."""
     target: str | None = None
-    """The id of what it acts on: `${transaction.id}`; left out by actions on the world as a whole."""
+    """The id of the resource to act on, such as `${transaction.id}`. Actions on the whole world have none."""
     environment: Environment = ""
-    """Where an action without a target applies."""
+    """The environment of an action without target."""
 
     @property
     def parameters(self) -> JsonObject:
@@ -91,34 +88,34 @@ class DriveAction(BaseModel):
 
 class ReceiverAnswers(Part):
     respond: Annotated[list[Annotated[int, Field(ge=200, le=599)]], Field(min_length=1)]
-    """Statuses, one after another; the last one stays."""
+    """The statuses to return, in turn. The last one is repeated."""
 
 
 class Receiver(Part):
-    """What the run's own webhook receiver answers from now on; its endpoint is `${receiver.id}`."""
+    """Sets the responses of the run's own webhook receiver. Its endpoint is `${receiver.id}`."""
 
     receiver: ReceiverAnswers
-    """What it answers."""
+    """The responses."""
 
 
 def action(name: str, target: str | None = None, **parameters: Any) -> DriveAction:
-    """The step that performs an action with these parameters."""
+    """Return the step that performs an action with these parameters."""
     return DriveAction.model_validate({"action": name, "target": target, **parameters})
 
 
 UNNAMED_STEPS = ("advance", "action", "receiver", *METHODS)
-"""The first words of steps without a name; no step can be named so."""
+"""The keys that begin a step without a name. They cannot be names of steps."""
 
 
 def is_named(step: Mapping[str, object]) -> bool:
-    """Whether a step of the drive is `name: step`."""
+    """Return whether a step has the form `name: step`."""
     return len(step) == 1 and not set(UNNAMED_STEPS) & set(step)
 
 
 def has_receiver(document: Mapping[str, object]) -> bool:
-    """Whether the run of a scenario, given as written, has a webhook receiver: its drive or its `expect` names it."""
-    for member, words in (("drive", {"receiver"}), ("expect", {"webhooks", "delivery"})):
-        parts = document.get(member)
+    """Return whether the run of a document needs a webhook receiver: its `drive` or `expect` refers to one."""
+    for field, words in (("drive", {"receiver"}), ("expect", {"webhooks", "delivery"})):
+        parts = document.get(field)
         if any(isinstance(part, dict) and words & set(part) for part in (parts if isinstance(parts, list) else ())):
             return True
     return False
@@ -151,54 +148,54 @@ DriveStep = Annotated[
 
 
 Drive: TypeAlias = "tuple[DriveCall | DriveAction | Mapping[str, DriveCall | DriveAction] | Until, ...]"
-"""Steps made here and not read from a file: calls and actions, named where a later step refers to them, and waits."""
+"""Steps that code creates: calls and actions, with names if later steps refer to them, and waits."""
 
 
 class ExpectEvent(Part):
-    """An event of this type whose object fits `where` was emitted: at least once, or exactly `times`."""
+    """An event of this type whose object matches `where` was emitted, at least once or exactly `times`."""
 
     event: str
-    """The type of the event."""
+    """The event type."""
     where: Where = {}
-    """What must hold of its `data.object`, by dotted paths."""
+    """The tests of its `data.object` by dotted path."""
     times: Annotated[int | None, Field(ge=0)] = None
-    """How often exactly; at least once when left out, never when 0."""
+    """The exact number; 0 means never. Default: at least once."""
 
 
 class ExpectResource(Part):
-    """A resource fits `where` now."""
+    """A resource matches `where` at the end."""
 
     resource: str
     """The id of the resource: `${transaction.id}`."""
     where: Where
-    """What must hold of it as the interface shows it, by dotted paths."""
+    """The tests of the resource, as the API shows it, by dotted path."""
 
 
 class ExpectAnswer(Part):
-    """The answer to a named step of the drive fits `where`."""
+    """The response to a named step of the drive matches `where`."""
 
     answer: str
     """The name of the step."""
     where: Where
-    """What must hold of the body of its answer, by dotted paths."""
+    """The tests of the response body by dotted path."""
 
 
 class ExpectDelivery(Part):
-    """A webhook attempt for an event of this type fits `where`: at least one does, or exactly `times`."""
+    """A delivery attempt for an event of this type matches `where`, at least once or exactly `times`."""
 
     delivery: str
-    """The type of the event."""
+    """The event type."""
     where: Where = {}
-    """What must hold of the attempt: `attempt`, `status`, `response_status`, `error` and the others of a delivery."""
+    """The tests of the attempt: `attempt`, `status`, `response_status`, `error` and other fields of a delivery."""
     times: Annotated[int | None, Field(ge=0)] = None
-    """How often exactly; at least once when left out, never when 0."""
+    """The exact number; 0 means never. Default: at least once."""
 
 
 class ExpectWebhooks(Part):
-    """Every webhook of this run got its 2xx."""
+    """Every webhook of the run was acknowledged with 2xx."""
 
     webhooks: Literal["delivered"]
-    """Every event of the sandbox was acknowledged by every endpoint that wants it."""
+    """Every event of the sandbox was acknowledged by all endpoints that subscribe to it."""
 
 
 def _expect_tag(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""The ways of an object to an event: every path through its state table, the shortest legal one first.
+"""Paths of an object to an event through its state table, as steps of a drive.
 
-The state table says which move emits what; this module says who makes each move: the outside world by an action, the
-account by a call, or the clock by a timer. The steps are those of a drive.
+The state table declares the events of each move. This module adds who makes the move: a third party by an action, the
+account by a call, or the clock by a timer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from simulator.engine.rows.kind import Record
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.language.calls import methods_at
 from simulator.engine.scenario.run.drive import Drive, DriveCall, Until, action
-from simulator.engine.scenario.run.ways import Fresh, ways_of
+from simulator.engine.scenario.run.triggers import Factory, triggers_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World
@@ -24,24 +24,24 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One way to the event: its moves, and the steps that make them."""
+    """The moves of one path, and the steps that make them."""
 
     moves: tuple[Move, ...]
     steps: Drive
 
     @property
     def waits(self) -> int:
-        """How often the clock has to move."""
+        """The number of clock advances."""
         return sum(isinstance(step, Until) for step in self.steps)
 
     @property
     def cost(self) -> tuple[int, int, int]:
-        """Ways without waiting first, then short ones, then ones that need nothing out of the ordinary."""
+        """The sort key: few waits, then few moves, then few short payments."""
         return self.waits, len(self.moves), sum(move.when == "short" for move in self.moves)
 
 
-def _beside_the_table(world: World, kind: str) -> Mapping[str, tuple[Move, ...]]:
-    """Events that objects of a kind emit without a move of their state table, as if a cell stood there."""
+def _events_without_move(world: World, kind: str) -> Mapping[str, tuple[Move, ...]]:
+    """Return a pseudo-move, by status, for each event that objects of a kind emit without changing status."""
     return {
         row.in_status: (Move(row.name.rpartition(".")[2], row.in_status, (row.name,)),)
         for row in vocabulary_of(world).events.values()
@@ -50,46 +50,46 @@ def _beside_the_table(world: World, kind: str) -> Mapping[str, tuple[Move, ...]]
 
 
 def emits(world: World, kind: str, event: str) -> bool:
-    """Whether objects of a kind emit an event, when they are made or later."""
+    """Return whether objects of a kind emit an event, at their creation or later."""
     machine = world.wiring.kinds[kind].machine
-    rows = (machine.initial, *machine.rows.values(), *_beside_the_table(world, kind).values())
+    rows = (machine.initial, *machine.rows.values(), *_events_without_move(world, kind).values())
     return any(event in move.events for row in rows for move in row)
 
 
-def fresh_for(world: World, event: str) -> Fresh:
-    """The row for an event of the catalogue: one that names a usual way to it, else the first kind that emits it."""
-    fresh = ways_of(world).fresh
-    usual = [row for row in fresh if event in row.usual]
-    return (usual or [row for row in fresh if row.kind in world.wiring.kinds and emits(world, row.kind, event)])[0]
+def factory_for(world: World, event: str) -> Factory:
+    """Return the factory for an event: one with usual steps to it, or else the first whose kind emits it."""
+    rows = triggers_of(world).factories
+    usual = [row for row in rows if event in row.usual]
+    return (usual or [row for row in rows if row.kind in world.wiring.kinds and emits(world, row.kind, event)])[0]
 
 
 def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> list[Path]:
-    """Every way from where the object stands to the event, cheapest first; ControlError 409 in words when none."""
+    """Return every path from the object's status to the event, cheapest first. ControlError 409 if there is none."""
     machine, allowed = kind_of(world, record).machine, actions.allowed(world, record)
     if record.owner:
-        raise _refused(f"{record.id} belongs to another user; events tell of the account's own objects.", allowed)
+        raise _refused(f"{record.id} belongs to another user. Events are about the account's own objects.", allowed)
     if not emits(world, record.kind, event):
         about = vocabulary_of(world).events[event].object
-        raise _refused(f"{event} tells of a {about.replace('_', ' ')}; {record.id} is a {_named(record)}.", allowed)
+        raise _refused(f"{event} is about a {about.replace('_', ' ')}, but {record.id} is a {_named(record)}.", allowed)
     found = paths_where(world, actions, record, lambda move: event in move.events)
     if found:
         return found
-    beside = _beside_the_table(world, record.kind)
-    if not any(event in move.events for row in (*machine.rows.values(), *beside.values()) for move in row):
+    extra = _events_without_move(world, record.kind)
+    if not any(event in move.events for row in (*machine.rows.values(), *extra.values()) for move in row):
         raise _refused(
-            f"{event} happens when a {_named(record)} comes into being, and {record.id} is there already; "
-            "trigger it without a target.",
+            f"{event} happens when a {_named(record)} is created, but {record.id} already exists. "
+            "Trigger the event without a target.",
             allowed,
         )
-    state = f"in the state {record.status!r}"
-    raise _refused(f"There is no legal way from a {_named(record)} {state} to {event}.", allowed)
+    message = f"There is no legal path from a {_named(record)} in the state {record.status!r} to {event}."
+    raise _refused(message, allowed)
 
 
 def paths_where(world: World, actions: ActionTable, record: Record, reached: Callable[[Move], bool]) -> list[Path]:
-    """Every way from where the object stands to a move of which that holds, cheapest first."""
-    machine, beside = kind_of(world, record).machine, _beside_the_table(world, record.kind)
+    """Return every path from the object's status to a move for which `reached` is true, cheapest first."""
+    machine, extra = kind_of(world, record).machine, _events_without_move(world, record.kind)
     found = []
-    for moves in _sequences(machine, beside, record.status, reached):
+    for moves in _sequences(machine, extra, record.status, reached):
         parts = [_steps(world, actions, record, move) for move in moves]
         if all(parts):
             found.append(Path(moves, tuple(step for part in parts for step in part)))
@@ -106,30 +106,30 @@ def _named(record: Record) -> str:
 
 def _sequences(
     machine: Machine,
-    beside: Mapping[str, tuple[Move, ...]],
+    extra: Mapping[str, tuple[Move, ...]],
     state: str,
     reached: Callable[[Move], bool],
     visited: tuple[str, ...] = (),
 ) -> Iterator[tuple[Move, ...]]:
-    """Every sequence of moves that visits no state twice and ends with one of which `reached` holds."""
-    for move in (*machine.rows.get(state, ()), *beside.get(state, ())):
+    """Yield every sequence of moves that visits no state twice and ends with one for which `reached` is true."""
+    for move in (*machine.rows.get(state, ()), *extra.get(state, ())):
         if reached(move):
             yield (move,)
         elif move.target != state and move.target not in visited:
-            for rest in _sequences(machine, beside, move.target, reached, (*visited, state)):
+            for rest in _sequences(machine, extra, move.target, reached, (*visited, state)):
                 yield (move, *rest)
 
 
 def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive:
-    """Who makes this move, and how; nothing when nobody can be asked to."""
+    """Return the steps that make a move, or () if no step can."""
     on = move.on
     if on in actions.rows and record.kind in actions.kinds(on):
-        return (action(on, record.id, **ways_of(world).parameters(record, move)),)
-    if on in actions.rows:  # it acts on the world, of which it sets a part
+        return (action(on, record.id, **triggers_of(world).parameters(record, move)),)
+    if on in actions.rows:  # an action on the world, such as set_network
         fields = (name for row in actions.rows[on] for name in row.parameters().model_fields)
         which = {record.kind: record.name} if record.kind in fields else {}
         return (action(on, **which, status=move.target),)
-    own = ways_of(world).steps.get(record.kind)
+    own = triggers_of(world).steps.get(record.kind)
     if own is not None:
         return own(world, record, on) or _call(world, record, on)
     timers = tuple(row.kind for row in world.wiring.timers.values() if on in row.moves)
@@ -137,7 +137,7 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive
 
 
 def _call(world: World, record: Any, on: str) -> Drive:
-    """The call by which the account makes a move, where the interface has one."""
+    """Return the call that makes a move, or () if the API has none."""
     collection = kind_of(world, record).collection
     if not collection:
         return ()

@@ -1,7 +1,7 @@
-"""Recording: calls, actions and the passing of time, as they were done by hand, written down as a scenario.
+"""Writes recorded calls, actions and clock changes as a scenario file.
 
-What is recorded becomes the `drive` of the scenario, in its order and at its moments; ids that an answer brought are
-put in as `${step.path}`, so that it can be repeated in another world. What came of it becomes `expect`.
+They become the `drive`, in their order and at their times. Ids from responses are replaced by `${step.path}`, so that
+the scenario can run in another world. Events and final statuses become `expect`.
 """
 
 from __future__ import annotations
@@ -21,68 +21,72 @@ from simulator.kernel.dataclass import dataclass
 
 FIRST_LINE = "# yaml-language-server: $schema=../contracts/scenario.schema.json"
 RUN_STARTS_MS = parse_timestamp("2026-01-05T08:00:00.000Z")
-"""Where the clock of a run stands at first; a recording that began later begins by advancing to its own start."""
+"""The start time of a run. The drive of a recording that began later first advances to its start."""
 
-_NAMED_BY_SERVICE = frozenset({"id", "address", "memo", "payment_request", "lnurl", "public_key", "account_number"})
+_CHOSEN_BY_SERVICE = frozenset({"id", "address", "memo", "payment_request", "lnurl", "public_key", "account_number"})
 _RESERVED = frozenset({"world", "receiver", *METHODS, *UNNAMED_STEPS})
 _ID = re.compile(r"(?:[a-z]{2,4}_[0-9a-z]{20}|ORD-[0-9]{8,})")
 _PLACEHOLDER = "${"
 _IN_PATH = "-._~!$&'()*+,;=:@"
+"""The characters of a decoded path that are not encoded again."""
 _IN_QUERY = f"{_IN_PATH}/?%"
-"""What stands for itself in a path, which was read already, and in a query, which was not."""
+"""The same for a query, which is not decoded, so `%` is not encoded either."""
 
 Locate: TypeAlias = "Callable[[str], tuple[str, str] | None]"
-"""For an id that no answer brought: the query of a look-up of resources, and the path to the id in what it answers."""
+"""Finds an id that no response had. Returns the query of a resource search, and the path of the id in its response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Something that was done: a call of the interface or of the control interface, or an action.
-
-    `path` is below the base, or begins with /_simulator. `action` is the name of an action, whose `body` then holds its
-    parameters. `environment`: "" for the first one. `until_ms`: where the clock stood when it had ended.
-    """
+    """A recorded API call, control call or action."""
 
     at_ms: int
     until_ms: int
+    """The time of the clock at its end."""
     method: str = ""
     path: str = ""
+    """The path below the base, or one that begins with /_simulator."""
     environment: str = ""
+    """"" for the first one."""
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     status: int = 0
     code: str | None = None
     answer: Any = None
     action: str = ""
+    """The name of an action. `body` then has its parameters."""
     target: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All that a recording is made of.
-
-    `notes`: what could not be recorded; `states`: those of objects at the end; `kinds`: what resources are called, by
-    the beginning of their ids ("" where their `type` says it); `environment`: that of calls which name none.
-    """
+    """The content of a recording."""
 
     name: str
     description: str
     seed: int
     environment: str
+    """The environment of calls that name none."""
     start_ms: int
     end_ms: int
     scenarios: tuple[str, ...]
+    """The active scenarios at the start."""
     done: tuple[Done, ...]
     known: Mapping[str, str]
+    """Values that every run has, such as keys, with the placeholder path of each."""
     events: tuple[str, ...]
+    """The types of the emitted events."""
     states: Mapping[str, str]
+    """The final status of each object by id."""
     notes: tuple[str, ...] = ()
+    """What could not be recorded."""
     kinds: Mapping[str, str] = field(default_factory=dict)
+    """The name of a kind by id prefix; "" if the `type` of the object is its name."""
 
 
 @dataclass
 class _Entry:
-    """A step of the drive while it is made: it gets a name when something refers to it."""
+    """A step of the drive. It gets a name when another step refers to it."""
 
     step: JsonObject
     answer: Any = None
@@ -91,7 +95,7 @@ class _Entry:
 
 
 def record(recording: Recording, locate: Locate) -> str:
-    """The text of the scenario file."""
+    """Return the text of the scenario file."""
     return _Recorder(recording, locate).text()
 
 
@@ -120,12 +124,12 @@ class _Recorder:
         heading += [f"# Not recorded: {_line(note)}" for note in dict.fromkeys(self._notes)]
         return "\n".join(heading) + "\n" + yaml_text({key: value for key, value in document.items() if value != []})
 
-    # The drive
+    # --- the drive ----------------------------------------------------------------------------------------------
 
     def _drive(self) -> None:
         recording, now_ms = self._recording, RUN_STARTS_MS
         if recording.start_ms < now_ms:
-            self._notes.append("the moment at which it began, before a run's clock starts")
+            self._notes.append("the start time, because it is before that of a run")
             now_ms = recording.start_ms
         now_ms = self._advance(now_ms, recording.start_ms)
         if recording.scenarios and recording.start_ms != RUN_STARTS_MS:
@@ -152,11 +156,12 @@ class _Recorder:
         self._entries.append(entry)
         if not 200 <= (done.status or 200) < 300:
             return
-        for value, path in _brought(done.answer):
+        for value, path in _chosen_values(done.answer):
+            # A value that the call itself sent was known before, so it is not new here.
             if not _contains((done.path, done.body, done.target), value):
                 self._known.setdefault(value, (entry, path))
-        made = done.answer.get("id") if isinstance(done.answer, dict) else None
-        if isinstance(made, str) and made in self._recording.states and self._known[made][0] is entry:
+        created = done.answer.get("id") if isinstance(done.answer, dict) else None
+        if isinstance(created, str) and created in self._recording.states and self._known[created][0] is entry:
             self._name(entry)
 
     def _action(self, done: Done) -> JsonObject:
@@ -187,7 +192,7 @@ class _Recorder:
         return "&".join(f"{name}{equals}{self._put_in(value)}" for name, equals, value in pairs)
 
     def _put_in(self, value: object) -> Any:
-        """A value with every id that an earlier answer brought replaced by a reference to it."""
+        """Replace every id from an earlier response in a value by a reference."""
         return with_texts(value, self._reference)
 
     def _reference(self, text: str) -> str:
@@ -199,7 +204,7 @@ class _Recorder:
         return f"${{{path}}}" if entry is None else f"${{{self._name(entry)}.{path}}}"
 
     def _look_up(self, identifier: str) -> None:
-        """A step that finds an object which no answer named: by its place among its kind."""
+        """Add a step that finds an object whose id no response had, by its position among its kind."""
         found = self._locate(identifier)
         if found is not None:
             query, path = found
@@ -214,7 +219,7 @@ class _Recorder:
             entry.name = hint if self._names[hint] == 1 else f"{hint}_{self._names[hint]}"
         return entry.name
 
-    # What came of it
+    # --- the expectations ---------------------------------------------------------------------------------------
 
     def _expectations(self) -> Iterator[JsonObject]:
         for event, count in Counter(self._recording.events).items():
@@ -225,12 +230,12 @@ class _Recorder:
 
 
 def _line(note: str) -> str:
-    """A note as a comment: paths may hold anything."""
+    """Replace unprintable characters, because a path can contain any."""
     return "".join(character if character.isprintable() else "·" for character in note)
 
 
 def _hint(done: Done, kinds: Mapping[str, str]) -> str:
-    """What a step would be called: by what it made."""
+    """Return the name of a step: the kind of object that it created, or the last word of its path."""
     answer = done.answer if isinstance(done.answer, dict) else {}
     prefix = str(answer.get("id", "")).partition("_")[0] + "_"
     kind = kinds.get(prefix, "") or (str(answer.get("type") or "") if prefix in kinds else "")
@@ -240,24 +245,24 @@ def _hint(done: Done, kinds: Mapping[str, str]) -> str:
     return words[-1] if words else "step"
 
 
-def _brought(answer: object, path: str = "", key: str = "") -> Iterable[tuple[str, str]]:
-    """The values in an answer that the service chose: ids, addresses, memos and the like, with their paths."""
+def _chosen_values(answer: object, path: str = "", key: str = "") -> Iterable[tuple[str, str]]:
+    """Yield the values in a response that the service chose, such as ids, addresses and memos, with their paths."""
     if isinstance(answer, dict):
         for name, item in answer.items():
-            yield from _brought(item, f"{path}.{name}" if path else name, name)
+            yield from _chosen_values(item, f"{path}.{name}" if path else name, name)
     elif isinstance(answer, list):
         for index, item in enumerate(answer):
-            yield from _brought(item, f"{path}.{index}" if path else str(index), key)
+            yield from _chosen_values(item, f"{path}.{index}" if path else str(index), key)
     elif (
         isinstance(answer, str)
         and answer
-        and (key in _NAMED_BY_SERVICE or key.endswith("_id") or _ID.fullmatch(answer))
+        and (key in _CHOSEN_BY_SERVICE or key.endswith("_id") or _ID.fullmatch(answer))
     ):
         yield answer, path
 
 
 def _contains(value: object, text: str) -> bool:
-    """Whether the call itself carried a text."""
+    """Return whether any string in a value contains this one."""
     if isinstance(value, dict):
         return any(_contains(item, text) for item in value.values())
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""What came of a scenario's run: a timeline to read, checks, and a JUnit report."""
+"""The result of a scenario run: its timeline and checks, as text or as a JUnit report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True)
 class TimelineEntry:
-    """One line of the timeline: when (simulated), what kind of thing, what."""
+    """One line of the timeline. `at` is simulated time."""
 
     at: str
     kind: str
@@ -22,10 +22,11 @@ class TimelineEntry:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that had to be true: `problem` is "" when it was."""
+    """The drive or one expectation."""
 
     name: str
     problem: str = ""
+    """Why it failed, or "" if it passed."""
 
     @property
     def passed(self) -> bool:
@@ -34,7 +35,7 @@ class Check:
 
 @dataclass
 class RunResult:
-    """The run of one scenario. It passed when its drive went through and everything expected was true."""
+    """The run of one scenario. It passes if its drive and all expectations do."""
 
     name: str
     world: str = ""
@@ -46,7 +47,7 @@ class RunResult:
         return all(check.passed for check in self.checks)
 
     def readable(self) -> str:
-        """The timeline and the checks as text."""
+        """Return the timeline and the checks as text."""
         lines = [f"Scenario {self.name}"]
         lines += [f"  {line.at}  {line.kind:<7}  {line.text}" for line in self.timeline]
         for check in self.checks:

@@ -1,11 +1,11 @@
-"""What happens in the world of a run, as lines to read: events, webhook attempts, hits of faults, in their order.
+"""The timeline of a run: events, delivery attempts and calls hit by faults, in order.
 
-Read from the control interface after every step, each thing once.
+They are read from the control interface after each step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -15,13 +15,13 @@ from simulator.engine.scenario.run.results import TimelineEntry
 from simulator.engine.text.json import JsonObject, dumps
 
 Get: TypeAlias = "Callable[[str], Awaitable[Any]]"
-"""A control call of the run's world, by its path."""
+"""Returns the response of a control call with GET, by its path."""
 _FEW = 5
-"""So many things are told one by one where an expectation is not met."""
+"""At most so many attempts or timers are listed to explain an expectation that is not met."""
 
 
 class Trace:
-    """What was seen so far of a run's world."""
+    """The entries seen so far. Set `inbox` to the endpoint id of the run's own receiver."""
 
     def __init__(self, file: ScenarioFile, get: Get, *, has_address: bool) -> None:
         self._file = file
@@ -29,22 +29,16 @@ class Trace:
         self._has_address = has_address
         self._faults: dict[str, str] = {}
         self._seen: set[str] = set()
-        self._inbox = ""
+        self.inbox = ""
         self.events: list[JsonObject] = []
         self.attempts: list[JsonObject] = []
 
-    def know_inbox(self, endpoint_id: str) -> None:
-        """The endpoint of the run's own receiver."""
-        self._inbox = endpoint_id
-
     async def collect(self, *, delivered: bool) -> list[TimelineEntry]:
-        """What is new, in the order in which it happened.
-
-        Attempts are told when all have been `delivered`: in between it is the receiver's haste that says which are.
-        """
-        lines = [line async for line in self._hits()] if self._faults or self._disturbs else []
+        """Return the new entries in their order. Attempts are included only if all due ones have been `delivered`."""
+        # Before that, the set of finished attempts depends on the receiver's speed, and runs would not repeat exactly.
+        lines = [line async for line in self._hits()] if self._faults or self._may_have_faults else []
         events = (await self._get("/events"))["data"]
-        lines += [_of_event(event) for event in events[len(self.events) :]]
+        lines += [_event(event) for event in events[len(self.events) :]]
         self.events = events
         if self._has_address and delivered:
             self.attempts = (await self._get("/deliveries"))["data"]
@@ -54,13 +48,14 @@ class Trace:
         return sorted(lines, key=lambda line: line.at)
 
     @property
-    def _disturbs(self) -> bool:
-        """Whether the scenario, or what its run stands on or calls, has faults."""
-        calls = dumps(self._file.document.get("drive", [])).count(b"_simulator/")
-        return bool(self._file.document.get("faults") or self._file.document.get("with") or calls)
+    def _may_have_faults(self) -> bool:
+        """Whether the scenario, one below it, or a control call of its drive may set faults."""
+        document = self._file.document
+        calls_control = b"_simulator/" in dumps(document.get("drive", []))
+        return bool(document.get("faults") or document.get("with") or calls_control)
 
-    async def _hits(self) -> Any:
-        """The calls on which a fault acted."""
+    async def _hits(self) -> AsyncIterator[TimelineEntry]:
+        """Yield the new calls that were hit by a fault."""
         rows = (await self._get("/faults"))["data"]
         own = [row for row in rows if row.get("scenario") == self._file.name]
         for row in rows:
@@ -76,9 +71,9 @@ class Trace:
                 yield TimelineEntry(call["at"], "fault", text.rstrip())
 
     def _label(self, row: JsonObject, own: Sequence[JsonObject]) -> str:
-        """How a fault is called: by its place in the file, or by whose it is; and by what it does."""
+        """Return the name of a fault: its path in the file, or its id and scenario, and its effects."""
         given = row.get("deliver", row)
-        said = [name for name in given if name in faults.TOLD and given[name] not in (None, False)]
+        said = [name for name in given if name in faults.DESCRIBED and given[name] not in (None, False)]
         if row in own:
             part = f"faults[{own.index(row)}]"
             line = self._file.lines.get(part)
@@ -92,48 +87,47 @@ class Trace:
         return self._faults.get(identifier, f"the fault {identifier}")
 
     def _attempt(self, row: Mapping[str, Any]) -> str:
-        """One attempt: what was sent where, what came back, what comes next, and which fault acted."""
+        """Describe an attempt: event, endpoint, response, next attempt, and the fault that hit it."""
         nth = f", attempt {row['attempt']}" if row["attempt"] > 1 else ""
         by = f", by {self._fault(row['fault_id'])}" if row.get("fault_id") else ""
-        return f"{row['event_type']} → {self._endpoint(row)}{nth}: {_answered(row)}{by}"
+        return f"{row['event_type']} → {self._endpoint(row)}{nth}: {_response(row)}{by}"
 
     def _endpoint(self, row: Mapping[str, Any]) -> str:
-        if row.get("endpoint_id") == self._inbox:
+        if row.get("endpoint_id") == self.inbox:
             return "the receiver"
         url = urlsplit(str(row.get("url", "")))
         return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
 
-    def told(self, rows: Sequence[Mapping[str, Any]]) -> str:
-        """Attempts one by one, for whoever expected others."""
+    def describe_attempts(self, rows: Sequence[Mapping[str, Any]]) -> str:
         lines = [f"{row['attempted_at']}  {self._attempt(row)}" for row in rows[:_FEW]]
         more = [f"and {len(rows) - _FEW} more"] if len(rows) > _FEW else []
         return "".join(f"\n{line}" for line in [*lines, *more])
 
 
-def _of_event(event: JsonObject) -> TimelineEntry:
+def _event(event: JsonObject) -> TimelineEntry:
     shown = event["data"]["object"]
     said = " ".join(str(shown[name]) for name in ("id", "status", "failure_code") if shown.get(name))
     return TimelineEntry(event["created_at"], "event", f"{event['type']} {said}".rstrip())
 
 
-def _answered(row: Mapping[str, Any]) -> str:
+def _response(row: Mapping[str, Any]) -> str:
     status, error = row.get("response_status"), row.get("error")
     came = str(status) if status is not None and not (error and 200 <= status < 300) else str(error)
     again = row.get("next_attempt_at")
     return f"{came}; again at {again}" if again else came
 
 
-def standing(story: Mapping[str, Any]) -> Iterator[str]:
-    """How a resource came to stand where it does, and what is still planned for it, for whoever expected otherwise."""
-    history = story.get("history") or []
+def describe_history(shown: Mapping[str, Any]) -> Iterator[str]:
+    """Describe why a resource has its status, and what is still planned for it."""
+    history = shown.get("history") or []
     if history:
         last = history[-1]
-        yield f"it came to {last['state']} at {last['at']}: {last['cause']['text']}"
-    for timer in (story.get("timers") or [])[:_FEW]:
+        yield f"it became {last['state']} at {last['at']}: {last['cause']['text']}"
+    for timer in (shown.get("timers") or [])[:_FEW]:
         does = timer.get("action") or timer.get("text") or timer["kind"]
         line = f", line {timer['line']}" if timer.get("line") else ""
         of = f" ({timer['scenario']}, {timer['part']}{line})" if timer.get("scenario") else ""
         waits = f"waits for {' and '.join(timer['waiting_for'])}" if timer.get("waiting_for") else timer["due_at"]
         yield f"still planned: {does} at {waits}{of}" if timer["due_at"] else f"still planned: {does}, {waits}{of}"
-    if history and not story.get("timers"):
-        yield "nothing is planned for it any more"
+    if history and not shown.get("timers"):
+        yield "nothing more is planned for it"

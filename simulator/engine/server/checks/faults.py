@@ -1,4 +1,4 @@
-"""Faults of the interface: which call is disturbed, and how (control interface, chapter "Faults")."""
+"""Faults of API calls: which call is disturbed, and how."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from fnmatch import fnmatchcase
 
 from simulator.engine.faults import models as faults
-from simulator.engine.faults import mutations as surprises
+from simulator.engine.faults import mutations
 from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS, first_hit, give_back
 from simulator.engine.records.records import find
 from simulator.engine.rows.operation import Operation
@@ -21,7 +21,7 @@ from simulator.kernel.world import World
 
 
 def doubts(world: World, fault: faults.Fault) -> list[str]:
-    """Why a checked fault may never be hit as the world is now: a key or an endpoint that it does not have."""
+    """Return why a valid fault may never match: the world lacks its key pair or its endpoint."""
     if isinstance(fault, faults.WebhookFault):
         endpoint = fault.webhook.endpoint_id
         if endpoint is None or getattr(find(world, endpoint), "kind", "") == "webhook":
@@ -36,15 +36,15 @@ def doubts(world: World, fault: faults.Fault) -> list[str]:
     return [f"match.public_key: the key pair {key!r} is revoked"] if pair.status == "revoked" else []
 
 
-def places_of(world: World, operation: Operation) -> surprises.Places:
-    """The places of the true answer of an operation."""
-    return {} if operation.answer is None else surprises.places_of(vocabulary_of(world), operation.answer())
+def places_of(world: World, operation: Operation) -> mutations.Places:
+    """Return the paths in the regular response of an operation."""
+    return {} if operation.answer is None else mutations.places_of(vocabulary_of(world), operation.answer())
 
 
-def _can_surprise(world: World, operation: Operation, fault: faults.InterfaceFault) -> bool:
-    """Whether the true answer of an operation can have what a fault wants in it; true of one that wants nothing."""
-    surprise = surprises.Surprise.of(fault)
-    return surprise is None or not any(surprises.impossible((places_of(world, operation),), surprise))
+def _can_mutate(world: World, operation: Operation, fault: faults.InterfaceFault) -> bool:
+    """Return True if a fault's mutation is possible in the response of an operation, or if it has none."""
+    mutation = mutations.Mutation.of(fault)
+    return mutation is None or not any(mutations.impossible((places_of(world, operation),), mutation))
 
 
 def _seconds(given: str | float | None) -> float:
@@ -52,7 +52,7 @@ def _seconds(given: str | float | None) -> float:
 
 
 class Interference:
-    """What one fault does to one call."""
+    """The effect of one fault on one call."""
 
     def __init__(self, request: Request, fault_id: str, fault: faults.InterfaceFault, operation: Operation) -> None:
         self._id = fault_id
@@ -60,18 +60,21 @@ class Interference:
         request.fault = fault_id
         self._fault = fault
         self._operation = operation
-        self._surprise = surprises.Surprise.of(fault)
+        self._mutation = mutations.Mutation.of(fault)
         self.delay_seconds = _seconds(fault.delay)
         self._answer_delay_seconds = _seconds(fault.answer_delay)
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces
-        """Whether the work of the call is done."""
+        """True if the call is carried out."""
         self.act = fault.act
-        """What happens in the outside world first."""
+        """An action by a third party that happens first."""
 
     def came_to_nothing(self, world: World) -> None:
-        """What was to happen first is refused: unless the fault does more, the hit does not count. Inside a change."""
-        if self._surprise is None and not self.replaces and not self._acts_otherwise:
+        """The action that was to happen first was refused. Unless the fault does more, its hit does not count.
+
+        Call this inside a change.
+        """
+        if self._mutation is None and not self.replaces and not self._acts_otherwise:
             self._give_back(world)
 
     def _give_back(self, world: World) -> None:
@@ -79,16 +82,16 @@ class Interference:
         self._request.fault = ""
 
     async def hold_answer(self) -> None:
-        """Let the answer wait, now that the work is done."""
+        """Delay the response after the call was carried out."""
         if self._answer_delay_seconds:
             await asyncio.sleep(self._answer_delay_seconds)
 
     def answer(self, world: World, request_id: str) -> Outgoing:
-        """The answer in place of the true one."""
+        """Return the response that replaces the regular one."""
         respond = self._fault.respond
         if respond is None or self._fault.drop:
             return Outgoing(0, b"", cut=True, headers={"X-Request-Id": request_id})
-        message = respond.message or "A fault that was asked for."
+        message = respond.message or "An injected fault."
         body = dumps({"error": {"code": respond.code, "message": message, "request_id": request_id}})
         headers = {"X-Request-Id": request_id}
         if respond.retry_after is not None:
@@ -96,13 +99,16 @@ class Interference:
         return self.disturb(Outgoing(respond.status, body, headers))
 
     def in_place_of(self, world: World, true: Outgoing) -> Outgoing:
-        """The true answer as it goes out. Inside a change: where nothing can be done to it, the hit does not count."""
-        surprising = None
-        if self._surprise is not None and 200 <= true.status < 300:
-            surprising = surprises.surprised(true.body, places_of(world, self._operation), self._surprise)
-        if surprising is not None:
-            true.body = surprising
-        elif self._surprise is not None and not self._acts_otherwise:
+        """Return the regular response as the fault leaves it. Call this inside a change.
+
+        If the mutation turns out to be impossible, the hit does not count.
+        """
+        mutated = None
+        if self._mutation is not None and 200 <= true.status < 300:
+            mutated = mutations.mutated(true.body, places_of(world, self._operation), self._mutation)
+        if mutated is not None:
+            true.body = mutated
+        elif self._mutation is not None and not self._acts_otherwise:
             self._give_back(world)
         return self.disturb(true)
 
@@ -113,7 +119,7 @@ class Interference:
         return bool(delays) or fault.malformed is not None or fault.key_forgotten
 
     def disturb(self, outgoing: Outgoing) -> Outgoing:
-        """The answer with a body that was cut short or is no JSON; one without a body stays as it is."""
+        """Truncate the body of a response, or replace it by something that is not JSON."""
         if outgoing.status in WITHOUT_BODY:
             return outgoing
         if self._fault.malformed == "truncate":
@@ -124,7 +130,7 @@ class Interference:
 
 
 def choose(request: Request, operation: Operation) -> Interference | None:
-    """The first fault in force that matches this call; it counts as hit. Inside a change."""
+    """Return the first fault that matches a call, and count its hit. Call this inside a change."""
     if not request.world.store[FAULTS].rows:
         return None
     request.may_wait = True
@@ -133,18 +139,18 @@ def choose(request: Request, operation: Operation) -> Interference | None:
     key = None if given is None else idempotency.place_of(request.environment, given)
     counted = world.store[UNDER_KEYS]
 
-    def fits(fault_id: str, fault: faults.InterfaceFault) -> bool:
+    def matches(fault_id: str, fault: faults.InterfaceFault) -> bool:
         match, most = fault.match, fault.first_per_key
         return (
             (match.method is None or match.method.upper() == method)
             and (match.path is None or fnmatchcase(path, match.path))
             and (match.public_key is None or match.public_key == request.public_key)
             and (most is None or (key is not None and (counted.get(f"{fault_id}|{key}") or 0) < most))
-            and _can_surprise(world, operation, fault)
+            and _can_mutate(world, operation, fault)
             and (not fault.key_forgotten or (key is not None and idempotency.is_kept(world, key)))
         )
 
-    hit = first_hit(world, "match", lambda: faults.InterfaceFault, fits, "faults")
+    hit = first_hit(world, "match", lambda: faults.InterfaceFault, matches, "faults")
     if hit is None:
         return None
     fault_id, fault = hit
@@ -152,5 +158,5 @@ def choose(request: Request, operation: Operation) -> Interference | None:
         place = f"{fault_id}|{key}"
         counted.put(place, (counted.get(place) or 0) + 1)
     if fault.key_forgotten and key is not None:
-        idempotency.forget(world, key)
+        idempotency.delete(world, key)
     return Interference(request, fault_id, fault, operation)

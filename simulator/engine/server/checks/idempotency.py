@@ -1,4 +1,7 @@
-"""Idempotency keys (decision H14): what was answered under a key, and whether a request is the same one."""
+"""Idempotency keys (decision H14): stored responses, and the comparison of requests.
+
+A key belongs to one environment. The first request under it decides; every later one must be equal to it.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +22,26 @@ from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 
 _RETENTION_MS = 24 * HOUR_MS
+# A request that is refused with 400, 401, 403, 429 or 5xx may be sent again under its key once the cause is fixed. A
+# stored refusal would prevent that.
 _BINDING_STATUSES = frozenset({200, 201, 204, 404, 409, 422})
 _MARK = {"Idempotent-Replayed": "true"}
 
 
 def retention_ms(world: World) -> int:
-    """How long an answer is remembered."""
+    """Return how long a response is stored."""
     if assumes(world, "H14", "lapses_after_1h"):
         return HOUR_MS
     return 7 * 24 * HOUR_MS if assumes(world, "H14", "lapses_after_7d") else _RETENTION_MS
 
 
 def binds(world: World, status: int) -> bool:
-    """Whether an answer of this status is remembered under the key of its call."""
+    """Return True if a response with this status is stored under the key of its request."""
     return status in _BINDING_STATUSES and (status < 300 or not assumes(world, "H14", "refusals_bind_no_key"))
 
 
 def replay_mark(world: World) -> Mapping[str, str]:
-    """The headers by which an answer says that it was given before."""
+    """Return the headers that mark a replayed response."""
     if assumes(world, "H14", "mark_is_idempotency_replayed"):
         return {"Idempotency-Replayed": "true"}
     return {} if assumes(world, "H14", "replay_is_not_marked") else _MARK
@@ -44,9 +49,10 @@ def replay_mark(world: World) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An answer under its key: the fingerprint of the request, the status and body, and its request id."""
+    """The response stored under a key."""
 
     fingerprint: bytes
+    """The request, as `fingerprint` returns it."""
     status: int
     body: Text
     request_id: Id
@@ -54,43 +60,44 @@ class Stored:
 
 
 ANSWERS = TableKey("idempotency", Stored, around=True)
-"""The answers by `<environment>:<key>`, oldest first."""
+"""Stored responses by `<environment>:<key>`, oldest first."""
 
 
 def check_key(key: str) -> None:
-    """1 to 255 printable ASCII characters, else 400 invalid_request."""
+    """Raise `ApiError` 400 unless a key has 1 to 255 printable ASCII characters."""
     if not 1 <= len(key) <= 255 or not (key.isascii() and key.isprintable()):
         raise ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.")
 
 
 def fingerprint(method: str, path: str, body: bytes) -> bytes:
-    """Equal for equal requests; the body is compared as parsed JSON, an empty one is {}."""
+    """Return a hash that equal requests share. An empty body equals {}."""
+    # Bodies are compared as parsed JSON: clients rebuild the body for a retry, and may order its fields otherwise.
     return hashlib.sha256(f"{method} {path}\n".encode() + canonical(body or b"{}")).digest()
 
 
 def key_of(operation: Operation, incoming: Incoming) -> str | None:
-    """The Idempotency-Key of a call; None where it has none, or the operation takes none."""
+    """Return the Idempotency-Key of a request, or None if it has none or the operation ignores it."""
     return incoming.headers.get("idempotency-key") if operation.takes_key else None
 
 
 def place_of(environment: str, key: str) -> str:
-    """By what the answer of a key is found."""
+    """Return the table key of an idempotency key."""
     return f"{environment}:{key}"
 
 
 def is_kept(world: World, place: str) -> bool:
-    """Whether an answer is remembered there."""
+    """Return True if a response is stored under a table key and has not expired."""
     stored = world.store[ANSWERS].get(place)
     return stored is not None and world.now_ms - stored.at_ms < retention_ms(world)
 
 
-def forget(world: World, place: str) -> None:
-    """Forget the answer there before its time. Inside a change."""
+def delete(world: World, place: str) -> None:
+    """Delete a stored response before it expires. Call this inside a change."""
     world.store[ANSWERS].delete(place)
 
 
 def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | None:
-    """The stored answer of this key, if it is remembered; 409 idempotency_conflict for another request."""
+    """Return the stored response of a key, or None. Raise `ApiError` 409 if it belongs to another request."""
     place = place_of(environment, key)
     stored = world.store[ANSWERS].get(place)
     if stored is None or not is_kept(world, place):
@@ -103,14 +110,19 @@ def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | 
 
 
 def remember(world: World, environment: str, key: str, stored: Stored) -> None:
-    """Bind an answer to its key; once an hour what has lapsed is forgotten on the way. Inside a change."""
+    """Store a response under its key. Call this inside a change.
+
+    Once in an hour of simulated time this also deletes expired responses.
+    """
     table, place = world.store[ANSWERS], place_of(environment, key)
     if place in table:
+        # Not just `put`, which would leave the key at its old position. Expired responses are found by reading from the
+        # oldest one until one has not expired, so the table has to be in the order of time.
         table.delete(place)
     if world.is_first_in_hour("idempotency.hour"):
         kept_ms = retention_ms(world)
-        lapsed = takewhile(lambda item: world.now_ms - item[1].at_ms >= kept_ms, table.items())
-        for old, _ in list(lapsed):
+        expired = takewhile(lambda item: world.now_ms - item[1].at_ms >= kept_ms, table.items())
+        for old, _ in list(expired):
             table.delete(old)
     table.put(place, stored)
     world.journal.passing.add(stored.body)

@@ -1,8 +1,8 @@
-"""The world of an API call, and the refusal of a call to a world that the store has and nobody can read."""
+"""The world of an API call, and the refusal of a call to a saved world that cannot be read."""
 
 from __future__ import annotations
 
-from simulator.engine.server import keeping
+from simulator.engine.server import storage
 from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import Request
 from simulator.engine.server.runtime import Runtime
@@ -12,27 +12,28 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 
 
 async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outgoing | None:
-    """Return 503 for a call to a world that is set aside, else None. `is_known`: the API has the path of the call.
+    """Return 503 for a call to a world that is set aside, else None. `is_known` is True if the API has the path.
 
-    No world journals the refusal: it is not the service's. A world at rest is read first. Unavailable.
+    No world journals the refusal, because the service would not send it. Reads a world at rest first. Raises
+    `Unavailable`.
     """
-    keeper = runtime.keeper
-    if keeper is None:
+    persistence = runtime.persistence
+    if persistence is None:
         return None
     credential = request.credential if is_known else ""
     world_id = runtime.simulator.directory.get(credential, DEFAULT_WORLD)
     await runtime.wake(world_id)
-    if world_id not in keeper.unreadable and world_id not in runtime.simulator.worlds:
+    if world_id not in persistence.unreadable and world_id not in runtime.simulator.worlds:
         world_id = DEFAULT_WORLD  # a credential of a world that has ended
-    why = keeper.unreadable.get(world_id)
+    why = persistence.unreadable.get(world_id)
     if why is None:
         return None
-    error = keeping.unreadable_error(request.path, world_id, why)
-    return Outgoing(error.status, dumps(error.envelope()), keeping.headers_of(error))
+    error = storage.unreadable_error(request.path, world_id, why)
+    return Outgoing(error.status, dumps(error.envelope()), storage.headers_of(error))
 
 
 def world_of(simulator: Simulator, request: Request, *, is_known: bool) -> World:
-    """Return the world of a call: that of its credential, else `default`."""
+    """Return the world of a call's credential, else the world `default`."""
     if is_known and (credential := request.credential) and (world := simulator.world_of(credential)) is not None:
         return world
     return simulator.default

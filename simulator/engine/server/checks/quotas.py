@@ -1,7 +1,7 @@
-"""The quota of calls: how many interface calls a world gets answered in a second of real time.
+"""The quota of API calls that a world may receive in a second of real time.
 
-It is asked before anything else and leaves no trace in the world, as if it stood in a proxy before the server: real
-time must not show in what a world answers later.
+It is checked before anything else and leaves no trace in the world, as a proxy in front of the server would. Otherwise
+real time would change what the world returns later.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ RETRY_SECONDS = "1"
 
 @dataclass(slots=True)
 class _Second:
-    """The second that is counted, and the calls in it."""
+    """The second that is being counted, and its calls."""
 
     opened: float = -1.0
     calls: int = 0
 
 
 class CallQuota:
-    """Counts the calls of every world. `seconds`: a clock that tells distances only."""
+    """Counts the calls of every world."""
 
     def __init__(self, seconds: Callable[[], float] = perf_counter) -> None:
+        """`seconds` is a monotonic clock."""
         self._seconds = seconds
         self._kept: PerWorld[_Second] = PerWorld(_Second)
 
     def refusal(self, world: World) -> QuotaExceeded | None:
-        """429 for a call beyond the quota of its world; None counts it."""
+        """Count a call and return None, or return 429 if it exceeds the quota of its world."""
         most = settings_of(world)["quota_calls_per_second"]
         if most is None:
             return None
@@ -45,8 +46,8 @@ class CallQuota:
             second.calls += 1
             return None
         message = (
-            f"This world of the simulator may be called {most} times a second of real time "
-            "(its setting quota_calls_per_second), and this call was not looked at. This is a quota of the simulator, "
+            f"This world of the simulator takes {most} calls per second of real time "
+            "(its setting quota_calls_per_second), so this call was ignored. This is a quota of the simulator, "
             f"not the rate limit of the service. Call again after {RETRY_SECONDS} s."
         )
         return QuotaExceeded(429, "quota_calls_per_second", message, {"Retry-After": RETRY_SECONDS})

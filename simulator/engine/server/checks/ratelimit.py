@@ -1,7 +1,7 @@
-"""The rate limit of a world (decision H15): N calls in so many seconds, counted per key pair.
+"""The rate limit of a world (decision H15): N calls in a number of seconds, counted per key pair.
 
-The seconds are simulated ones, or with the setting `rate_limit_clock` those of the wall clock, for clients that sleep
-for real what Retry-After says.
+The seconds are simulated. With the setting `rate_limit_clock` they are real, for clients that sleep as long as
+Retry-After says.
 """
 
 from __future__ import annotations
@@ -15,21 +15,18 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
 WINDOWS = TableKey("rate_windows", tuple[int, int], around=True)
-"""When the present window of a key pair was opened (milliseconds), and the calls in it."""
+"""The start of the current window of a key pair in milliseconds, and the calls in it."""
 
 
 def retry_after(world: World, seconds: str, now_ms: int) -> str:
-    """The header Retry-After for a wait that begins at `now_ms`: seconds, or the moment at which it ends."""
+    """Return the value of Retry-After for a wait that begins at `now_ms`: seconds, or the date when it ends."""
     if not assumes(world, "H15", "retry_after_is_a_date"):
         return seconds
     return to_datetime(now_ms + int(seconds) * SECOND_MS).strftime("%a, %d %b %Y %H:%M:%S GMT")
 
 
 def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) -> None:
-    """Count one call, inside a change; 429 rate_limited with Retry-After when the window is full.
-
-    Windows lapse by comparison.
-    """
+    """Count one call, inside a change. Raise `ApiError` 429 with Retry-After if the window is full."""
     settings = settings_of(world)
     limit = settings["rate_limit"]
     if limit is None:
@@ -46,7 +43,7 @@ def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) 
         message = f"At most {calls} calls in {seconds} s."
         if world.clock.mode == "manual" and not on_the_wall:
             message += (
-                f" The clock of this world stands still, so this ends only when it is moved: advance it by {wait}s"
+                f" The clock of this world is paused, so waiting does not help: advance it by {wait}s"
                 " (rampsim clock advance, or POST /_simulator/clock/advance), or count on the wall clock"
                 " with the setting rate_limit_clock."
             )

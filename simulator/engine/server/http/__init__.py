@@ -1,1 +1,1 @@
-"""HTTP on a connection: reading requests, writing answers, routing, allowed hosts."""
+"""HTTP on a connection: requests, responses, routing, accepted hosts."""

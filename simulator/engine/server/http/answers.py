@@ -1,4 +1,4 @@
-"""What a call says and is answered, in the words of its world."""
+"""Bodies and responses of API calls, in the wording of their world."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from simulator.engine.worlds.settings import assumes, assumes_anything
 from simulator.kernel.machine import IllegalMove
 
 _NOT_SHOWN = frozenset({"list_webhooks", "list_assets", "list_currencies"})
-"""Lists of which the specification does not show the answer (decision L6)."""
+"""Lists whose response the specification does not show (decision L6)."""
 
 
 def body_sent(request: Request) -> JsonObject:
-    """The JSON object of its body (decisions H4, H12 and H13)."""
+    """Return the JSON object in the body of a request (decisions H4, H12 and H13)."""
     world, incoming = request.world, request.incoming
     if not assumes_anything(world):
         return body_of(incoming)
@@ -35,7 +35,7 @@ def body_sent(request: Request) -> JsonObject:
 
 
 def answered(request: Request, operation: Operation, answer: Mapping[str, object] | None) -> Outgoing:
-    """What a room returned for a call, with the status of its operation (decision H1)."""
+    """Return the response to a call that succeeded, with the status of its operation (decision H1)."""
     status = operation.status
     if status == 201 and assumes(request.world, "H1", "creating_answers_200"):
         status = 200
@@ -47,7 +47,7 @@ def answered(request: Request, operation: Operation, answer: Mapping[str, object
 
 
 def refused(request: Request, error: ApiError | IllegalMove) -> Outgoing:
-    """A refusal, under a request id that the call is given if it has none."""
+    """Return the response to a refused call, which gets a request id if it has none."""
     identify(request)
     if isinstance(error, IllegalMove):
         error = ApiError("invalid_state", f"Not possible in the present status: {error}")
@@ -58,5 +58,5 @@ def refused(request: Request, error: ApiError | IllegalMove) -> Outgoing:
 
 
 def outgoing(request: Request, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Outgoing:
-    """An answer under the id of its call."""
+    """Return a response with the request id of its call."""
     return Outgoing(status, body, {"X-Request-Id": request.request_id, **(headers or {})})

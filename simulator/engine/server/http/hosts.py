@@ -1,7 +1,7 @@
-"""Which `Host` and `Origin` a server on a loopback address answers to.
+"""The `Host` and `Origin` headers that a server on a loopback address accepts.
 
-A web page in the user's browser can reach loopback, under its own name (DNS rebinding) or with its own origin. The
-browser says both names; so a server on loopback answers its own names only.
+A web page in the user's browser can reach loopback, under its own name (DNS rebinding) or from its own origin. The
+browser sends both names, so a server on loopback accepts its own names only.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ import re
 
 from starlette.types import Scope
 
+from simulator.engine.server.http.messages import headers_of
+
 _HOST = re.compile(
     r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?)(?::(?P<port>[0-9]{1,5}))?"
 )
 _HIGHEST_PORT = 65535
-_OF_PAGES = frozenset({b"origin", b"sec-fetch-site"})
 _OTHER_SITES = frozenset({b"cross-site", b"same-site"})
-"""What `Sec-Fetch-Site` says of a request by a page of another origin; `same-site` is another port of this machine."""
-_REMEMBERED = 64
-"""So many `Host` headers that were right are known again without being read: a client sends the same one always."""
+"""`Sec-Fetch-Site` of requests by pages of other origins. `same-site` is another port of this machine."""
+_CACHED = 64
+"""Accepted `Host` headers that are not parsed again. A client always sends the same one."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address means this machine only."""
+    """Return True if a host name or address is this machine only."""
     name = host.strip("[]").lower()
     if name == "localhost":
         return True
@@ -34,7 +35,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name(header: str) -> str | None:
-    """The name in a `Host` header in lower case, IPv6 addresses in brackets; None for anything but name[:port]."""
+    """Return the lower-case name in a `Host` header, IPv6 addresses in brackets, or None if it is not name[:port]."""
     found = _HOST.fullmatch(header)
     if found is None or (found["port"] is not None and int(found["port"]) > _HIGHEST_PORT):
         return None
@@ -48,29 +49,28 @@ def host_name(header: str) -> str | None:
 
 
 def own_origin(scope: Scope) -> str:
-    """The origin at which a request reached this server, by its `Host` header."""
+    """Return the origin under which a request reached this server, by its `Host` header."""
     host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "127.0.0.1")
     return f"{scope.get('scheme', 'http')}://{host}"
 
 
 def is_of_a_page(scope: Scope) -> bool:
-    """Return True if a browser says where a request comes from: it may be made by a web page."""
-    return any(name in _OF_PAGES for name, _ in scope["headers"])
+    """Return True if a web page may have sent a request: its browser says where it comes from."""
+    headers = headers_of(scope)
+    return "origin" in headers or "sec-fetch-site" in headers
 
 
 def is_embedded_elsewhere(scope: Scope) -> bool:
-    """Return True if a page of another origin asks for something to embed or to send; following a link is neither."""
+    """Return True if a page of another origin embeds or sends something. Following a link is neither."""
     said = {name: value for name, value in scope["headers"] if name.startswith(b"sec-fetch-")}
     return said.get(b"sec-fetch-site") in _OTHER_SITES and said.get(b"sec-fetch-mode") != b"navigate"
 
 
 class Hosts:
-    """The names that a server answers to. `open_to_all`: it is bound beyond loopback, where names prove nothing.
+    """The names that a server accepts.
 
-    `origins` are the origins whose pages may call the interface besides the server's own.
-
-    The scope says under which address the server below was reached. Behind a socket that is an
-    address of this machine, which no name in a `Host` header equals; in process it is the name that the caller chose.
+    `origins` are those whose pages may call the API besides the server's own. `open_to_all` is True for a server that
+    is bound beyond loopback, where names prove nothing.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class Hosts:
         self._allowed = frozenset(name.lower() for name in allowed)
         self._origins = frozenset(origin.lower() for origin in origins)
         self._open_to_all = open_to_all
-        self._answered: set[bytes] = set()
+        self._accepted: set[bytes] = set()
 
     def refusal(self, scope: Scope) -> str | None:
-        """Why the request of a scope is not answered because of its `Host` headers, None when it is."""
-        named: list[bytes] = [value for name, value in scope["headers"] if name.lower() == b"host"]
-        if len(named) == 1 and named[0] in self._answered:
+        """Return why a request is refused for its `Host` headers, or None if it is not."""
+        named = headers_of(scope).hosts
+        if len(named) == 1 and named[0] in self._accepted:
             return None
         given = [value.decode("latin-1") for value in named]
         if self._open_to_all or (not given and scope.get("http_version") == "1.0"):
@@ -95,21 +95,23 @@ class Hosts:
         if name is None:
             return f"The Host header {given[0][:100]!r} is not a host name or address with an optional port."
         if is_loopback(name) or name in self._allowed:
-            if len(self._answered) < _REMEMBERED:
-                self._answered.add(named[0])
+            if len(self._accepted) < _CACHED:
+                self._accepted.add(named[0])
             return None
+        # Behind a socket this is an address of this machine, which no name in a Host header equals. In process it is
+        # the name that the caller chose.
         server = scope.get("server")
         if server and name == server[0].lower():
             return None
         return (
-            f"This server listens on a loopback address and answers to loopback names only, not to {name!r}; "
+            f"This server listens on a loopback address and accepts loopback names only, not {name!r}. "
             "--allowed-host adds a name."
         )
 
     def page_refusal(self, scope: Scope) -> str | None:
-        """Why the interface does not answer the request of a web page; None if it does, or if no page makes it.
+        """Return why the request of a web page is refused, or None if it is not, or does not come from a page.
 
-        Browsers leave `Origin` out of a GET that hides its answer from the page, and say `Sec-Fetch-Site` all the same.
+        Browsers leave out `Origin` in a GET whose response the page cannot read, but they send `Sec-Fetch-Site`.
         """
         if self._open_to_all or not is_of_a_page(scope):
             return None
@@ -118,10 +120,10 @@ class Hosts:
         for origin in origins:
             if origin.lower() != own and origin.lower() not in self._origins:
                 return (
-                    f"This server listens on a loopback address and does not answer web pages of other origins: "
+                    f"This server listens on a loopback address and does not accept web pages of other origins: "
                     f"{origin[:100]!r} is not {own[:100]!r}. --allow-origin adds an origin."
                 )
         sites = {value for name, value in scope["headers"] if name == b"sec-fetch-site"}
         if not origins and not sites.isdisjoint(_OTHER_SITES):
-            return "This server listens on a loopback address and does not answer web pages of other origins."
+            return "This server listens on a loopback address and does not accept web pages of other origins."
         return None

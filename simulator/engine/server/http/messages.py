@@ -1,6 +1,6 @@
-"""HTTP messages as the shells pass them on: read from ASGI, what a request says, and written to ASGI.
+"""HTTP messages: reading requests from ASGI, and writing responses to it.
 
-The head of a request comes first, so that whoever may not call is refused before a byte of the body is kept.
+The head of a request is read first, so a call that is not allowed is refused before any of its body is read.
 """
 
 from __future__ import annotations
@@ -21,28 +21,30 @@ from simulator.engine.text.json import MAX_BYTES, JsonObject, loads
 from simulator.kernel.dataclass import dataclass
 
 CUT = "simulator.cut"
-"""The ASGI extension by which the HTTP server offers to drop the connection."""
+"""The ASGI extension with which the HTTP server offers to drop the connection."""
 
 OPENED_AT = "simulator.opened_at"
-"""The ASGI extension by which it tells when the connection was opened, in seconds of the event loop."""
+"""The ASGI extension that has the time when the connection was opened, in seconds of the event loop."""
 
 WITHOUT_BODY = frozenset({204, 205, 304})
-"""Statuses whose answers have no content (RFC 9110); those below 200 are no answers at all."""
+"""Statuses whose responses have no content (RFC 9110)."""
 
 
 class NoCut(ConnectionError):
-    """A connection is to be dropped, and the host of this application offers no way to do it."""
+    """A fault drops a connection, and the host of this application offers no way to do that."""
 
 
 @dataclass
 class Incoming:
-    """An HTTP request: header names in lower case; `body` None when it was larger than allowed."""
+    """An HTTP request."""
 
     method: str
     path: str
     query: bytes
     headers: Mapping[str, str]
+    """By lower-case name."""
     body: bytes | None = b""
+    """None if it was larger than allowed."""
 
 
 ContentT = TypeVar("ContentT", bound=Content, covariant=True, default=bytes)
@@ -50,27 +52,51 @@ ContentT = TypeVar("ContentT", bound=Content, covariant=True, default=bytes)
 
 @dataclass
 class Outgoing(Generic[ContentT]):
-    """An HTTP answer. `cut` means that the connection is dropped instead of answered."""
+    """An HTTP response."""
 
     status: int
     body: ContentT
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
+    """True if the connection is dropped instead."""
     media_type: str = "application/json"
 
 
+class Headers(dict[str, str]):
+    """Header values by lower-case name. Of several headers with one name it has the last."""
+
+    __slots__ = ("hosts",)
+
+    hosts: list[bytes]
+    """Every `Host` header, in its own spelling."""
+
+
+_PARSED = "simulator.headers"
+"""In a scope: its parsed headers. Every call needs them three times."""
+
+
+def headers_of(scope: Scope) -> Headers:
+    """Return the headers of a request. They are shared between requests, so nobody may change them."""
+    found: Headers | None = scope.get(_PARSED)
+    if found is None:
+        found = scope[_PARSED] = _parsed(tuple(scope["headers"]))
+    return found
+
+
+@lru_cache(maxsize=256)  # a client sends the same headers with every call
+def _parsed(raw: tuple[tuple[bytes, bytes], ...]) -> Headers:
+    headers = Headers((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw)
+    headers.hosts = [value for name, value in raw if name.lower() == b"host"]
+    return headers
+
+
 def head_of(scope: Scope) -> Incoming:
-    """The request without its body."""
-    return Incoming(scope["method"], route_path(scope), scope["query_string"], _headers_of(tuple(scope["headers"])))
-
-
-@lru_cache(maxsize=256)  # clients send the same ones with every call; nobody changes what is shared
-def _headers_of(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
+    """Return a request without its body."""
+    return Incoming(scope["method"], route_path(scope), scope["query_string"], headers_of(scope))
 
 
 def token_of(incoming: Incoming) -> str | None:
-    """The Bearer token of a request, None where it sends none."""
+    """Return the Bearer token of a request, or None if it has none."""
     credentials = incoming.headers.get("authorization")
     return None if credentials is None else _bearer(credentials)
 
@@ -82,7 +108,10 @@ def _bearer(credentials: str) -> str | None:
 
 
 def public_key_of(incoming: Incoming) -> str | None:
-    """The public key in the body of a token exchange: it alone ties even a refused call to a world (decision S26)."""
+    """Return the public key in the body of a token exchange, or None.
+
+    It assigns even a refused call to a world (decision S26).
+    """
     if not incoming.body:
         return None
     try:
@@ -94,9 +123,9 @@ def public_key_of(incoming: Incoming) -> str | None:
 
 
 def body_of(incoming: Incoming, other_types: int | None = 400) -> JsonObject:
-    """The JSON object of a body; an empty one counts as {} (decisions H4, H12, H13).
+    """Return the JSON object in a body. An empty body counts as {} (decisions H4, H12, H13).
 
-    `other_types`: the status that a body is refused with whose type is not JSON; None: it is read all the same.
+    A body whose type is not JSON is refused with the status `other_types`, or read anyway if that is None.
     """
     if incoming.body is None:
         raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
@@ -110,7 +139,7 @@ def body_of(incoming: Incoming, other_types: int | None = 400) -> JsonObject:
 
 
 def json_object(raw: bytes) -> JsonObject:
-    """What a body says; 400 where it is no JSON object."""
+    """Return the JSON object in a body. Raise `ApiError` 400 for anything else."""
     try:
         value: Any = loads(raw)
     except ValueError as error:
@@ -124,18 +153,18 @@ WORLD_HEADER = b"x-simulator-world"
 
 
 BELOW = "simulator.below"
-"""In a scope: the base of the world that the call came below, if it did."""
+"""In a scope: the base path of the world, if the call has one (`/_worlds/ID`)."""
 
 
-def enter_world(scope: Scope, bases: tuple[str, ...]) -> None:
-    """Take `/_worlds/ID` off a path, for the header that names the world; once. `bases`: those of the environments.
+def enter_world(scope: Scope, bases: tuple[str, ...]) -> str:
+    """Replace `/_worlds/ID` in a path by the header that names the world. Return the path without it.
 
-    A path below it that is of neither interface is the interface's in the first environment, so that `/_worlds/ID` may
-    be used as an origin and as a base URL alike.
+    `bases` are those of the environments. A path below `/_worlds/ID` that belongs to neither API belongs to the first
+    environment, so `/_worlds/ID` works both as an origin and as a base URL.
     """
     path = route_path(scope)
     if not path.startswith(WORLD_BASE):
-        return
+        return path
     world, _, rest = path.removeprefix(WORLD_BASE).partition("/")
     below = f"/{rest}"
     if not below.startswith((*bases, CONTROL_BASE)):
@@ -144,17 +173,19 @@ def enter_world(scope: Scope, bases: tuple[str, ...]) -> None:
     scope[BELOW] = f"{WORLD_BASE}{world}"
     if not any(name == WORLD_HEADER for name, _ in scope["headers"]):
         scope["headers"] = [*scope["headers"], (WORLD_HEADER, world.encode("latin-1", "replace"))]
+        scope.pop(_PARSED, None)
+    return below
 
 
 def route_path(scope: Scope) -> str:
-    """The path below the prefix at which this application is mounted."""
+    """Return the path below the prefix where this application is mounted."""
     path: str = scope["path"]
     prefix: str = scope.get("root_path", "")
     return path[len(prefix) :] if prefix and path.startswith(f"{prefix}/") else path
 
 
 async def read_body(receive: Receive, limit: int) -> tuple[bytes, bool]:
-    """The body, at most `limit` bytes of it, and whether that is all; ClientDisconnect when it breaks off."""
+    """Return up to `limit` bytes of a body, and True if that is all of it. Raise `ClientDisconnect`."""
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -170,7 +201,7 @@ async def read_body(receive: Receive, limit: int) -> tuple[bytes, bool]:
 
 
 async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing[Content]) -> None:
-    """Write an answer; one that is cut drops the connection without a byte."""
+    """Write a response, or drop the connection without sending a byte."""
     if outgoing.cut:
         drop(scope)
         while (await receive())["type"] != "http.disconnect":
@@ -180,13 +211,13 @@ async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing[C
 
 
 def raw_headers(outgoing: Outgoing[Content]) -> list[tuple[bytes, bytes]]:
-    """All headers of an answer, as they go on the wire."""
+    """Return all headers of a response as they are sent."""
     raw = [(_raw_name(name), value.encode("latin-1")) for name, value in outgoing.headers.items()]
     return raw + _content_headers(outgoing.status, outgoing.body, outgoing.media_type)
 
 
 def header_lines(outgoing: Outgoing[Content]) -> str | None:
-    """The same as lines, in a third of the time; None where a value may not stand in one as it is."""
+    """Return the same as header lines in a third of the time, or None if a value cannot be in one unescaped."""
     values = "".join(outgoing.headers.values())
     if not (values.isascii() and values.isprintable()):
         return None
@@ -196,7 +227,7 @@ def header_lines(outgoing: Outgoing[Content]) -> str | None:
     return f"{lines}content-type: {outgoing.media_type}\r\ncontent-length: {len(outgoing.body)}\r\n"
 
 
-@cache  # there are seven
+@cache  # there are seven names
 def _raw_name(name: str) -> bytes:
     return name.lower().encode("latin-1")
 
@@ -210,7 +241,7 @@ def _content_headers(status: int, body: Content, media_type: str) -> list[tuple[
 async def write_raw(
     scope: Scope, send: Send, status: int, body: Content, media_type: str, headers: list[tuple[bytes, bytes]]
 ) -> None:
-    """An answer as ASGI messages: without content where the status has none or the method is HEAD."""
+    """Send a response. It has no content if its status or the method HEAD rules that out."""
     await _send(scope, send, status, body, headers + _content_headers(status, body, media_type))
 
 
@@ -220,7 +251,7 @@ async def _send(scope: Scope, send: Send, status: int, body: Content, headers: l
 
 
 def drop(scope: Scope) -> None:
-    """Drop the connection; NoCut where the server does not offer it."""
+    """Drop the connection. Raise `NoCut` if the server does not offer that."""
     cut = scope.get("extensions", {}).get(CUT)
     if cut is None:
         raise NoCut("the connection was cut by a fault")

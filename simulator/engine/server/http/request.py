@@ -1,4 +1,4 @@
-"""A call of the interface while it is being answered, and its entry in the journal."""
+"""An API call while it is being answered, and its entry in the journal."""
 
 from __future__ import annotations
 
@@ -13,52 +13,52 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 
 BOOKKEEPING = Cause("request", "bookkeeping")
-"""Request ids, rate limits, hits of faults and counts of coverage: what stays of a call when it is refused."""
+"""The cause of request ids, rate limits, fault hits and call counters, which a refused call leaves behind, too."""
 _REFUSED_KEPT_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
 class Request:
-    """What is known of a call. `started` tells distances only, in seconds; `token` is the one that it sends.
-
-    `is_entered`: it is in the journal. `may_wait`: a fault may have its events delivered before it is answered.
-    `fault`: the id of the one that acts on it.
-    """
+    """A call that is being answered."""
 
     incoming: Incoming
     environment: str
     path: str
     world: World
     started: float
+    """Seconds of a monotonic clock."""
     token: str | None
     request_id: str = ""
     operation: Operation | None = None
     public_key: str | None = None
     unknown_fields: tuple[str, ...] = ()
     is_entered: bool = False
+    """True if it is in the journal."""
     may_wait: bool = False
+    """True if a fault may deliver its events before its response."""
     fault: str = ""
+    """The id of the fault that acts on it."""
 
     @property
     def credential(self) -> str:
-        """The public key or token by which its world is found; "" for none."""
+        """The public key or token that selects its world, or ""."""
         return (public_key_of(self.incoming) if self.path == "/auth/token" else self.token) or ""
 
 
 def identify(request: Request) -> None:
-    """Give a call its request id, once."""
+    """Draw the request id of a call if it has none."""
     if not request.request_id:
         with request.world.change(BOOKKEEPING):
             request.request_id = draw_id(request.world)
 
 
 def draw_id(world: World) -> str:
-    """The id of the next call; inside a change."""
+    """Draw the id of the next call. Call this inside a change."""
     return world.streams.identifier("req_", "ids.request")
 
 
 def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEntry:
-    """What the journal keeps of a call and its answer: all but the secrets, and the rest of a large refused body."""
+    """Return the journal entry of a call, without secrets. A large body of a refused call is cut."""
     incoming = request.incoming
     query = f"?{incoming.query.decode('latin-1')}" if incoming.query else ""
     body = incoming.body or b""

@@ -1,4 +1,4 @@
-"""Finding the row of a table by path and method: a tree of path segments, so that no list is searched."""
+"""Finding a row by path and method in a tree of path segments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.kernel.dataclass import dataclass
 
 
 class Row(Protocol):
-    """What a routed table row has."""
+    """A row with a route."""
 
     @property
     def method(self) -> str: ...
@@ -30,9 +30,9 @@ class _Branch(Generic[R]):
 
 
 class Router(Generic[R]):
-    """Paths with `{name}` segments; a literal segment wins over a variable one.
+    """Paths with `{name}` segments. A literal segment takes precedence over a variable one.
 
-    It wins also where no path goes on so, or with `turns_back` only where one does.
+    Without `turns_back` it does so even if no path continues below it, and the whole path is then unknown.
     """
 
     def __init__(self, rows: Iterable[R], *, turns_back: bool = False) -> None:
@@ -55,7 +55,7 @@ class Router(Generic[R]):
         return node.variable[1]
 
     def find(self, path: str) -> tuple[dict[str, R], dict[str, str]] | None:
-        """The rows by method of a path, and its variables; None for an unknown path."""
+        """Return the rows of a path by method, and its variables, or None for an unknown path."""
         node, variables = self._root, {}
         for segment in path.split("/")[1:]:
             literal = node.literals.get(segment)
@@ -74,7 +74,7 @@ class Router(Generic[R]):
     def _any(
         self, node: _Branch[R], segments: list[str], variables: dict[str, str]
     ) -> tuple[dict[str, R], dict[str, str]] | None:
-        """What lies at these segments below a branch, whichever way leads there."""
+        """Search all branches below a node for a path."""
         if not segments:
             return (node.rows, variables) if node.rows else None
         segment, literal = segments[0], node.literals.get(segments[0])

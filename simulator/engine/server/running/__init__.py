@@ -1,1 +1,1 @@
-"""Running worlds in real time: the driver of clocks, publishing, chunked work, watched folders."""
+"""Worlds in real time: clock driver, publishing, chunked work, watched folders."""

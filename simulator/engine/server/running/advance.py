@@ -1,4 +1,4 @@
-"""An advance of a clock: moves it on demand, timer by timer, and tells how far it has come."""
+"""An advance of a clock, timer by timer, with its progress."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 SLICE_SECONDS = 0.005
-"""How long timers are fired before everybody else has a turn."""
+"""How long timers fire before other calls get their turn."""
 PROGRESS_SECONDS = 0.25
-"""How often an advance tells how far it has come."""
+"""How often an advance reports its progress."""
 
 Target: TypeAlias = "int | Callable[[], int] | None"
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What an advance did: from, to, timers fired, events emitted (ids), delivery attempts made.
-
-    Attempts count that no receipt or settling has counted yet, so those that were in flight at the start do too.
-    """
+    """The result of an advance."""
 
     from_ms: int
     to_ms: int
     fired: int
+    """Fired timers."""
     events: list[str]
+    """The ids of emitted events."""
     deliveries: int
+    """Delivery attempts that no earlier receipt has counted, including those in flight at the start."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an advance has come: from, now, its aim (None: until something happens), and counts as in a receipt."""
+    """The progress of an advance, with the counts of a receipt."""
 
     from_ms: int
     now_ms: int
     to_ms: int | None
+    """None for an advance to a condition."""
     fired: int
     events: int
     deliveries: int
@@ -52,7 +53,7 @@ class ClockBusy(Exception):
 
 
 class AdvanceCancelled(Exception):
-    """An advance was called off, or had grown too large. `receipt` is what it had done by then."""
+    """An advance was cancelled, or exceeded a limit. `receipt` has its result up to then."""
 
     def __init__(self, why: str, receipt: Receipt) -> None:
         super().__init__(why)
@@ -62,10 +63,7 @@ class AdvanceCancelled(Exception):
 
 @dataclass
 class Advance:
-    """An advance under way: what it has done, whether it was called off (and why), and who waits for its end.
-
-    `progress` is what it told last.
-    """
+    """An advance under way."""
 
     world: World
     from_ms: int
@@ -75,11 +73,12 @@ class Advance:
     fired: int = 0
     deliveries: int = 0
     called_off: str = ""
+    """The reason for its cancellation, or ""."""
     progress: Progress | None = None
 
     @property
     def emitted(self) -> int:
-        """How many events it has emitted."""
+        """The number of events that it has emitted."""
         return self.world.journal.event_count - self.events_before
 
     def progress_to(self, to_ms: int | None) -> Progress:
@@ -92,12 +91,12 @@ class Advance:
         )
 
     async def settle(self, courier: Courier, patience: Patience | None = None) -> None:
-        """Wait for the attempts in flight, unless the advance is called off."""
+        """Wait for the attempts in flight, unless the advance is cancelled."""
         self.deliveries += await courier.settle(self.world, patience=patience, called_off=lambda: bool(self.called_off))
 
 
 class AdvanceLoop:
-    """Carries an advance out: fires in slices, and has the attempts of an instant answered before the next."""
+    """Carries out an advance: fires in slices, and waits for the attempts of an instant before the next."""
 
     def __init__(self, courier: Courier, port: ports.Port, seconds: Callable[[], float]) -> None:
         self._courier = courier
@@ -112,7 +111,7 @@ class AdvanceLoop:
         horizon_ms: int,
         most: tuple[int, int],
     ) -> None:
-        """Fire up to a moment, or with None up to the horizon. `most`: how many events it may emit, and timers fire."""
+        """Fire up to a moment, or up to the horizon if that is None. `most` has the most events and timers."""
         world, seconds = advance.world, self._seconds
         most_events, most_timers = most
         last_ms = horizon_ms if to_ms is None else to_ms
@@ -135,8 +134,8 @@ class AdvanceLoop:
                 )
             if quotas.is_over(world, advance.objects_before):
                 advance.called_off = advance.called_off or (
-                    "the world has grown beyond its quota_objects, a quota of the simulator; reset it, or whoever runs "
-                    "the server raises it with --quota-objects"
+                    "the world exceeds its quota_objects, a quota of the simulator; reset it, or raise the quota with "
+                    "the server's flag --quota-objects"
                 )
             if (now := seconds()) > turn_ends:
                 if now > tells:

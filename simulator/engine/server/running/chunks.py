@@ -1,4 +1,4 @@
-"""Long work that lets other calls through: one world's long lists make no other world wait."""
+"""Long work in chunks, so that the long lists of one world do not delay calls in others."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
+from simulator.engine.records.indexes import Unindexed
 from simulator.engine.text.json import dumps
 from simulator.kernel.dataclass import dataclass
 
 Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 SLICE = 200
-"""So many items are worked on in a few milliseconds."""
+"""Items per chunk, which take a few milliseconds."""
 
 PIECE = 1024 * 1024
-"""So many bytes are copied, masked or sent in one."""
+"""The most bytes that are copied, masked or sent in one piece."""
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """A long body in pieces that end between rows, so that each can be masked and sent by itself."""
+    """A long body in pieces that end between rows, so each can be masked and sent on its own."""
 
     parts: tuple[bytes, ...]
 
@@ -29,11 +31,29 @@ class Pieces:
 
 
 Content: TypeAlias = bytes | Pieces
-"""The body of an answer."""
+"""The body of a response."""
+
+
+async def let_others_through(slices: Iterable[object]) -> None:
+    """Do long work slice by slice, and let other calls run between slices."""
+    for _ in slices:
+        await asyncio.sleep(0)
+
+
+async def indexed(find: Callable[[], Found]) -> Found:
+    """Return the result of a lookup that defers long builds of indexes, after building what it needs."""
+    while True:
+        try:
+            return find()
+        except Unindexed as missing:
+            await let_others_through(missing.build)
 
 
 async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit: int | None) -> list[Item]:
-    """The first `limit` items that are wanted. Others have their turn meanwhile: `items` is a copy or never changes."""
+    """Return the first `limit` items that are wanted (None: all).
+
+    Other calls get their turn meanwhile, so `items` must be a copy or immutable.
+    """
     found: list[Item] = []
     for number, item in enumerate(items, 1):
         if limit is not None and len(found) >= limit:
@@ -45,9 +65,14 @@ async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit:
     return found
 
 
-async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **more: object) -> Content:
-    """`{"data": [...]}` of the items written as JSON, and further members. Others have their turn, as above."""
-    parts, rows, size, opening = [], list[bytes](), 0, b'{"data":['
+async def json_list(
+    items: Iterable[Item], written: Callable[[Item], bytes], opening: bytes = b'{"data":[', /, **more: object
+) -> Content:
+    """Return a JSON object with a list of the items, and with more fields behind it. Yields to others, as above.
+
+    `opening` is the JSON up to the first item.
+    """
+    parts, rows, size = [], list[bytes](), 0
     for number, item in enumerate(items, 1):
         row = written(item)
         rows.append(row)
@@ -64,7 +89,7 @@ async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **m
 
 
 async def in_pieces(body: Content, change: Callable[[bytes], bytes]) -> Content:
-    """The body with each of its pieces changed; others have their turn meanwhile."""
+    """Return the body with a change applied to each piece. Other calls get their turn meanwhile."""
     if isinstance(body, bytes):
         return change(body)
     parts = []
@@ -75,7 +100,7 @@ async def in_pieces(body: Content, change: Callable[[bytes], bytes]) -> Content:
 
 
 async def send_in_pieces(send: Callable[[dict[str, Any]], Awaitable[None]], body: Content) -> None:
-    """The body of an answer, so much at a time as is copied in a moment."""
+    """Send the body of a response in pieces of at most `PIECE` bytes."""
     sent, length = 0, len(body)
     for chunk in _chunks(body):
         sent += len(chunk)

@@ -1,10 +1,9 @@
-"""Running clocks: maps real seconds to simulated ones in the modes `real` and `scaled`, and moves clocks on demand.
+"""The driver maps real seconds to simulated ones in the clock modes `real` and `scaled`, and advances clocks.
 
-The only place that waits for simulated time, and the only one that fires timers for calls (faults that slow a call or
-a delivery wait in real time, where they act). A manual clock moves only by
-`advance`; a running one is brought up to date before every call, and woken when its next timer falls due. However much
-is due, it is fired in slices of a few milliseconds, so that the server goes on answering meanwhile; of every world one
-run is under way at a time, and who comes meanwhile waits for its end.
+Nothing else waits for simulated time or fires timers for calls. A manual clock moves only by `advance`. A running one
+is brought up to date before every call, and an alarm wakes it when its next timer is due. Timers fire in slices of a
+few milliseconds, so the server goes on answering however many are due. A world has one run of timers at a time, and
+calls that arrive meanwhile wait for its end.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from simulator.kernel.world import World
 
 @dataclass
 class _Anchor:
-    """A moment known on both clocks."""
+    """One moment on both clocks."""
 
     real_seconds: float
     simulated_ms: int
@@ -43,37 +42,43 @@ class _Anchor:
 
 @dataclass
 class _ClockState:
-    """What the driver knows of one world. `leftover`: an advance was called off with timers due that may be many."""
+    """The driver's state of one world."""
 
     anchor: _Anchor | None = None
+    """The moment from which real time counts. None before the first call of a world that nothing has started."""
     alarm: asyncio.TimerHandle | None = None
+    """Goes off when the next timer of a running clock is due."""
     firing: asyncio.Task[None] | None = None
+    """The rest of a run of timers that takes longer than a slice."""
     advance: Advance | None = None
     leftover: bool = False
+    """True after a cancelled advance, which may leave many timers due."""
     over: bool = False
+    """True if the world has ended."""
     fired: int = 0
+    """Timers that were fired by runs, not by advances."""
 
 
 class Driver:
-    """Keeps the clocks of all worlds of a server; `port` is called when timers of a world have fired, and again and
-    again while one is advanced.
+    """The clocks of all worlds of a server.
 
-    `seconds` tells real time, from any beginning.
+    It informs `port` when timers of a world have fired, and repeatedly during an advance. `seconds` is a monotonic
+    clock.
     """
 
     patience_seconds = 1.0
-    """How long a call waits for a running clock that does not catch up; then it acts at the moment it has come to."""
+    """How long a call waits for a running clock to catch up. Then it is answered at the time that the clock has."""
     leftover_patience_seconds = 0.2
-    """How long it waits for what was due at the moment at which an advance was called off."""
+    """How long it waits for timers that a cancelled advance has left due."""
     most_events = 1_000_000
     most_timers = 5_000_000
-    """What one advance may emit and fire before it ends, lest it take the memory of the machine.
+    """The most events and timers of one advance, so that it does not use up the memory of the machine.
 
-    An event takes 1 KB, and what it is about up to 2 KB more: some 3 GB at most.
+    An event takes 1 KB and its resource up to 2 KB, so this is about 3 GB.
     """
     most_events_awaiting = 200_000
     most_timers_awaiting = 1_000_000
-    """The same for one that waits for something that may never come: some 600 MB, or two minutes."""
+    """The same for an advance to a condition that may never hold: about 600 MB, or two minutes."""
 
     def __init__(self, courier: Courier, port: ports.Port, seconds: Callable[[], float] = time.monotonic) -> None:
         self._courier = courier
@@ -82,30 +87,30 @@ class Driver:
         self._loop = AdvanceLoop(courier, port, seconds)
         self._kept = PerWorld(_ClockState)
 
-    # Firing what is due
+    # Due timers
 
     async def bring_up_to_date(self, world: World) -> None:
-        """Move a running clock to the present, firing what fell due on the way; a manual one stays.
+        """Move a running clock to the present and fire the timers on the way. A manual clock does not move.
 
-        At once while the clock is being advanced, and in a world that has ended.
+        Returns immediately during an advance, and in a world that has ended.
         """
         if not self.catch_up(world):
             await self._fired(world, self._kept[world])
 
     def catch_up(self, world: World) -> bool:
-        """Begin with what `bring_up_to_date` does; whether that was all, as for nearly every call."""
+        """Begin `bring_up_to_date`. Return True if that completed it, as for nearly every call."""
         keeping = self._kept[world]
         if world.clock.mode != "manual":
             self._fire(world, keeping, self._present_ms(world, keeping))
         return keeping.firing is None
 
     async def fire_due(self, world: World) -> None:
-        """Fire what is due at this moment of the world: what a call has just planned without delay."""
+        """Fire the timers that are due now: those that a call has just planned without delay."""
         if not self.fire_at_once(world):
             await self._fired(world, self._kept[world])
 
     def fire_at_once(self, world: World) -> bool:
-        """Begin with what `fire_due` does; whether that was all, as after nearly every call."""
+        """Begin `fire_due`. Return True if that completed it, as after nearly every call."""
         keeping = self._kept[world]
         if keeping.firing is None:
             timer = world.agenda.next()
@@ -116,11 +121,11 @@ class Driver:
         return keeping.firing is None
 
     def begin_firing(self, world: World) -> None:
-        """As `fire_due`, without waiting for the end."""
+        """Like `fire_due`, without waiting for the end."""
         self._fire(world, self._kept[world], world.now_ms)
 
     def _fire(self, world: World, keeping: _ClockState, target_ms: int) -> None:
-        """Begin a run: its first slice at once, the rest in a task. Nothing while another run or an advance fires."""
+        """Begin a run: its first slice here, the rest in a task. No-op during another run or an advance."""
         if keeping.firing is not None or keeping.advance is not None or keeping.over:
             return
         before = keeping.fired
@@ -130,7 +135,7 @@ class Driver:
             self._port.changed(world)
 
     def _fire_slice(self, world: World, keeping: _ClockState, target_ms: int) -> bool:
-        """Fire for a few milliseconds; whether everything up to the moment has fired and the clock is there."""
+        """Fire for a few milliseconds. Return True if the clock has reached the moment."""
         ends = self._seconds() + SLICE_SECONDS
         while world.fire_next(target_ms) is not None:
             keeping.fired += 1
@@ -142,7 +147,7 @@ class Driver:
         return True
 
     async def _fire_on(self, world: World, keeping: _ClockState, target_ms: int) -> None:
-        """The rest of a run. It ends early where its aim has gone: the clock is moved, or runs otherwise by now."""
+        """Complete a run. It ends early if the clock was moved or has another mode or rate by now."""
         anchor = keeping.anchor
         try:
             await asyncio.sleep(0)
@@ -155,7 +160,7 @@ class Driver:
         self._port.changed(world)
 
     async def _fired(self, world: World, keeping: _ClockState) -> None:
-        """Wait for the run under way; not for ever, where more may be due than can fire meanwhile."""
+        """Wait for the run under way, but not for ever: more timers may fall due than fire meanwhile."""
         if keeping.firing is not None and keeping.advance is None:
             patience = None if world.clock.mode == "manual" else self.patience_seconds
             if keeping.leftover:
@@ -172,25 +177,25 @@ class Driver:
         return max(min(keeping.anchor.simulated_ms + int(passed * rate), LAST_MS), world.now_ms)
 
     def anchor(self, world: World, since_seconds: float = 0.0) -> None:
-        """Begin to count real time from now: after the clock was set or its mode or rate changed.
+        """Count real time from now. Call this after the clock was set, or after its mode or rate has changed.
 
-        `since_seconds`: so many seconds ago the clock stood where it stands, and nobody has looked at it since.
+        `since_seconds` is how long ago the clock had its present time, if nobody has read it since.
         """
         self._kept[world].anchor = _Anchor(self._seconds() - since_seconds, world.now_ms)
         self.set_alarm(world)
 
     def present_ms(self, world: World) -> int:
-        """Where the clock of a world stands, whether or not it has been brought up to date."""
+        """Return the present time of a world, even if its clock has not been brought up to date."""
         return world.now_ms if world.clock.mode == "manual" else self._present_ms(world, self._kept[world])
 
     def follow(self, world: World) -> None:
-        """Something has changed in a world: set its alarm anew, but for the time of an advance."""
+        """Set the alarm of a world again after a change, unless it is being advanced."""
         keeping = self._kept[world]
         if keeping.advance is None and (keeping.alarm is not None or world.clock.mode != "manual"):
             self.set_alarm(world)
 
     def set_alarm(self, world: World) -> None:
-        """Wake a running world when its next timer falls due."""
+        """Set an alarm for the next timer of a running world."""
         keeping = self._kept[world]
         if keeping.alarm is not None:
             keeping.alarm.cancel()
@@ -202,6 +207,8 @@ class Driver:
             return
         rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
         wait = max(Decimal(timer.due_at_ms - self._present_ms(world, keeping)) / (1000 * rate), Decimal(0))
+        # A millisecond later than due, so that rounding never wakes the world too early. At most an hour: event loops
+        # refuse delays of years, and the alarm is set again when it goes off.
         delay = min(float(wait) + 0.001, 3600.0)
         keeping.alarm = asyncio.get_running_loop().call_later(delay, self._ring, world)
 
@@ -213,7 +220,7 @@ class Driver:
         self.set_alarm(world)
 
     def forget(self, world: World) -> None:
-        """Stop keeping the clock of a world that is gone; an advance of it is called off."""
+        """Stop the clock of a world that has ended, and cancel its advance."""
         keeping = self._kept[world]
         keeping.over = True
         if keeping.alarm is not None:
@@ -222,7 +229,7 @@ class Driver:
         self.call_off(world, "the world was reset, replaced or deleted")
 
     def end_advances(self) -> None:
-        """Call off every advance: the server is stopping."""
+        """Cancel all advances, because the server is stopping."""
         for world in self._kept.worlds():
             self.call_off(world, "the server is stopping")
 
@@ -241,12 +248,12 @@ class Driver:
         return self._kept[world].advance is not None
 
     def progress(self, world: World) -> Progress | None:
-        """What the advance under way told last; None when there is none, or it has not told anything yet."""
+        """Return the latest progress of the advance under way, or None if there is none yet."""
         advance = self._kept[world].advance
         return None if advance is None else advance.progress
 
     def call_off(self, world: World, why: str) -> asyncio.Future[Receipt] | None:
-        """End the advance under way; returns the future of its receipt. None when there is none."""
+        """Cancel the advance under way. Return the future of its receipt, or None if there is no advance."""
         advance = self._kept[world].advance
         if advance is None:
             return None
@@ -263,12 +270,15 @@ class Driver:
         horizon_ms: int = LAST_MS,
         patience: Patience | None = None,
     ) -> Receipt:
-        """Move the clock to a moment, timer by timer; ClockBusy during another advance, AdvanceCancelled.
+        """Advance the clock to a moment, timer by timer.
 
-        Webhook attempts of an instant are answered before the clock moves on from it. `to` is the moment, or what
-        chooses it once the attempts in flight at the start have been answered, or None: as far as the agenda goes up to
-        `horizon_ms`, and not beyond its last timer. With `reached`, stop as soon as it holds. Unanswered when
-        `patience` with the receiver of an attempt in flight at the start is lost.
+        Webhook attempts of an instant are answered before the clock moves on.
+
+        `to` is the moment, or a function that returns it once the attempts in flight at the start are answered. With
+        None the clock goes to the last timer up to `horizon_ms`. The advance stops as soon as `reached` returns True.
+
+        Raise `ClockBusy` during another advance, `AdvanceCancelled`, or `Unanswered` if a receiver of an attempt in
+        flight at the start exhausts `patience`.
         """
         keeping = self._kept[world]
         if keeping.advance is not None:
@@ -299,7 +309,7 @@ class Driver:
         return receipt
 
     def _bounds(self, *, awaiting: bool) -> tuple[int, int]:
-        """How many events an advance may emit, and how many timers it may fire."""
+        """Return the most events and timers of an advance."""
         if awaiting:
             return min(self.most_events, self.most_events_awaiting), min(self.most_timers, self.most_timers_awaiting)
         return self.most_events, self.most_timers

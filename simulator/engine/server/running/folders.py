@@ -1,39 +1,39 @@
-"""Scenarios from directories while a server runs: looked at twice a second, taken into its worlds when they change."""
+"""Watched scenario directories: checked twice a second, and changes are applied to all worlds."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 
-from simulator.engine.scenario.files.folder import Folder, Renewal, told
+from simulator.engine.scenario.files.folder import Folder, Renewal, describe_problem
 from simulator.engine.server.runtime import Runtime
 from simulator.kernel.journal import Cause
 
 SECONDS = 0.5
-"""Real time between two looks. What differs between them is still being written."""
+"""Real time between two checks. A file that differs between them is still being written."""
 
 _CAUSE = Cause("action", "scenarios", "control")
 _log = logging.getLogger(__name__)
 
 
 async def follow(runtime: Runtime, folder: Folder, seconds: float = SECONDS) -> None:
-    """Look again and again, until cancelled."""
+    """Check the directories until cancelled."""
     while True:
         await asyncio.sleep(seconds)
         try:
             if await asyncio.to_thread(folder.has_changed):
                 await look_again(runtime, folder)
         except Exception:
-            runtime.log_defect()  # the next look may fare better
+            runtime.log_defect()  # the next check may succeed
 
 
 async def look_again(runtime: Runtime, folder: Folder) -> None:
-    """Read what has changed, and let it hold in every world where the scenario is active."""
+    """Read changed files, and apply them in every world where the scenario is active."""
     before = folder.problems
     renewals = folder.take(await asyncio.to_thread(folder.read))
     for problem in folder.problems:
         if problem not in before:
-            _log.warning("%s (what was read before stays in force)", told(problem))
+            _log.warning("%s (the version read before stays active)", describe_problem(problem))
     for renewal in renewals:
         _take_over(runtime, renewal)
     if renewals or folder.problems != before:

@@ -1,10 +1,10 @@
-"""The garbage collector of a server, which looks at what is new and passes over what has stayed.
+"""Garbage collection of a server: objects that have survived once are skipped.
 
-Rows live as long as their world, and a world that ends is freed by its last reference: it is in no cycle. Yet each
-collection of the oldest generation looks at every row there is. While 40,000 runs of recurring payments went by, that
-took a seventh of the time, and at a million objects one collection held up all calls for 360 ms. So what a collection
-has looked at once is put aside; what then closes a cycle (the stream of a client that was there for long) waits for
-one collection in a thousand, which looks at everything.
+Rows live as long as their world, and a world is part of no cycle, so its last reference frees it. Yet each collection
+of the oldest generation visits all rows. During 40,000 runs of recurring payments that took a seventh of the time, and
+at a million objects one collection delayed all calls by 360 ms. So every collection freezes the survivors. A cycle
+that forms among frozen objects, such as a long-lived stream, waits for one collection in a thousand, which visits
+everything.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from contextlib import contextmanager
 
 _OLDEST = 2
 WHOLE_EVERY = 1000
-"""Every so many-th collection of the oldest generation looks at all there is."""
+"""One of this many collections of the oldest generation visits all objects."""
 _THRESHOLDS = (10_000, 4, 1)
 """New objects before a collection, and collections before one of the next generation.
 
-Hardly anything that calls make is a circle: to look for some every 700 objects took a twentieth of a call. And an
-oldest generation of at most 100,000 holds up nobody for longer than 25 ms (at 400,000 it was 100 ms).
+Calls create hardly any cycles: a collection every 700 objects took a twentieth of a call. An oldest generation of at
+most 100,000 objects delays calls by at most 25 ms. At 400,000 it was 100 ms.
 """
 
 
 @contextmanager
 def passing_over_the_old() -> Iterator[None]:
-    """Collect garbage this way as long as the block runs; what is there now counts as old."""
+    """Collect garbage this way inside the block. All present objects count as old."""
     looked = 0
 
     def collecting(phase: str, info: dict[str, int]) -> None:

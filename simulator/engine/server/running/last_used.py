@@ -1,4 +1,4 @@
-"""When each world was last used, in real time: no part of any world, which knows simulated time alone."""
+"""Last-used times of worlds, in real time. They are not part of a world, which has simulated time only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Use:
 
 
 class LastUses:
-    """`seconds` is a clock that tells distances only, as `perf_counter` does."""
+    """Last-used times of all worlds. `seconds` is a monotonic clock."""
 
     __slots__ = ("_uses", "seconds")
 
@@ -25,9 +25,9 @@ class LastUses:
         self._uses: PerWorld[_Use] = PerWorld(_Use)
 
     def touch(self, world: World, at: float | None = None) -> None:
-        """A world is used: now, or at a moment of that clock."""
+        """Note that a world is used, now or at a time of that clock."""
         self._uses[world].at = self.seconds() if at is None else at
 
     def idle_seconds(self, world: World) -> float:
-        """How long nobody has used a world."""
+        """Return how long a world has not been used."""
         return max(self.seconds() - self._uses[world].at, 0.0)

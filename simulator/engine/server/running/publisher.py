@@ -1,7 +1,7 @@
-"""Fan-out of messages to readers that may be slow, gone, or not there at all.
+"""Fan-out of messages to readers that may be slow or gone.
 
-A channel keeps the newest messages for readers that come back, and hands every message to all readers. Nobody is
-waited for: a reader that lags too far behind is dropped. Memory is bounded by what a channel and a reader may hold.
+A channel passes every message to all readers and stores the newest ones for readers that come back. It never waits for
+a reader and drops one that lags too far behind, so memory is bounded.
 """
 
 from __future__ import annotations
@@ -19,23 +19,26 @@ LONGEST_QUEUE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ChannelMessage:
-    """One message: its number, unique and growing in a server, and its bytes as they go on the wire."""
+    """One message."""
 
     number: int
+    """Unique and increasing within a server."""
     raw: bytes
+    """The bytes that are sent."""
 
 
 @dataclass(eq=False)
 class Reader:
-    """One reader: what it has not yet taken, and whether it was let go. `drop` cuts its connection."""
+    """One reader and the messages that it has not taken yet."""
 
     drop: Callable[[], None]
+    """Drops its connection."""
     waiting: deque[ChannelMessage] = field(default_factory=deque)
     closed: bool = False
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def offer(self, message: ChannelMessage) -> None:
-        """Hand over a message, or let the reader go when it lags too far behind."""
+        """Queue a message, or drop the reader if it lags too far behind."""
         if self.closed:
             return
         self.waiting.append(message)
@@ -46,12 +49,12 @@ class Reader:
             self.drop()
 
     def close(self) -> None:
-        """No more messages will come; what waits may still be taken."""
+        """End the messages. Queued ones can still be taken."""
         self.closed = True
         self._woken.set()
 
     async def take(self) -> ChannelMessage | None:
-        """The next message, as soon as there is one; None at the end."""
+        """Wait for the next message and return it, or None at the end."""
         while not self.waiting:
             if self.closed:
                 return None
@@ -61,17 +64,17 @@ class Reader:
 
 
 class Numbers:
-    """The numbers of messages: growing, and never given twice, not even after another start of the server."""
+    """Numbers of messages. They increase and never repeat, not even after a restart of the server."""
 
     def __init__(self, first: int) -> None:
         self.last = first - 1
 
     @classmethod
     def of_start(cls, wall_ms: int) -> Numbers:
-        """Return the numbers of a server that starts at this moment of the wall clock.
+        """Return the numbers of a server that starts at this time of the wall clock.
 
-        A later start has higher ones, unless more than 4,096 messages a millisecond were published since. They stay
-        below 2^53, so that every reader of JSON and JavaScript takes them exactly.
+        A later start has higher numbers, unless more than 4,096 messages a millisecond were published in between. They
+        stay below 2^53, which JavaScript represents exactly.
         """
         return cls(wall_ms << 12)
 
@@ -81,7 +84,7 @@ class Numbers:
 
 
 class Channel:
-    """The messages about one subject, and who reads them."""
+    """The messages about one subject, and their readers."""
 
     def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers
@@ -92,11 +95,11 @@ class Channel:
 
     @property
     def is_of_use(self) -> bool:
-        """Whether anybody reads, or can still come back without having missed anything."""
+        """True if there are readers, or if one could come back without a gap."""
         return bool(self.readers) or self._unread < MESSAGES_KEPT
 
     def publish(self, render: Callable[[int], bytes]) -> None:
-        """Make a message of its number by `render`, and hand it to every reader."""
+        """Render a message with its number, and pass it to all readers."""
         number = next(self._numbers)
         message = ChannelMessage(number, render(number))
         if len(self._kept) == MESSAGES_KEPT:
@@ -109,11 +112,11 @@ class Channel:
                 self.leave(reader)
 
     def has_all_since(self, number: int) -> bool:
-        """Whether everything after the message of a number is still kept; False for a number from another start."""
+        """Return True if all messages after a number are stored. False for a number from before a restart."""
         return self._since <= number <= self._numbers.last
 
     def join(self, reader: Reader, after: int | None) -> None:
-        """Let a reader in; with `after` it first gets what is kept of the messages beyond that number."""
+        """Add a reader. With `after` it first gets the stored messages after that number."""
         if after is not None:
             for message in self._beyond(after):
                 reader.offer(message)
@@ -128,7 +131,7 @@ class Channel:
             self.readers.remove(reader)
 
     def close(self) -> None:
-        """The subject is gone, or the server stops: every reader comes to its end."""
+        """End all readers: the subject is gone, or the server stops."""
         for reader in self.readers:
             reader.close()
         self.readers.clear()

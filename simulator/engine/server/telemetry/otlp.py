@@ -1,7 +1,7 @@
-"""Spans of OpenTelemetry, sent to a collector by OTLP over HTTP. Nothing of this is loaded unless somebody collects.
+"""OpenTelemetry spans, sent to a collector over OTLP and HTTP. This module is loaded only if there is a collector.
 
-A span is made when a call or an attempt has ended, and put into a bounded queue; a thread of the library sends what is
-in it. Whatever becomes of the collector, no call waits for it: what finds no room is dropped.
+A span is created when a call or an attempt has ended, and put into a bounded queue that a thread of the library
+empties. No call waits for the collector: spans are dropped if the queue is full.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Ids(RandomIdGenerator):
-    """Random ids, but for a span that went out already under an id of its own."""
+    """Random ids, except for a span whose id was already sent in a webhook."""
 
     given = 0
 
@@ -55,7 +55,7 @@ class _Ids(RandomIdGenerator):
 
 
 class OtlpSpans:
-    """The spans of one server, sent as the variables of OpenTelemetry say. ValueError where they say what cannot be."""
+    """The spans of one server. Raises `ValueError` if an OpenTelemetry variable is invalid."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         is_named = "OTEL_SERVICE_NAME" in environ or f"{SERVICE_NAME}=" in environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
@@ -66,7 +66,7 @@ class OtlpSpans:
         self._tracer = self._provider.get_tracer("rampsim", __version__)
 
     def called(self, request: Request, outgoing: Outgoing) -> None:
-        """A call of the interface is about to be answered."""
+        """Export the span of an API call that is about to be answered."""
         try:
             ended_ns = time.time_ns()
             started_ns = ended_ns - int((perf_counter() - request.started) * 1e9)
@@ -75,7 +75,7 @@ class OtlpSpans:
             _log.exception("a span could not be made")
 
     def delivered(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
-        """An attempt to deliver a webhook has come to its end."""
+        """Export the span of a delivery attempt that has ended."""
         try:
             ended_ns = time.time_ns()
             self._attempt(world, attempt, outcome, ended_ns - outcome.duration_ms * 1_000_000, ended_ns)
@@ -83,7 +83,7 @@ class OtlpSpans:
             _log.exception("a span could not be made")
 
     def end(self, patience_seconds: float) -> None:
-        """Send what is left, for so long; a collector that hangs holds nobody up."""
+        """Send the remaining spans for at most this long."""
         ending = threading.Thread(target=self._provider.shutdown, name="last spans", daemon=True)
         ending.start()
         ending.join(patience_seconds)
@@ -146,7 +146,7 @@ class OtlpSpans:
 
 
 def _parent(traceparent: str) -> Context:
-    """The span of a well-formed `traceparent` as the one above; with "" there is none."""
+    """Return the context of a well-formed `traceparent`, or an empty one for ""."""
     above = Context()
     if not traceparent:
         return above

@@ -1,4 +1,4 @@
-"""Whether somebody collects the spans of this server, as the variables of OpenTelemetry say, and their sending."""
+"""Span export as configured by the environment variables of OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.engine.server.telemetry import otlp
 from simulator.version import wheel
 
 PATIENCE_SECONDS = 2.0
-"""How long a server that ends waits for a collector to take the last spans."""
+"""How long a stopping server waits for the collector to accept the last spans."""
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _PROTOCOL = "http/protobuf"
@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 def exporting(
     runtime: Runtime, environ: Mapping[str, str], *, patience_seconds: float = PATIENCE_SECONDS
 ) -> Iterator[None]:
-    """Send the spans of a server to the collector that the variables name; without one nothing happens.
+    """Send the spans of a server to the collector in the variables, if there is one.
 
-    Where it cannot be done, a line of the log says why, and the server does its work without.
+    If that is not possible, a warning in the log says why, and the server runs without spans.
     """
     if not is_asked(environ):
         yield
@@ -38,7 +38,7 @@ def exporting(
     try:
         spans = otlp.OtlpSpans(environ)
     except Exception as error:
-        _log.warning("no spans are exported: a variable of OpenTelemetry says what cannot be (%s)", error)
+        _log.warning("no spans are exported: an OpenTelemetry variable has an invalid value (%s)", error)
         yield
         return
     runtime.trace_with(spans)
@@ -49,7 +49,7 @@ def exporting(
 
 
 def is_asked(environ: Mapping[str, str]) -> bool:
-    """Whether there is a collector for spans, and nothing that turns it off."""
+    """Return True if the variables name a collector and do not turn spans off."""
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     exporters = {name.strip() for name in environ.get("OTEL_TRACES_EXPORTER", "otlp").split(",")}
@@ -57,11 +57,11 @@ def is_asked(environ: Mapping[str, str]) -> bool:
 
 
 def _obstacle(environ: Mapping[str, str]) -> str:
-    """Why spans cannot be sent though they are asked for, and what to do; "" where they can."""
+    """Return why spans cannot be sent and what to do, or "" if they can."""
     asked = next((environ[name] for name in _ENDPOINTS if environ.get(name)), "")
     protocol = next((environ[name] for name in _PROTOCOLS if environ.get(name)), _PROTOCOL)
     if protocol != _PROTOCOL:
-        return f"the collector at {asked} is asked for by {protocol}, and only {_PROTOCOL} is known here"
+        return f"the collector at {asked} is configured for {protocol}, and only {_PROTOCOL} is supported"
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.exporter.otlp.proto.http") is None:
-        return f"a collector at {asked} is named, and what sends them is not installed: pip install '{wheel('otel')}'"
+        return f"the exporter for the collector at {asked} is not installed: pip install '{wheel('otel')}'"
     return ""

@@ -1,8 +1,8 @@
-"""The courier: sends what the webhooks room hands out and reports what came back.
+"""The courier: sends the attempts that the webhooks room provides, and reports their outcomes.
 
-It decides nothing: who gets what, and when it is tried again, is the room's. It stamps the moment of sending, signs,
-posts, and reports; a report is an input of the world like any other. One event loop, no threads. The one wait here is a
-fault's, in real milliseconds, between the sending of an attempt and its start; simulated time is the driver's.
+The room decides which endpoint gets what and when it is retried. The courier timestamps, signs, posts and reports. A
+report is an input of the world like any request. There is one event loop and no thread. The only wait is that of a
+fault, in real milliseconds, before an attempt is sent. The driver handles simulated time.
 """
 
 from __future__ import annotations
@@ -31,46 +31,48 @@ from simulator.kernel.world import World
 _CAUSE = Cause("law", "webhook")
 _log = logging.getLogger(__name__)
 SIGNATURES_KEPT = 10_000
-"""Of so many requests sent lately it is known which world signed them."""
+"""The number of recent requests whose world is known by their signature."""
 
 
 def wall_clock_ms() -> int:
-    """The machine's clock in milliseconds since the epoch."""
+    """Return the machine's clock in milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
 
 
 class Unanswered(Exception):
-    """A receiver left an attempt unanswered for longer than somebody would wait for it; `url` is the receiver's.
-
-    `waited_seconds` is how long the world was not at rest, or None if the receiver itself may be waiting.
-    """
+    """A receiver did not respond to an attempt for longer than a caller's patience."""
 
     def __init__(self, url: str, waited_seconds: float | None = None) -> None:
         super().__init__(url)
         self.url = url
+        """The URL of the receiver."""
         self.waited_seconds = waited_seconds
+        """The time for which the world was not at rest, or None if the receiver itself may be the caller."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long somebody waits for the answers to these attempts, because their receivers may be waiting for him.
-
-    `rest_seconds` is how long he waits for a world to be at rest, whoever its receivers are: longer than one attempt
-    may take, because receivers that answer are waited for. `most_seconds` holds even if all of them answer at once.
-    """
+    """The time limits of a caller that waits for a world to be at rest."""
 
     seconds: float
+    """Limit for `attempts`."""
     attempts: frozenset[str]
+    """Ids of attempts whose receivers may be the caller, and so would wait for each other."""
     rest_seconds: float = inf
+    """Limit for the other attempts. It is longer than one attempt may take, because receivers that respond are waited
+    for.
+    """
     most_seconds: float = inf
+    """Limit even if all receivers respond at once, because each response may start further attempts."""
 
 
 @dataclass
 class _Carrier:
-    """Who carries the attempts of an endpoint, one after another; `attempt` is None between two of them."""
+    """A task that sends the attempts of one endpoint, one after another."""
 
     endpoint_id: str
     attempt: Attempt | None
+    """The present attempt, or None between two of them."""
     task: asyncio.Task[None] | None = None
 
     def cancel(self) -> None:
@@ -80,32 +82,32 @@ class _Carrier:
 
 @dataclass
 class _Flight:
-    """What is on its way for one world, and who waits for it to end.
-
-    `carriers` by the ids of the attempts on their way, `landing` the one that is just reporting. `sent` are the
-    attempts that were handed to the transport and when (seconds of the event loop), `awaited` those that a call waits
-    for, `broken` those whose report
-    failed: they are not sent again and again. `over`: the world has ended, nothing starts.
-    """
+    """The attempts in flight of one world, and the callers that wait for them."""
 
     carriers: dict[str, _Carrier] = field(default_factory=dict)
+    """Carriers by the id of their present attempt."""
     landing: _Carrier | None = None
+    """The carrier that is reporting just now."""
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
     made: int = 0
-    reported: int = 0
+    """The number of attempts that were reported to the world."""
+    counted: int = 0
+    """The part of `made` that `settle` has returned before."""
     sent: dict[str, float] = field(default_factory=dict)
+    """The times, in seconds of the event loop, at which attempts were given to the transport."""
     awaited: dict[str, asyncio.Future[None]] = field(default_factory=dict)
+    """Attempts that a request waits for."""
     broken: set[str] = field(default_factory=set)
+    """Attempts whose report failed. They stay in flight in the world, and must not be sent again and again."""
     over: bool = False
+    """True once the world has ended: nothing starts."""
 
 
 class Courier:
-    """Delivers the webhooks of all worlds of a process; `port` is called for every report.
+    """Delivers the webhooks of all worlds of a process. `port` is called for every report."""
 
-    With a `keeping` nothing leaves before what has led to it is kept. `outcomes` counts the attempts that it has made.
-    """
-
-    keeping: ports.Keeping | None = None
+    barrier: ports.WriteBarrier | None = None
+    """If set, no webhook is sent before its event is saved."""
     tracing: ports.Tracing | None = None
 
     def __init__(
@@ -123,11 +125,12 @@ class Courier:
         self._flights = PerWorld(_Flight)
         self._closing = False
         self.outcomes = {"delivered": 0, "refused": 0, "unanswered": 0}
-        # An ordered dict, because the first key of a plain one is looked for past all those that were there before.
+        """Numbers of attempts for the metrics."""
+        # Not a plain dict: to find its first key, that one walks over the remains of all keys deleted before.
         self._senders: OrderedDict[str, ReferenceType[World]] = OrderedDict()
 
     def pump(self, world: World) -> None:
-        """Start whatever may start now, without waiting for it; outside of a change of the world, in a running loop."""
+        """Start the attempts that may start now. Call it outside a transaction, in a running loop."""
         flight = self._flights[world]
         if flight.over:
             return
@@ -139,7 +142,7 @@ class Courier:
         with world.change(_CAUSE):
             attempts = webhooks.take(world)
         for attempt in attempts:
-            # The next attempt of an endpoint goes with the carrier of the one before: a task for each took a
+            # The next attempt of an endpoint reuses the task of the one before. A task for each attempt took a
             # twentieth of a delivery.
             carrier = flight.landing
             if carrier is not None and carrier.attempt is None and carrier.endpoint_id == attempt.endpoint_id:
@@ -151,7 +154,7 @@ class Courier:
             flight.carriers[attempt.id] = carrier
 
     def is_busy(self, world: World) -> bool:
-        """Whether anything of the world is on its way or may start."""
+        """Return True if an attempt of the world is in flight or may start."""
         return bool(self._flights[world].carriers) or webhooks.may_take(world)
 
     async def settle(
@@ -161,10 +164,10 @@ class Courier:
         patience: Patience | None = None,
         called_off: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Wait until nothing of the world is on its way or may start, or until `called_off` holds (see `wake`).
+        """Wait until no attempt of the world is in flight or may start, or `called_off` returns True (see `wake`).
 
-        Returns how many attempts were made that no earlier call of this counted: a count that does not depend on how
-        fast receivers answer. Unanswered when `patience` with a receiver is lost.
+        Return the number of attempts since the last call. It does not depend on how fast receivers respond. Raise
+        Unanswered if `patience` with a receiver ends.
         """
         loop, flight = asyncio.get_running_loop(), self._flights[world]
         self.pump(world)
@@ -190,25 +193,26 @@ class Courier:
         finally:
             for alarm in alarms:
                 alarm.cancel()
-        unreported, flight.reported = flight.made - flight.reported, flight.made
-        return unreported
+        new, flight.counted = flight.made - flight.counted, flight.made
+        return new
 
     async def landed(self, world: World, attempts: Iterable[str]) -> None:
-        """Wait until these attempts, by their ids, are on their way no more."""
+        """Wait until none of these attempts, by id, is in flight."""
         flight, loop = self._flights[world], asyncio.get_running_loop()
         waiting = [attempt for attempt in attempts if attempt in flight.carriers]
         for ended in [flight.awaited.setdefault(attempt, loop.create_future()) for attempt in waiting]:
-            await asyncio.shield(ended)
+            await asyncio.shield(ended)  # others wait for the same future
 
     def unanswered(self, world: World, opened_at: float) -> frozenset[str]:
-        """The attempts, by their ids, whose receiver may be calling over a connection opened at that moment.
+        """Return the ids of the attempts whose receiver may be the caller of a connection opened at that time.
 
-        They were sent by then and have not been answered yet. Who had the connection open before is somebody else.
+        These were sent before and are unanswered. A receiver cannot have opened its connection before it got the
+        attempt.
         """
         return frozenset(attempt for attempt, sent_at in self._flights[world].sent.items() if sent_at <= opened_at)
 
     def wake(self, world: World) -> None:
-        """Let everybody who waits for a world look again whether to go on waiting."""
+        """Let all waiters of a world check again whether to go on waiting."""
         flight = self._flights[world]
         waiters, flight.waiters = flight.waiters, []
         for waiter in waiters:
@@ -222,15 +226,15 @@ class Courier:
         outcome = await self._post(world, probe.url, headers, probe.raw)
         return ProbeOutcome(outcome.status, outcome.error)
 
-    def forget(self, world: World) -> None:
-        """Stop delivering for a world that is gone; what is on its way is cut off."""
+    def stop(self, world: World) -> None:
+        """Stop delivering for a world that has ended, and cut off its attempts in flight."""
         flight = self._flights[world]
         flight.over = True
         for carrier in flight.carriers.values():
             carrier.cancel()
 
     async def close(self) -> None:
-        """Cut off what is on its way (it may start again later) and let go of all connections."""
+        """Cut off attempts in flight, which may start again later, and close all connections."""
         self._closing = True
         carriers = [carrier for flight in self._flights.values() for carrier in flight.carriers.values()]
         for carrier in carriers:
@@ -241,7 +245,7 @@ class Courier:
         self._closing = False
 
     def _resume(self, world: World, flight: _Flight) -> None:
-        """Attempts that the world believes on their way but nobody carries (it was restored) may start again."""
+        """Make attempts ready again that are in flight in the world but have no carrier, because it was restored."""
         known = flight.carriers.keys() | flight.broken
         lost = [attempt for attempt in webhooks.in_flight(world).values() if attempt.id not in known]
         if lost:
@@ -250,7 +254,7 @@ class Courier:
                     webhooks.put_back(world, attempt)
 
     async def _carry(self, world: World, flight: _Flight, carrier: _Carrier) -> None:
-        """Send an attempt and report it, and go on with the next of its endpoint as long as there is one."""
+        """Send and report an attempt, then the next one of its endpoint while there is one."""
         while (attempt := carrier.attempt) is not None:
             outcome = await self._send(world, flight, attempt)
             if self.tracing is not None:
@@ -262,11 +266,12 @@ class Courier:
             self._land(world, flight, carrier, attempt, outcome)
 
     def _land(self, world: World, flight: _Flight, carrier: _Carrier, attempt: Attempt, outcome: Outcome) -> None:
-        """An attempt was answered. Whatever goes wrong with its report, whoever waits goes on."""
+        """Report an attempt. Its waiters are released even if the report fails."""
         try:
-            self._report(world, attempt, outcome)
+            with world.change(_CAUSE):
+                webhooks.report(world, attempt, outcome)
             flight.made += 1
-            self.outcomes[_sort_of(outcome)] += 1
+            self.outcomes[_category(outcome)] += 1
         except Exception:
             flight.broken.add(attempt.id)
             _log.exception("the report of the webhook attempt %s failed", attempt.id)
@@ -276,14 +281,14 @@ class Courier:
             self._port.reported(world)
         except Exception:
             _log.exception("a listener of the courier failed")
-            self.pump(world)  # whoever listens fails for himself: the next deliveries go out all the same
+            self.pump(world)  # `reported` would have done it, and the other deliveries must go on
         finally:
             flight.landing = None
             if not flight.carriers:
                 self.wake(world)
 
     def _ended(self, world: World, flight: _Flight, carrier: _Carrier, _task: asyncio.Task[None]) -> None:
-        """A carrier has ended; where it was cut off, the attempt that it had may start again."""
+        """Make the attempt of a carrier ready again if the carrier was cut off."""
         if (attempt := carrier.attempt) is None:
             return
         try:
@@ -310,7 +315,8 @@ class Courier:
             plan = attempt.pending.plan
             if plan is not None and plan.slow_ms:
                 await asyncio.sleep(plan.slow_ms / 1000)
-            if self.keeping is not None and (unsettled := self.keeping.unsettled()) is not None:
+            if self.barrier is not None and (unsettled := self.barrier.unsettled()) is not None:
+                # A receiver must not see an event that a crash would undo. The future is shared, hence the shield.
                 await asyncio.shield(unsettled)
             message = webhooks.prepare(world, attempt, self._wall_clock_ms())
             flight.sent[attempt.id] = asyncio.get_running_loop().time()
@@ -334,17 +340,13 @@ class Courier:
         return await self._transport.post(url, headers, body, limit_seconds, webhooks.url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:
-        """Whether a request with this signature was sent from here lately, and its world, None when it is gone."""
+        """Return whether a request with this signature was sent lately, and its world, or None if it has ended."""
         sender = self._senders.get(signature)
         return sender is not None, None if sender is None else sender()
 
-    def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
-        with world.change(_CAUSE):
-            webhooks.report(world, attempt, outcome)
-
 
 def _given_up(flight: _Flight, patience: Patience, waited: float, now: float) -> str:
-    """Return the id of an attempt that is not waited for any longer, or "" while patience lasts."""
+    """Return the id of an attempt for which a caller waits no longer, or "" while patience lasts."""
     sent = flight.sent
     if waited >= patience.seconds and (asking := sorted(patience.attempts & sent.keys())):
         return asking[0]
@@ -357,10 +359,10 @@ def _given_up(flight: _Flight, patience: Patience, waited: float, now: float) ->
 
 _LOOK_AGAIN_SECONDS = 0.01
 _SLACK_SECONDS = 0.005
-"""A timer of the loop may fire this much before its time."""
+"""A timer of the event loop may fire this much early."""
 
 
-def _sort_of(outcome: Outcome) -> str:
+def _category(outcome: Outcome) -> str:
     if outcome.succeeded:
         return "delivered"
     return "unanswered" if outcome.status is None or outcome.error is not None else "refused"

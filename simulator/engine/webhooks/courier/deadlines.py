@@ -1,6 +1,6 @@
-"""Time limits of many tasks by one timer of the event loop.
+"""Time limits of many tasks, with one timer of the event loop.
 
-A timer for each request, as `asyncio.timeout` has one, took a twentieth of a delivery; nearly none of them ever rings.
+`asyncio.timeout` has a timer for each request, which took a twentieth of a delivery. Nearly none of them ever fires.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import asyncio
 
 
 class Limit:
-    """The limit of one task: `passed` once it was cut off, by a CancelledError, because its time was over."""
+    """The time limit of one task, which ends with a CancelledError."""
 
     __slots__ = ("_cancelled_before", "_task", "at", "passed")
 
@@ -20,18 +20,21 @@ class Limit:
         self._cancelled_before = task.cancelling()
         self.at = at
         self.passed = False
+        """True once the task was cut off because its time was over."""
 
     def cut_off(self) -> None:
         self.passed = True
         self._task.cancel()
 
     def absorbs(self) -> bool:
-        """Whether the CancelledError that the task has got is this limit's alone; asked once for each."""
+        """Return True if the task's CancelledError comes from this limit only. Call it once for each error."""
+        # Without `uncancel` the task would count as cancelled for good. A task that
+        # somebody else has cancelled, too, must stay cancelled.
         return self.passed and self._task.uncancel() <= self._cancelled_before
 
 
 class Deadlines:
-    """The limits of all tasks of one event loop."""
+    """The time limits of all tasks of one event loop."""
 
     __slots__ = ("_alarm", "_limits", "loop")
 
@@ -41,7 +44,7 @@ class Deadlines:
         self._alarm: asyncio.TimerHandle | None = None
 
     def begin(self, seconds: float) -> Limit:
-        """Limit what the current task does until `end`."""
+        """Limit the current task until `end` is called."""
         limit = Limit(self.loop.time() + seconds)
         self._limits.add(limit)
         if self._alarm is None or self._alarm.when() > limit.at:

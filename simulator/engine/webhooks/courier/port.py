@@ -1,4 +1,4 @@
-"""What the courier and the driver of a server need of the server they work in."""
+"""Protocols of the server that the courier and the clock driver work for."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from simulator.kernel.world import World
 
 
 class Port(Protocol):
-    """What courier and driver call on the server that owns them, about one of their worlds."""
+    """Callbacks of courier and driver to their server, about one world."""
 
     async def catch_up(self, world: World) -> None:
-        """Bring a running clock to the present: something from outside is about to reach the world."""
+        """Advance a running clock to the present, because an input is about to reach the world."""
 
     def reported(self, world: World) -> None:
-        """The report of a webhook attempt has changed a world: fire what is due now, start what may go."""
+        """Handle a reported attempt: fire timers that are due, and start attempts."""
 
     def changed(self, world: World) -> None:
-        """Timers of a world have fired, or its clock was moved: start what may go, and tell whoever watches."""
+        """Handle fired timers or a moved clock: start attempts, and notify observers."""
 
 
-class Keeping(Protocol):
-    """What keeps the worlds of a server beyond its process; without one they are in memory alone."""
+class WriteBarrier(Protocol):
+    """A store that saves the worlds of a server. Without one, they are in memory only."""
 
     def unsettled(self) -> asyncio.Future[None] | None:
-        """None where all that has happened is kept; else a future that ends when it is.
+        """Return a future that is done once all writes so far are saved, or None if they are.
 
-        It raises `Unavailable` where that cannot be. Many wait for the same one: shield it.
+        It raises `Unavailable` if they cannot be saved. Several callers wait for the same future: shield it.
         """
 
 
 class Tracing(Protocol):
-    """Who is told of every attempt to deliver a webhook; never raises."""
+    """An observer of delivery attempts. It never raises."""
 
     def delivered(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
-        """An attempt was answered, or will not be."""
+        """Handle the outcome of an attempt."""

@@ -1,7 +1,7 @@
-"""How the courier reaches receivers: the port, the adapter for real ones, and a fake for tests, side by side.
+"""The transport of webhooks: its protocol, and HTTP.
 
-Only here are webhooks put on the wire. Every address a name resolves to is checked (decision W3), and the connection
-goes to exactly those addresses. Redirects, proxies of the environment and cookies play no part.
+Webhooks go out here only. The transport checks every address that a name resolves to, and connects to exactly those
+addresses (decision W3). It follows no redirects, and uses neither cookies nor a proxy from the environment.
 """
 
 from __future__ import annotations
@@ -9,39 +9,30 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache
-from ipaddress import ip_address
 from time import perf_counter
 from typing import Protocol
 
-from aiohappyeyeballs import AddrInfoType, pop_addr_infos_interleave, start_connection
-from yarl import URL
-
+from simulator.engine.clients.connecting import addresses_of, connect
+from simulator.engine.clients.exchange import ConnectionClosed, Exchange, Headers, NoHttp
 from simulator.engine.webhooks import Outcome, check_address, check_url, is_on_this_machine
 from simulator.engine.webhooks.courier.deadlines import Deadlines
-from simulator.engine.webhooks.courier.exchange import ConnectionClosed, Exchange, Headers, NoHttp
+from simulator.engine.webhooks.urls import parse_url
 from simulator.kernel.dataclass import dataclass
 
-_HEAD_START_SECONDS = 0.25
-"""How long one address of a name is tried before the next is, beside it (RFC 8305)."""
-
-
-_THIS_MACHINE = "127.0.0.1"
-_LAST_OF_ITS_CONNECTION = ("Connection", "close")
+_CLOSE = ("Connection", "close")
 
 
 class Transport(Protocol):
-    """Posts one request and says what came back; it never raises for what a receiver does."""
+    """Posts requests. It never raises for what a receiver does."""
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        """POST `body` to a URL that the policy (`public`, `local`, `any`) allows; redirects are not followed."""
+        """POST to a URL that a policy (`public`, `local`, `any`) allows, and return what came back."""
         ...
 
     async def close(self) -> None:
-        """Let go of every connection."""
+        """Close all connections."""
         ...
 
 
@@ -51,55 +42,45 @@ class AddressRefused(OSError):
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What a URL means for a request: where it goes, what its first line and its `Host` are.
-
-    `is_address`: the host needs no resolving. `tls`: whether the connection is encrypted; `verified`: and its
-    certificate checked.
-    """
+    """The destination of a URL."""
 
     host: str
     port: int
-    is_address: bool
     tls: bool
     verified: bool
+    """True if the certificate is checked."""
     first_line: str
     host_header: tuple[str, str]
 
 
 @lru_cache(maxsize=1024)
 def _target_of(url: str, policy: str) -> _Target | str:
-    """The target of a URL, or why it may not be reached under a policy."""
-    # Endpoints are few and their deliveries many: reading a URL anew each time took a fifth of a delivery.
+    """Return the target of a URL, or the reason why a policy does not allow it."""
+    # Endpoints are few and their deliveries many: to parse the URL for each one took a fifth of a delivery.
     refusal = check_url(url, policy)
     if refusal is not None:
         return refusal
-    target = URL(url)
-    host, shown = target.raw_host or "", target.host_subcomponent or ""
+    target = parse_url(url)
+    host = target.host if target.address is None else str(target.address)
+    shown = f"[{host}]" if ":" in host else host
+    tls = target.scheme == "https"
+    is_usual = target.port == (443 if tls else 80)
     return _Target(
         host,
-        target.port or 0,
-        _is_address(host),
-        target.scheme == "https",
-        not is_on_this_machine(str(target)),
-        f"POST {target.raw_path_qs} HTTP/1.1",
-        ("Host", shown if target.is_default_port() else f"{shown}:{target.port}"),
+        target.port,
+        tls,
+        not is_on_this_machine(url),
+        f"POST {target.path} HTTP/1.1",
+        ("Host", shown if is_usual else f"{shown}:{target.port}"),
     )
 
 
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
 class HttpTransport:
-    """The adapter for real receivers.
+    """The transport for real receivers.
 
-    A connection serves one request and says so: a receiver that closes early, serves one connection at a time or does
-    not tell how long its answer is must not cost a delivery, and none may ever come twice. To keep connections would
-    save the 30 µs that one takes the kernel on this machine, a fifth of a delivery.
+    Each request has a connection of its own and says so. Receivers close early, serve one connection at a time or do
+    not announce the length of a response: with connections that are used again, any of these could cost a delivery or
+    send one twice. A new connection takes 30 µs of kernel time, a fifth of a delivery.
     """
 
     def __init__(self) -> None:
@@ -109,7 +90,7 @@ class HttpTransport:
         target = _target_of(url, policy)
         if isinstance(target, str):
             return Outcome(None, f"refused: {target}", request_headers=headers)
-        sent = (target.host_header, *headers, ("Content-Length", str(len(body))), _LAST_OF_ITS_CONNECTION)
+        sent = (target.host_header, *headers, ("Content-Length", str(len(body))), _CLOSE)
         head = "\r\n".join([target.first_line, *[f"{name}: {value}" for name, value in sent], "", ""])
         deadlines = self._deadlines_of(asyncio.get_running_loop())
         exchange = Exchange(head.encode() + body, deadlines.loop.create_future())
@@ -137,46 +118,24 @@ class HttpTransport:
         return self._deadlines
 
     async def close(self) -> None:
-        """Nothing is kept open between requests."""
+        """Do nothing: no connection is open between requests."""
 
 
 async def _connect(loop: asyncio.AbstractEventLoop, target: _Target, policy: str, exchange: Exchange) -> None:
-    """Connect to the first address of a target that takes the connection; OSError, ssl.SSLError, AddressRefused."""
-    context = _tls(target.verified) if target.tls else None
-    if target.is_address:
-        await loop.create_connection(lambda: exchange, target.host, target.port, ssl=context)
-        return
+    """Connect an exchange to its target. Raise OSError, ssl.SSLError, AddressRefused."""
     found = await addresses_of(target.host, target.port)
     for address, _ in found:
         refusal = _check_address(address, policy, target.host)
         if refusal is not None:
             raise AddressRefused(refusal)
-    name = target.host.rstrip(".") if target.tls else None
-    first, only = found[0][0], len(found) == 1
-    if only or first == _THIS_MACHINE:
-        # This machine answers at once: to race its addresses would take half as long again as a delivery.
-        try:
-            await loop.create_connection(lambda: exchange, first, target.port, ssl=context, server_hostname=name)
-            return
-        except ConnectionRefusedError:
-            if only:
-                raise
-    waiting: list[AddrInfoType] = [
-        (family, socket.SOCK_STREAM, 0, "", (address, target.port)) for address, family in found
-    ]
-    while True:
-        try:
-            reached = await start_connection(waiting, happy_eyeballs_delay=_HEAD_START_SECONDS)
-            await loop.create_connection(lambda: exchange, sock=reached, ssl=context, server_hostname=name)
-            return
-        except OSError:
-            pop_addr_infos_interleave(waiting)
-            if not waiting:
-                raise
+    # The addresses, not the name: a second look-up could return others, which nobody has checked.
+    context = _tls(target.verified) if target.tls else None
+    name = target.host if target.tls else None
+    await connect(loop, lambda: exchange, found, target.port, ssl=context, server_hostname=name)
 
 
 _check_address = lru_cache(maxsize=1024)(check_address)
-"""What is to be said of an address never changes; only what a name resolves to does."""
+"""The verdict on an address never changes. Only the addresses of a name do, so `addresses_of` is not cached."""
 
 
 @lru_cache(maxsize=2)
@@ -193,64 +152,24 @@ def _since(started: float) -> int:
     return round((perf_counter() - started) * 1000)
 
 
-async def addresses_of(host: str, port: int) -> list[tuple[str, int]]:
-    """Every address of a name with its family; OSError when there is none."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return [(_THIS_MACHINE, socket.AF_INET), ("::1", socket.AF_INET6)]
-    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    found = dict.fromkeys((str(info[4][0]), int(info[0])) for info in infos)
-    if not found:
-        raise socket.gaierror(f"no address for {host}")
-    return list(found)
-
-
 def describe(error: BaseException, host: str, timeout_seconds: float) -> str:
-    """Why there is no answer, in words that do not depend on the machine."""
+    """Return the reason why there is no response, in words that do not depend on the machine."""
     if isinstance(error, AddressRefused):
         return f"refused: {error}"
     if isinstance(error, TimeoutError) and error.errno is None:
         return f"timeout: no answer within {timeout_seconds:g} seconds"
     if isinstance(error, socket.gaierror):
         return f"the host name {host} could not be resolved"
-    if isinstance(error, ssl.CertificateError):
-        return "the certificate could not be verified"
-    if isinstance(error, ssl.SSLError):
-        return "the TLS connection could not be made"
-    if isinstance(error, ConnectionClosed):
-        return "the connection was closed without an answer"
-    if isinstance(error, OSError):
-        known = isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower()
-        return "connection refused" if known else "the host could not be reached"
-    if isinstance(error, NoHttp):
-        return "the answer was not valid HTTP"
-    return f"the request could not be made ({type(error).__name__})"
+    found = next((words for kind, words in _REASONS if isinstance(error, kind)), None)
+    return found or f"the request could not be made ({type(error).__name__})"
 
 
-class FakeTransport:
-    """Answers from a script instead of the network: statuses, Outcomes, exceptions, or a function of the request.
-
-    When the script has ended every request is answered 200. `sent` keeps what was posted.
-    """
-
-    def __init__(self, script: Iterable[int | Outcome | BaseException] = ()) -> None:
-        self.script: deque[int | Outcome | BaseException] = deque(script)
-        self.sent: list[tuple[str, dict[str, str], bytes]] = []
-        self.policies: list[str] = []
-        self.answer: Callable[[str, bytes], int | Outcome | BaseException] | None = None
-        self.gate: asyncio.Event | None = None
-        self.closed = False
-
-    async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        self.sent.append((url, dict(headers), body))
-        self.policies.append(policy)
-        await (asyncio.sleep(0) if self.gate is None else self.gate.wait())
-        answer: int | Outcome | BaseException
-        answer = self.answer(url, body) if self.answer else self.script.popleft() if self.script else 200
-        if isinstance(answer, BaseException):
-            raise answer
-        if isinstance(answer, int):
-            return Outcome(answer, None, 1, headers)
-        return replace(answer, request_headers=answer.request_headers or headers)
-
-    async def close(self) -> None:
-        self.closed = True
+_REASONS: Sequence[tuple[type[BaseException], str]] = (
+    (ssl.CertificateError, "the certificate could not be verified"),
+    (ssl.SSLError, "the TLS connection could not be made"),
+    (ConnectionClosed, "the connection was closed without an answer"),
+    (ConnectionRefusedError, "connection refused"),
+    (OSError, "the host could not be reached"),
+    (NoHttp, "the answer was not valid HTTP"),
+)
+"""Reasons by class. All but the last are classes of OSError, so the order is important."""

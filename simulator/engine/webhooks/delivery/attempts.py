@@ -1,4 +1,4 @@
-"""Attempts: what the courier takes and what is recorded of them; those that nobody is to get any more are dropped."""
+"""Attempts: taking, recording and dropping them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulator.kernel.world import World
 
 
 def take(world: World) -> list[Attempt]:
-    """The attempts that may start now; they count as in flight until reported. Inside a change."""
+    """Take the attempts that may start now, inside a transaction. They are in flight until they are reported."""
     ready = world.store[READY]
     if not ready.rows:
         return []
@@ -36,7 +36,7 @@ def take(world: World) -> list[Attempt]:
         ready.delete(key)
         event, endpoint = world.journal.event(pending.event_id), endpoint_of(world, pending.endpoint_id)
         if event is None or endpoint is None:
-            continue  # only a document that was changed by hand can name what is not there
+            continue  # only in a document that was edited by hand
         attempt = numbered(world, key, pending, event, endpoint)
         world.store[IN_FLIGHT].put(attempt.id, attempt)
         attempts.append(attempt)
@@ -44,24 +44,25 @@ def take(world: World) -> list[Attempt]:
 
 
 def may_take(world: World) -> bool:
-    """Whether `take` would return any attempt."""
+    """Return True if `take` would return an attempt."""
     return bool(world.store[READY].rows)
 
 
 def in_flight(world: World) -> Table[Attempt]:
-    """The attempts that were taken and not yet reported, by their ids."""
+    """Return the attempts that were taken and not yet reported, by id."""
     return world.store[IN_FLIGHT]
 
 
 def put_back(world: World, attempt: Attempt) -> None:
-    """An attempt that was taken but never sent may start again; inside a change."""
+    """Make an attempt ready again that was taken but not sent, inside a transaction."""
     if attempt.id in world.store[IN_FLIGHT]:
         world.store[IN_FLIGHT].delete(attempt.id)
         world.store[READY].put(attempt.key, attempt.pending)
 
 
 def numbered(world: World, key: str, pending: PendingAttempt, event: Event, endpoint: Webhook) -> Attempt:
-    # Copies and resends took numbers of the same event that nobody planned for; the first free one is this one's.
+    """Return a pending attempt with its number and the id of its delivery."""
+    # `pending.after + 1` may be taken: copies and resends of the same event take numbers that no retry reckoned with.
     made, flying = deliveries_of(world, endpoint.id), world.store[IN_FLIGHT]
     number = pending.after + 1
     while (identifier := delivery_id(event.id, endpoint.id, number)) in made or identifier in flying:
@@ -72,6 +73,7 @@ def numbered(world: World, key: str, pending: PendingAttempt, event: Event, endp
 
 
 def record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_attempt_at_ms: int | None) -> Delivery:
+    """Record a delivery."""
     error = outcome.error
     if error is None and not outcome.succeeded:
         error = f"the receiver answered {outcome.status} instead of 2xx"
@@ -111,15 +113,15 @@ def record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_
 
 
 def discard_pending(world: World, endpoint_id: str) -> None:
-    """Drop everything that a disabled endpoint was still to get (W9); attempts on their way end by themselves."""
+    """Drop all pending attempts of a disabled endpoint (W9). Attempts in flight end by themselves."""
     queues, waiting, ready = world.store[QUEUES], world.store[WAITING], world.store[READY]
     queue = queues.get(endpoint_id)
     if queue is not None:
         for place in range(queue.waiting_from, queue.waiting_to):
             waiting.delete(f"{endpoint_id}:{place}")
-            faults.kept_plan(world, f"{endpoint_id}:{place}")
-        # An attempt that is on its way still keeps the queue busy, so that what comes after the endpoint is enabled
-        # again does not overtake it; one that was only about to start is dropped below.
+            faults.take_plan(world, f"{endpoint_id}:{place}")
+        # An attempt in flight keeps the queue busy: an event after the endpoint was enabled again must not overtake it.
+        # An attempt that was ready but not yet taken is dropped below.
         started = any(attempt.key == queue.active for attempt in world.store[IN_FLIGHT].values())
         queues.put(endpoint_id, EndpointQueue(active=queue.active if started else "", answered=queue.answered))
     for key, pending in list(ready.items()):
@@ -129,16 +131,16 @@ def discard_pending(world: World, endpoint_id: str) -> None:
 
 
 def cancel_planned(world: World, endpoint_id: str) -> None:
-    """Drop the retries and delayed attempts of an endpoint that lie ahead.
+    """Drop the planned retries and delayed attempts of an endpoint.
 
-    For one that is deleted this is all: the first attempts of what had happened before still go out one after another,
-    so that how many it gets does not depend on how quickly it answered.
+    A deleted endpoint still gets the first attempts of earlier events. Otherwise the number of its deliveries would
+    depend on how quickly it responded before it was deleted.
     """
     planned, made = world.store[PLANNED.of(owner=endpoint_id)], deliveries_of(world, endpoint_id)
     for row, plan in list(planned.items()):
         world.agenda.cancel_key(plan.timer)
         planned.delete(row)
-        # The delivery that announced it must not promise what will not come.
+        # The delivery that announced the attempt must not promise it any longer.
         announcing = made.get(plan.delivery_id) if plan.delivery_id else None
         if announcing is not None:
             made.put(announcing.id, replace(announcing, next_attempt_at_ms=None))

@@ -1,30 +1,32 @@
-"""Finding endpoints and deliveries, also those of deleted endpoints (decisions W11 and W12)."""
+"""Finding endpoints, deliveries and planned retries, including those of deleted endpoints (decisions W5, W11, W12)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
-from simulator.engine.records.conditions import having, newest_of, the
+from simulator.engine.records.conditions import field_getter, field_in, newest_of
 from simulator.engine.records.records import find
-from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Delivery, Webhook, delivery_id
+from simulator.engine.rows.service import signing_of
+from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, PLANNED, Delivery, Webhook, delivery_id
 from simulator.kernel.journal import newest
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 
 
 def endpoints(world: World, environment: str) -> Table[Webhook]:
-    """The registered endpoints of one environment, oldest first."""
+    """Return the endpoints of one environment, oldest first."""
     return world.store[ENDPOINTS.of(environment)]
 
 
 def endpoint_of(world: World, endpoint_id: str) -> Webhook | None:
-    """The endpoint with this id, a deleted one too; None when the world never had it."""
+    """Return the endpoint with this id, even a deleted one, or None if the world never had it."""
     found = find(world, endpoint_id)
     return found if isinstance(found, Webhook) else None
 
 
 def deliveries_of(world: World, endpoint_id: str) -> Table[Delivery]:
-    """The deliveries of one endpoint, in the order of their answers."""
+    """Return the deliveries of one endpoint, in the order in which they were answered."""
     return world.store[DELIVERIES.of(owner=endpoint_id)]
 
 
@@ -37,36 +39,55 @@ def all_deliveries(
     event_type: str | None = None,
     limit: int | None = None,
 ) -> list[Delivery]:
-    """The newest `limit` deliveries (None: all) of the world that fit, oldest first; deleted endpoints included."""
+    """Return the newest `limit` deliveries of a world that match (None: all), oldest first."""
     wanted = {"event_id": event_id, "status": status, "event_type": event_type}
-    conditions = [having(name, value) for name, value in wanted.items() if value is not None]
-    ids = [one for one in _every_endpoint_id(world, world.environments) if endpoint_id in (None, one)]
-    found = [row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, the("sequence"))]
-    return newest(sorted(found, key=the("sequence")), limit)
+    conditions = [field_in(name, value) for name, value in wanted.items() if value is not None]
+    ids = [one for one in every_endpoint_id(world) if endpoint_id in (None, one)]
+    found = [
+        row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, field_getter("sequence"))
+    ]
+    return newest(sorted(found, key=field_getter("sequence")), limit)
 
 
 def delivery_of(world: World, identifier: str) -> Delivery | None:
-    """The delivery with this id, None when there is none."""
-    found = (
-        deliveries_of(world, endpoint_id).get(identifier)
-        for endpoint_id in _every_endpoint_id(world, world.environments)
-    )
-    return next((one for one in found if one is not None), None)
+    """Return the delivery with this id, or None if there is none."""
+    tables = (deliveries_of(world, endpoint_id) for endpoint_id in every_endpoint_id(world))
+    return next((made[identifier] for made in tables if identifier in made), None)
 
 
 def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
-    """The deliveries of these events of one environment, oldest first; they are looked up, not searched for."""
-    ids, found = _every_endpoint_id(world, (environment,)), []
-    for event_id in event_ids:
-        for endpoint_id in ids:
-            made, number = deliveries_of(world, endpoint_id), 1
-            while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
-                found.append(delivery)
-                number += 1
-    return sorted(found, key=the("sequence"))
+    """Return the deliveries of some events of one environment, oldest first."""
+    # Ids of deliveries are derived, so each is one look-up. A search would read all deliveries of the world.
+    ids = every_endpoint_id(world, (environment,))
+    found = (one for event_id in event_ids for endpoint_id in ids for one in attempts_of(world, event_id, endpoint_id))
+    return sorted(found, key=field_getter("sequence"))
 
 
-def _every_endpoint_id(world: World, environments: Iterable[str]) -> list[str]:
-    living = [ENDPOINTS.of(environment) for environment in environments]
+def attempts_of(world: World, event_id: str, endpoint_id: str) -> Iterator[Delivery]:
+    """Yield the deliveries of one event to one endpoint, in the order of their numbers."""
+    made, number = deliveries_of(world, endpoint_id), 1
+    while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
+        yield delivery
+        number += 1
+
+
+def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]:
+    """Return the times in milliseconds at which an event is tried again at an endpoint if each attempt fails at once.
+
+    An attempt that a fault delays counts, with the retries after it.
+    """
+    delays_ms = signing_of(world).retry_delays_ms(world)
+    found: list[int] = []
+    for row in world.store[PLANNED.of(owner=endpoint_id)].values():
+        if row.pending.event_id == event_id:
+            (timer,) = world.agenda.in_firing_order((row.timer,))
+            ahead = () if row.pending.stage is None else delays_ms[row.pending.stage :]
+            found += accumulate(ahead, initial=timer.due_at_ms)
+    return sorted(found)
+
+
+def every_endpoint_id(world: World, environments: Iterable[str] | None = None) -> list[str]:
+    """Return the ids of all endpoints of some environments (None: all), deleted ones too."""
+    living = [ENDPOINTS.of(environment) for environment in environments or world.environments]
     tables = [world.store[at] for address in living for at in (address, address.of_deleted)]
     return [endpoint.id for table in tables for endpoint in table.values()]

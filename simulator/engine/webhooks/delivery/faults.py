@@ -1,16 +1,14 @@
-"""Webhook faults: what happens to a delivery because somebody asked for it (control interface, chapter "Faults")."""
+"""Faults of deliveries (control interface, chapter "Faults")."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from simulator.engine.faults import models as faults
-from simulator.engine.faults import mutations as surprises
+from simulator.engine.faults import mutations
 from simulator.engine.faults.in_force import FAULTS, DeliveryPlan, first_hit
-from simulator.engine.records.conditions import having, newest_of
+from simulator.engine.records.conditions import field_in, newest_of
 from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.webhooks.delivery.deliveries import attempts_of
 from simulator.engine.webhooks.records import (
-    DELIVERIES,
     IN_FLIGHT,
     NO_FAULT,
     WAITING_PLANS,
@@ -21,12 +19,10 @@ from simulator.engine.webhooks.records import (
     PendingAttempt,
     SignedRequest,
     Webhook,
-    delivery_id,
 )
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import EVENTS, Event
-from simulator.kernel.table import Table
 from simulator.kernel.texts import NOTHING, Text
 from simulator.kernel.world import World
 
@@ -35,10 +31,7 @@ _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
 
 
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
-    """What the first matching fault makes of the next attempt of this event here; the fault counts it as a hit.
-
-    Inside a change. `NO_FAULT` when no fault matches.
-    """
+    """Return the plan of the first matching fault, which counts a hit, or `NO_FAULT`. Inside a transaction."""
 
     def fits(_: str, fault: faults.WebhookFault) -> bool:
         return not fault.deliver.before_answer and _fits(world, event, endpoint, fault)
@@ -48,10 +41,10 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
 
 
 def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | None:
-    """What becomes of the first attempt of an event that is to be answered before the call that causes it; else None.
+    """Return the plan of a first attempt that must be answered before the request that caused it, or None.
 
-    Inside a change. The fault counts it as a hit; it is passed over where an earlier fault matches, which acts when
-    the queue comes to the event.
+    Inside a transaction. The fault counts a hit. If an earlier fault matches, that one applies instead, when the queue
+    comes to the event.
     """
     if event.cause.kind != "request" or not world.store[FAULTS].rows:
         return None
@@ -68,17 +61,17 @@ def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | 
     return None if hit is None else DeliveryPlan.of(hit[0], hit[1].deliver)
 
 
-def keep_plan(world: World, place: str, plan: DeliveryPlan) -> None:
-    """Keep what faults make of the first attempt that waits at this place; inside a change.
+def save_plan(world: World, place: str, plan: DeliveryPlan) -> None:
+    """Save the plan of the first attempt that waits at a position, inside a transaction.
 
-    They are asked when the event happens: when its queue comes to it depends on how quickly its receiver answers.
+    Faults are matched when the event happens. The time at which its queue comes to it depends on the receiver.
     """
     if plan is not NO_FAULT:
         world.store[WAITING_PLANS].put(place, plan)
 
 
-def kept_plan(world: World, place: str) -> DeliveryPlan | None:
-    """What was kept of this place, which is free then; None where no fault met the event. Inside a change."""
+def take_plan(world: World, place: str) -> DeliveryPlan | None:
+    """Remove and return the plan of a position, or None if no fault matched. Inside a transaction."""
     plans = world.store[WAITING_PLANS]
     plan = plans.get(place)
     if plan is not None:
@@ -87,7 +80,7 @@ def kept_plan(world: World, place: str) -> DeliveryPlan | None:
 
 
 def awaited(world: World, request_id: str) -> list[str]:
-    """The attempts on their way that have to be answered before the answer of this call goes out."""
+    """Return the ids of the attempts in flight that must be answered before the response to this request is sent."""
     found = []
     for attempt in world.store[IN_FLIGHT].values():
         if attempt.pending.plan is not None and attempt.pending.plan.before_answer:
@@ -103,9 +96,7 @@ def _fits(world: World, event: Event, endpoint: Webhook, fault: faults.WebhookFa
         match.event in (None, event.type)
         and match.endpoint_id in (None, endpoint.id)
         and (fault.deliver.hold != "terminal" or _awaits_end(world, event, endpoint))
-        and (
-            (surprise := surprises.Surprise.of(fault.deliver)) is None or _surprised(world, event, surprise) is not None
-        )
+        and ((mutation := mutations.Mutation.of(fault.deliver)) is None or _mutated(world, event, mutation) is not None)
     )
 
 
@@ -115,9 +106,10 @@ def _fits(world: World, event: Event, endpoint: Webhook, fault: faults.WebhookFa
 def held(
     world: World, event: Event, endpoint: Webhook, queue: EndpointQueue, pending: PendingAttempt, plan: DeliveryPlan
 ) -> PendingAttempt | None:
-    """The attempt as it is held, where a fault holds it; None where it may go.
+    """Return the attempt as it is held by a fault, or None if it may start.
 
-    What happened during a delay of its own counts: others that went, the end of its object, and that of the fault.
+    Everything since the event counts, including a delay of the attempt itself: other attempts that were answered, the
+    final event of its object, and the end of the fault.
     """
     if not (plan.until_end or plan.hold or plan.reorder) or plan.fault_id not in world.store[FAULTS]:
         return None
@@ -135,7 +127,7 @@ def held(
 def freed(
     world: World, queue: EndpointQueue, attempt: Attempt, event: Event, *, acknowledged: bool
 ) -> tuple[PendingAttempt, ...]:
-    """What is held and may go now that an attempt was answered; `queue` counts it already."""
+    """Return the held attempts that may start now that an attempt was answered. `queue` counts it already."""
 
     def may_go(pending: PendingAttempt) -> bool:
         if pending.held_for is not None:
@@ -153,34 +145,27 @@ def _ends_after(world: World, event: Event) -> frozenset[str]:
 
 
 def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
-    """Whether the endpoint is to get a later event that tells of the end of the same object, and has not yet."""
+    """Return True if the endpoint subscribes to the final event of the same object and has not got it yet."""
     last = _ends_after(world, event)
     if not any(map(endpoint.wants, last)):
         return False
-    told = newest_of(world.store[EVENTS], (having("object_id", event.object_id), having("type", *sorted(last))), None)
-    made = world.store[DELIVERIES.of(owner=endpoint.id)]
-    return not any(delivery.status == "succeeded" for one in told for delivery in _attempts(made, one, endpoint))
+    wanted = field_in("object_id", event.object_id), field_in("type", *sorted(last))
+    final = newest_of(world.store[EVENTS], wanted, None)
+    return not any(made.status == "succeeded" for one in final for made in attempts_of(world, one.id, endpoint.id))
 
 
-def _attempts(made: Table[Delivery], event: Event, endpoint: Webhook) -> Iterator[Delivery]:
-    number = 1
-    while (delivery := made.get(delivery_id(event.id, endpoint.id, number))) is not None:
-        yield delivery
-        number += 1
-
-
-# --- what is sent, and what came back ------------------------------------------------------------------------------
+# --- request and response ------------------------------------------------------------------------------
 
 
 def heard(plan: DeliveryPlan, outcome: Outcome) -> Outcome:
-    """What the service hears of an answer: nothing, where a fault loses an acknowledgement."""
+    """Return an outcome as the service sees it: without the response if a fault loses an acknowledgement."""
     if not plan.acknowledgement_lost or not outcome.succeeded:
         return outcome
     return replace(outcome, error=f"{plan.named} lost the acknowledgement {outcome.status}")
 
 
 def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttempt, PendingAttempt | None]:
-    """An attempt and the one that goes at the same time, None where none does."""
+    """Return an attempt, and the copy that a fault sends at the same time, or None."""
     if not plan.two_at_once:
         return pending, None
     pending = replace(pending, plan=replace(plan, two_at_once=False))
@@ -188,23 +173,23 @@ def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttemp
 
 
 def body_of(world: World, event: Event, plan: DeliveryPlan) -> bytes:
-    """What is sent and signed: the event's own bytes, but where a fault puts something unexpected into them."""
-    surprise = plan.surprise
-    return (surprise and _surprised(world, event, surprise)) or event.raw
+    """Return the bytes to sign: those of the event, unless a fault adds something unexpected."""
+    mutation = plan.surprise
+    return (mutation and _mutated(world, event, mutation)) or event.raw
 
 
-def _surprised(world: World, event: Event, surprise: surprises.Surprise) -> bytes | None:
-    places = surprises.places_of_event(vocabulary_of(world), event.type)
-    return surprises.surprised(event.raw, places, surprise)
+def _mutated(world: World, event: Event, mutation: mutations.Mutation) -> bytes | None:
+    places = mutations.places_of_event(vocabulary_of(world), event.type)
+    return mutations.mutated(event.raw, places, mutation)
 
 
 def staleness_ms(plan: DeliveryPlan) -> int:
-    """How much older than its sending the timestamp of an attempt is."""
+    """Return how old the timestamp of an attempt is when it is sent."""
     return _STALE_MS if plan.stale_timestamp else 0
 
 
 def falsified(plan: DeliveryPlan, request: SignedRequest, signature_header: str) -> SignedRequest:
-    """A signed request with what makes it a forgery, where that was asked for."""
+    """Return a signed request with a wrong signature or an altered body, if a fault asks for it."""
     headers, body = request.headers, request.body
     if plan.corrupt_signature:
         headers = tuple(
@@ -214,12 +199,12 @@ def falsified(plan: DeliveryPlan, request: SignedRequest, signature_header: str)
 
 
 def altered(raw: bytes) -> bytes:
-    """A body that the signature does not fit any more but that is still the same JSON: one blank more at its end."""
+    """Return a body that the signature does not match but that is the same JSON: with one more blank at its end."""
     return raw + b" "
 
 
 def marked(world: World, delivery: Delivery, event: Event, plan: DeliveryPlan) -> Delivery:
-    """A delivery that says how it was falsified, and what was sent in place of the event's own bytes."""
+    """Return a delivery with the effects of its fault recorded."""
     return replace(
         delivery,
         altered=plan.alter_body,
@@ -233,17 +218,17 @@ def marked(world: World, delivery: Delivery, event: Event, plan: DeliveryPlan) -
 
 FALSIFIED = {
     "drop": "It was never sent.",
-    "corrupt_signature": "Its X-Signature was made wrong.",
-    "stale_timestamp": "Its X-Timestamp was 10 minutes old when it was sent, and it was signed like that.",
-    "alter_body": "Its body differs from what was signed.",
-    "surprise": "Its body has something that that of the event has not: an unknown type, word or member.",
+    "corrupt_signature": "Its X-Signature is wrong.",
+    "stale_timestamp": "Its X-Timestamp was 10 minutes old when it was sent. The signature matches it.",
+    "alter_body": "Its body differs from the signed one.",
+    "surprise": "Its body has something that the event does not have: an unknown type, enum value or field.",
     "acknowledgement_lost": "The receiver's 2xx was lost.",
 }
-"""What a fault did to a delivery, so that nobody looks for that in the receiver."""
+"""Effects of faults on a delivery. They are reported so that nobody looks for the cause in the receiver."""
 
 
 def what_happened_to(delivery: Delivery) -> list[str]:
-    """The names of FALSIFIED that hold of a delivery."""
+    """Return the names in FALSIFIED that apply to a delivery."""
     happened = {
         "drop": delivery.was_dropped,
         "corrupt_signature": delivery.corrupted,

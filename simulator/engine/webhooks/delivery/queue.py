@@ -1,14 +1,17 @@
-"""Who gets what, and when: queues of first attempts, retries, resends (decisions W5, W6, W9 and W11).
+"""Queues of first attempts, retries and resends (decisions W5, W6, W9 and W11).
 
-The courier takes what may go now (`take`) and reports what came back (`report`); in between it decides nothing. All
-that waits is rows of the store, so it is part of every change, snapshot and restore.
+The courier takes the attempts that may start (`take`), sends them, and reports each outcome (`report`). It decides
+nothing. Waiting attempts are rows of the store, so they are part of every transaction, snapshot and restore.
 
-Three rules shape what follows. First attempts of one endpoint go out one after another in the order of the events, and
-nothing else holds anything back (W6): so there is a queue per endpoint, and retries, copies and resends go past it. How
-quickly receivers answer is the only thing here that differs from run to run: so whatever can be seen (the order of
-deliveries and of timers, the numbers of attempts) is decided by events and endpoints, never by who answered first. And
-an event costs the same however many came before: so what waits is a table by place and not a tuple in the row of its
-queue, which would be written anew, ever longer, for each event.
+Three rules shape this module:
+
+- First attempts of one endpoint go out one after another, in the order of the events. Nothing else holds anything back
+  (W6). So each endpoint has a queue, and retries, copies and resends bypass it.
+- The response times of receivers are the only input that differs between runs. So everything visible (the order of
+  deliveries and of timers, the numbers of attempts) depends on events and endpoints, never on which receiver responded
+  first.
+- An event costs the same however many came before it. So waiting events are rows of a table, by position. A tuple in
+  the row of the queue would be written again, ever longer, for each event.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from simulator.engine.rows.service import signing_of
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks.delivery import attempts, faults
 from simulator.engine.webhooks.delivery.deliveries import endpoint_of, endpoints
-from simulator.engine.webhooks.emails import tell_owner_disabled
+from simulator.engine.webhooks.emails import record_disabled_email
 from simulator.engine.webhooks.records import (
     IN_FLIGHT,
     NO_FAULT,
@@ -47,29 +50,29 @@ RETRY = "webhook.retry"
 DELAYED = "webhook.delayed"
 
 _EMPTY = EndpointQueue()
-"""Of an endpoint that was never sent anything: no row is kept for it."""
+"""The queue of an endpoint that was never sent anything. It has no row."""
 
 
-# --- what starts an attempt ---------------------------------------------------------------------------------------
+# --- causes of an attempt ---------------------------------------------------------------------------------------
 
 
 def on_event(world: World, event: Event, _subject: Shown) -> None:
-    """Queue the first attempt of an event for everyone who is to get it; inside the change that emitted it."""
+    """Queue the first attempt of an event for each recipient, inside the transaction that emitted it."""
     for endpoint in recipients(world, event):
         early = faults.early_plan(world, event, endpoint)
-        if early is not None:  # past the queue: the call that caused it waits for its answer
+        if early is not None:  # it bypasses the queue, because the request that caused it waits for the receiver
             _route_alone(world, event, endpoint, PendingAttempt(event.id, endpoint.id, plan=early))
             continue
         queues, waiting = world.store[QUEUES], world.store[WAITING]
         queue = queues.get(endpoint.id) or _EMPTY
         place = f"{endpoint.id}:{queue.waiting_to}"
         waiting.put(place, event.id)
-        faults.keep_plan(world, place, faults.deliver_plan(world, event, endpoint))
+        faults.save_plan(world, place, faults.deliver_plan(world, event, endpoint))
         queues.put(endpoint.id, _started(world, endpoint, replace(queue, waiting_to=queue.waiting_to + 1)))
 
 
 def recipients(world: World, event: Event) -> list[Webhook]:
-    """Every enabled and subscribed endpoint; a test call's event goes to its endpoint alone (decision W10)."""
+    """Return the enabled endpoints that subscribe to an event; for a test event, its endpoint only (decision W10)."""
     table = endpoints(world, event.environment)
     if not table.rows:
         return []
@@ -81,10 +84,9 @@ def recipients(world: World, event: Event) -> list[Webhook]:
 
 
 def resend(world: World, event_id: str, endpoint_id: str | None = None, plan: DeliveryPlan | None = None) -> int:
-    """Send an event again to everyone who would get it now (decision W11), or to one of them.
+    """Send an event again to its present recipients (decision W11), or to one of them, inside a transaction.
 
-    `plan` is what is to go wrong with it, in place of what faults in force say. Returns how many attempts that starts.
-    Inside a change; LookupError when there is no such event.
+    `plan` replaces the faults in force. Return the number of attempts. Raise LookupError if there is no such event.
     """
     event = world.journal.event(event_id)
     if event is None:
@@ -92,24 +94,21 @@ def resend(world: World, event_id: str, endpoint_id: str | None = None, plan: De
     chosen = [endpoint for endpoint in recipients(world, event) if endpoint_id in (None, endpoint.id)]
     place = _place_now(world)
     for endpoint in chosen:
-        _route_alone(world, event, endpoint, _resent(event, endpoint, plan, place))
+        pending = PendingAttempt(event.id, endpoint.id, stage=None, plan=plan, place=place, cause="resend")
+        _route_alone(world, event, endpoint, pending)
     return len(chosen)
 
 
-def _resent(event: Event, endpoint: Webhook, plan: DeliveryPlan | None, place: tuple[int, ...]) -> PendingAttempt:
-    return PendingAttempt(event.id, endpoint.id, stage=None, plan=plan, place=place, cause="resend")
-
-
 def _place_now(world: World) -> tuple[int, int, int]:
-    """The place of an attempt that goes now, after the events that are there (see `PendingAttempt.place`)."""
-    # Resends and timers come from inside the world, so their numbers are the same in every run; that of an attempt as
-    # such would not be, because a queue goes on when its receiver has answered.
+    """Return the position of an attempt that starts now, after all events so far (see `PendingAttempt.place`)."""
+    # Resends and timers come from inside the world, so their numbers are the same in every run. A number taken when an
+    # attempt starts would not be: a queue continues when its receiver has responded.
     newest = next(iter(world.journal.events_newest_first()), None)
     return (0 if newest is None else newest.sequence, world.next_sequence("webhook_place"), 0)
 
 
 def on_timer(world: World, timer: Timer) -> None:
-    """A retry or a delayed attempt falls due."""
+    """Start a retry or a delayed attempt that is due."""
     planned = world.store[PLANNED.of(owner=timer.target)]
     row = planned[timer.arguments["row"]]
     planned.delete(timer.arguments["row"])
@@ -118,23 +117,24 @@ def on_timer(world: World, timer: Timer) -> None:
         _route_alone(world, event, endpoint, replace(row.pending, place=_place_now(world)))
 
 
-# --- the way of an attempt until it may start ---------------------------------------------------------------------
+# --- until an attempt may start ---------------------------------------------------------------------
 
 
 def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQueue:
-    """The queue of an endpoint once it goes on, where it is idle: its next first attempt is about to start."""
+    """Return the queue of an endpoint after its next first attempt was made ready, if the queue was idle."""
     while not queue.active:
         if queue.ahead:
             pending = queue.ahead[0]
             queue = replace(queue, ahead=queue.ahead[1:])
         elif queue.waiting_from < queue.waiting_to:
             waiting, place = world.store[WAITING], f"{endpoint.id}:{queue.waiting_from}"
-            pending = PendingAttempt(waiting[place], endpoint.id, plan=faults.kept_plan(world, place))
+            pending = PendingAttempt(waiting[place], endpoint.id, plan=faults.take_plan(world, place))
             waiting.delete(place)
             queue = replace(queue, waiting_from=queue.waiting_from + 1)
         else:
             break
-        # An attempt that a fault puts aside leaves the queue idle, hence the loop: the next one may go at once.
+        # An attempt that a fault delays, holds or drops leaves the queue idle. So this is a loop, not an `if`: the next
+        # attempt may start at once.
         event = world.journal.event(pending.event_id)
         if event is not None:
             queue = _route(world, event, endpoint, queue, pending, queued=True)
@@ -142,9 +142,9 @@ def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQ
 
 
 def _route_alone(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt) -> None:
-    """Bring an attempt on its way, or aside, that no queue waits for."""
+    """Route an attempt that no queue waits for."""
     if pending.plan is None:
-        # Kept: an attempt that was put aside comes by here again, and must not use up another fault.
+        # The attempt saves its plan. A delayed attempt comes here a second time, and must not use up another fault.
         pending = replace(pending, plan=faults.deliver_plan(world, event, endpoint))
     queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
     changed = _route(world, event, endpoint, queue, pending, queued=False)
@@ -155,25 +155,28 @@ def _route_alone(world: World, event: Event, endpoint: Webhook, pending: Pending
 def _route(
     world: World, event: Event, endpoint: Webhook, queue: EndpointQueue, pending: PendingAttempt, *, queued: bool
 ) -> EndpointQueue:
-    """Bring one attempt on its way, or aside when a fault says so. `queued`: its queue waits for the answer.
+    """Make an attempt ready, or delay, hold or drop it as its faults say. Return its queue, for the caller to write.
 
-    Returns the queue of its endpoint as it is after that; whoever calls this writes it.
+    `queued`: the queue waits for the response to this attempt.
     """
     plan = pending.plan or NO_FAULT
     if plan.delay_ms:
         if endpoint.status == "deleted":
-            return queue  # it would have been cancelled had the queue come to it before the endpoint was deleted
-        # Carried out, so cleared: what a fault still asks for is what stands in the plan.
+            # The queue of a deleted endpoint continues, but its delayed attempts are cancelled. The result must not
+            # depend on whether the queue came to this attempt before or after the deletion.
+            return queue
+        # The plan has only what is still to be done: when the timer fires, the attempt must not be delayed again.
         delayed = replace(pending, plan=replace(plan, delay_ms=0), delayed_after=queue.answered)
-        due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))  # at the end of time at the latest
+        due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))
         _plan_timer(world, DELAYED, due_at_ms, delayed, event, endpoint)
         return queue
     if (waiting := faults.held(world, event, endpoint, queue, pending, plan)) is not None:
         return replace(queue, held=(*queue.held, waiting))
     if plan.drop:
-        _record_drop(world, event, endpoint, pending, plan)
+        dropped = attempts.numbered(world, "", pending, event, endpoint)
+        attempts.record(world, dropped, event, Outcome(None, f"dropped by {plan.named}"), None)
         return queue
-    # Copies are attempts without a place in the retry schedule; they keep the plan, less what would copy them again.
+    # Copies have no stage in the retry schedule. They have the same plan, except that it copies nothing again.
     extra = plan.copies - 1
     pending = replace(pending, plan=replace(plan, copies=1)) if extra else pending
     copies = extra * (replace(pending, stage=None, cause="copy"),) if extra else ()
@@ -182,7 +185,7 @@ def _route(
     if beside is not None:
         _make_ready(world, beside)
     if queued:
-        # In the queue copies are sent like everything else there, one when the one before is answered.
+        # In a queue, a copy is sent when the attempt before it has been answered, like everything else there.
         return replace(queue, active=key, ahead=(*copies, *queue.ahead))
     for copy in copies:
         _make_ready(world, copy)
@@ -204,27 +207,22 @@ def _plan_timer(
     endpoint: Webhook,
     announced_by: str | None = None,
 ) -> None:
-    """Plan a retry or a delayed attempt; `announced_by` is the delivery that says when."""
+    """Plan a retry or a delayed attempt; `announced_by` is the delivery whose `next_attempt_at` announces it."""
     row = str(world.next_sequence("webhook_planned"))
-    # Timers of one moment fire in the order in which they were planned, and that is the order of the answers. A rank of
-    # event and endpoint takes its place. (There are fewer than 2**30 endpoints.)
+    # Timers of one moment fire in the order in which they were planned: here, in the order of the responses. A rank of
+    # event and endpoint replaces it, so that the order is the same in every run. (No world has 2**30 endpoints.)
     rank = event.sequence << 30 | endpoint.sequence
     timer = world.agenda.plan_another(due_at_ms, kind, pending.endpoint_id, rank=rank, row=row)
     world.store[PLANNED.of(owner=pending.endpoint_id)].put(row, Planned(pending, timer, announced_by))
 
 
-def _record_drop(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt, plan: DeliveryPlan) -> None:
-    attempt = attempts.numbered(world, "", pending, event, endpoint)
-    attempts.record(world, attempt, event, Outcome(None, f"dropped by {plan.named}"), None)
-
-
-# --- what the courier calls ---------------------------------------------------------------------------------------
+# --- called by the courier ---------------------------------------------------------------------------------------
 
 
 def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
-    """What came back from an attempt: record it, plan the retry or give up, start the next one queued.
+    """Record an attempt, plan its retry or give up, and start the next one in the queue, inside a transaction.
 
-    Inside a change. None for an attempt the world knows nothing of (it was restored or reset meanwhile).
+    Return None for an attempt that the world does not have any more, because it was restored or reset.
     """
     event, flying = world.journal.event(attempt.event_id), world.store[IN_FLIGHT]
     endpoint = endpoint_of(world, attempt.endpoint_id)
@@ -251,7 +249,7 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
 
 
 def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *, acknowledged: bool) -> None:
-    """Let the queue go on when it was waiting for this attempt, and let go what was held until it was answered."""
+    """Continue the queue if it waited for this attempt, and release the attempts that were held until now."""
     queues = world.store[QUEUES]
     queue = queues.get(endpoint.id)
     if queue is None:
@@ -263,22 +261,19 @@ def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *,
         newest, number, step = attempt.place
         going = faults.freed(world, queue, attempt, event, acknowledged=acknowledged)
         queue = _ahead(queue, going, (newest, number, step + 1))
-    # A deleted endpoint goes on (see `cancel_planned`), a disabled one gets nothing more.
+    # The queue of a deleted endpoint continues (see `cancel_planned`). A disabled endpoint gets nothing more.
     queues.put(endpoint.id, queue if endpoint.status == "disabled" else _started(world, endpoint, queue))
 
 
 def _ahead(queue: EndpointQueue, going: tuple[PendingAttempt, ...], place: tuple[int, int, int]) -> EndpointQueue:
-    """A queue in which some of those that are held go next."""
+    """Return the queue with some of its held attempts moved to its front."""
     moved = (replace(pending, place=place, held_for=0) for pending in going)
     held = tuple(pending for pending in queue.held if pending not in going)
     return replace(queue, ahead=(*queue.ahead, *moved), held=held)
 
 
 def end_fault(world: World, fault_id: str) -> None:
-    """End a fault of any sort; the attempts that it holds go at once, but not to an endpoint that is deleted.
-
-    Inside a change.
-    """
+    """End a fault of any kind, inside a transaction. Attempts that it holds start, except for deleted endpoints."""
     in_force.end(world, fault_id)
     for endpoint_id, queue in list(world.store[QUEUES].items()):
         going = tuple(one for one in queue.held if one.plan is not None and one.plan.fault_id == fault_id)
@@ -289,8 +284,8 @@ def end_fault(world: World, fault_id: str) -> None:
 
 
 def _give_up(world: World, endpoint: Webhook) -> Webhook:
-    """The last attempt of one event failed: disable the endpoint and tell its owner (decision W5)."""
+    """Disable an endpoint after the last attempt of an event failed, and record an e-mail (decision W5)."""
     endpoint = move(world, endpoint, "repeated_failures")
     attempts.discard_pending(world, endpoint.id)
-    tell_owner_disabled(world, endpoint)
+    record_disabled_email(world, endpoint)
     return endpoint

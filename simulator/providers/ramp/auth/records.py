@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.engine.clients.live_keys import marked
+from simulator.engine.clients.guard import with_checksum
 from simulator.engine.records.codec import StateError
 from simulator.engine.rows.kind import Record
 from simulator.engine.worlds.directory import directory_of
@@ -96,7 +96,7 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
     if world.keys_of == DEFAULT_WORLD and number == 0:
         return pk + WELL_KNOWN, sk + WELL_KNOWN
     public, secret = (
-        marked(text_of(derive("key", world.keys_of, world.seed, environment, part, number), _KEY_LENGTH))
+        with_checksum(text_of(derive("key", world.keys_of, world.seed, environment, part, number), _KEY_LENGTH))
         for part in ("public", "secret")
     )
     return pk + public, sk + secret

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from simulator.engine.records.conditions import having, oldest_of, only, the
+from simulator.engine.records.conditions import field_getter, field_in, field_values, oldest_of
 from simulator.engine.records.listing import CREATION_DATES, Listing, ListRequest, by_field, page_of
 from simulator.engine.records.records import announce, create, existing, move, new_fields, save
 from simulator.engine.rows.action import Action, ActionCall
@@ -111,12 +111,12 @@ def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.Wall
 
 
 def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
-    return call.query.where(only("wallet_id"), call.resource.id)
+    return call.query.where(field_values("wallet_id"), call.resource.id)
 
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
     """Where the account receives on a canonical network: its oldest active wallet there; None when it has none."""
-    return oldest_of(wallets(world, environment), (having("network", network), having("status", "active")))
+    return oldest_of(wallets(world, environment), (field_in("network", network), field_in("status", "active")))
 
 
 def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Deposit:
@@ -237,7 +237,7 @@ _WALLETS = Listing[Wallet](
 _DEPOSITS = Listing[Deposit](
     search=lambda deposit: (deposit.id, deposit.tx_hash, deposit.reference),
     searched="id, tx_hash and reference",
-    sorts={**CREATION_DATES, "amount": the("amount")},
+    sorts={**CREATION_DATES, "amount": field_getter("amount")},
     statuses=DEPOSIT_MEANINGS,
     assumed_statuses="S12",
 )

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from simulator.engine.records.conditions import only
+from simulator.engine.records.conditions import field_values
 from simulator.engine.records.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call, OperationDecorator
@@ -161,7 +161,7 @@ CURRENCIES = Listing[CurrencyRow](
         by_field("network", WALLET_NETWORKS, description="Only the assets of this network."),
         Filter(
             "status",
-            only("status"),
+            field_values("status"),
             LISTED,
             many=True,
             description="Only assets that can, or cannot, be used now.",

@@ -6,7 +6,7 @@ lie in tables of their own and are never seen here.
 
 from __future__ import annotations
 
-from simulator.engine.records.conditions import only, the
+from simulator.engine.records.conditions import field_getter, field_values
 from simulator.engine.records.listing import DATES, Bound, Filter, Listing, ListRequest, by_field
 from simulator.engine.records.records import render
 from simulator.engine.rows.handlers import by_id, page
@@ -69,20 +69,20 @@ TRANSACTION_LIST = Listing[Transaction](
         ),
         Bound(
             "min_amount",
-            the("amount"),
+            field_getter("amount"),
             "least",
             description="Only amounts from this one on; a ramp counts by `source_amount`, a swap by `from.amount`.",
         ),
         Bound(
             "max_amount",
-            the("amount"),
+            field_getter("amount"),
             "most",
             description="Only amounts up to this one; a ramp counts by `source_amount`, a swap by `from.amount`.",
         ),
     ),
     search=Transaction.searched,
     searched=SEARCHED,
-    sorts={**DATES, "amount": the("amount")},
+    sorts={**DATES, "amount": field_getter("amount")},
     statuses=STATUSES,
     assumed_statuses="L3",
 )
@@ -100,7 +100,7 @@ ORDER_LIST = Listing[Transaction](
         ),
         Filter(
             "order_type",
-            only("type"),
+            field_values("type"),
             TYPES,
             many=True,
             description="Only orders of these operations.",

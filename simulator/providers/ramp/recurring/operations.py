@@ -6,7 +6,7 @@ is in `runs`.
 
 from __future__ import annotations
 
-from simulator.engine.records.conditions import the
+from simulator.engine.records.conditions import field_getter
 from simulator.engine.records.listing import CREATION_DATES, DATES, Listing, ListRequest, by_field, page_of
 from simulator.engine.records.records import move, remove, render, save
 from simulator.engine.rows.error import ApiError, invalid
@@ -251,7 +251,7 @@ PAYMENT_LIST = Listing(
     filters=(by_field("type", TYPE_MEANINGS, many=True, description="Only those whose runs do this."),),
     search=lambda payment: (payment.name, payment.reference),
     searched="name and reference",
-    sorts={**CREATION_DATES, "amount": the("amount")},
+    sorts={**CREATION_DATES, "amount": field_getter("amount")},
     statuses=MEANINGS,
 )
 
@@ -259,7 +259,7 @@ PAYMENT_LIST = Listing(
 TRANSACTION_LIST = Listing(
     search=Transaction.searched,
     searched=SEARCHED,
-    sorts={**DATES, "amount": the("amount")},
+    sorts={**DATES, "amount": field_getter("amount")},
     statuses=TRANSACTION_STATUSES,
     assumed_statuses="L3",
 )

@@ -43,6 +43,9 @@ LISTS = {
     "search": ("/v1/transactions?search=ref-00007", "/v1/orders?search=ORD-00000042", "/v1/transactions?search=nobody"),
     "events": ("/_simulator/events?limit=100",),
     "events-found": ("/_simulator/events?type=transaction.failed&limit=100", "/_simulator/events?object_id=txn_nobody"),
+    "advice": ("/_simulator/advice",),
+    "coverage": ("/_simulator/coverage",),
+    "ledger": ("/_simulator/ledger?entries=100",),
     "growth-list": ("/v1/transactions",),
 }
 """The row's figure is that of the slowest of its calls."""

@@ -21,8 +21,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from simulator.engine.clients.exchange import Headers
 from simulator.engine.webhooks import Outcome, webhook_key
-from simulator.engine.webhooks.courier.exchange import Headers
 from simulator.engine.webhooks.courier.transport import Transport
 from simulator.engine.worlds.simulator import Simulator as AnySimulator
 from simulator.host import Simulator

@@ -8,10 +8,10 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from contracts.generator import control
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.control.app import ControlInterface
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, any_text
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.app import Application
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.fields import Body
@@ -65,7 +65,7 @@ def test_a_row_alone_brings_a_call_into_the_server_and_into_its_journal() -> Non
         simulator = Simulator()
         simulator.create_world(Blueprint("default", 1))
         runtime = Runtime(simulator)
-        application = Application(runtime, steering=ControlInterface(runtime, control_rows((GREET,))))
+        application = Application(runtime, control=ControlInterface(runtime, control_rows((GREET,))))
         client = AsgiClient(application)
         answers = [
             await client.request("POST", "/_simulator/greetings/x?tone=soft", {"greeting": "hello"}),

@@ -63,7 +63,7 @@ class Listed:
         pass
 
 
-def test_a_world_that_was_taken_in_goes_with_its_rows_and_waits_for_no_collector() -> None:
+def test_a_counted_world_is_freed_without_the_garbage_collector() -> None:
     simulator = Simulator()
     past = EndedWorlds(simulator.operations)
     world, thing = simulator.create_world(Blueprint("w", 1)), Thing()

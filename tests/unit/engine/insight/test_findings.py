@@ -82,7 +82,7 @@ def test_a_retry_after_may_be_missed_by_a_hair(simulator: Simulator) -> None:
     assert [row["kind"] for row in found(simulator, limited, later(1_900.0))] == ["retry_before_retry_after"]
 
 
-def test_growing_waits_are_backoff_and_constant_ones_are_none(simulator: Simulator) -> None:
+def test_growing_waits_are_backoff_and_constant_ones_are_not(simulator: Simulator) -> None:
     def tries(*starts_ms: int) -> list[JournalEntry]:
         return [refused(at_ms=START_MS + start_ms) for start_ms in starts_ms]
 
@@ -92,7 +92,7 @@ def test_growing_waits_are_backoff_and_constant_ones_are_none(simulator: Simulat
     assert [(row["kind"], row["count"]) for row in constant] == [("retry_without_backoff", 2)]
 
 
-def test_reads_a_second_apart_on_either_clock_are_no_fast_polls(simulator: Simulator) -> None:
+def test_reads_a_second_apart_on_either_clock_are_not_polling(simulator: Simulator) -> None:
     assert found(simulator, *(later(1_003.0 * place) for place in range(9))) == []
     requests_of(simulator.default).entries.clear()
     assert found(simulator, *(later(3.0 * place, SECOND_MS * place) for place in range(9))) == []
@@ -207,12 +207,12 @@ def test_a_key_that_came_with_another_request_is_told(simulator: Simulator) -> N
     assert rows[0]["requests"] == ["req_0", "req_1"]
 
 
-def test_the_same_request_under_its_key_while_it_is_done_is_no_slip(simulator: Simulator) -> None:
+def test_a_retry_during_its_first_call_is_not_a_finding(simulator: Simulator) -> None:
     conflict = dumps({"error": {"code": "idempotency_conflict"}})
     assert found(simulator, under("a", status=201), under("a", status=409, response=conflict)) == []
 
 
-def test_reading_again_and_again_without_webhooks_is_told_once_they_are_many(simulator: Simulator) -> None:
+def test_many_reads_without_webhooks_are_one_finding(simulator: Simulator) -> None:
     reads = [
         replace(CALL, path="/v1/transactions/txn_1", operation="get_transaction", at_ms=START_MS + number * 60_000)
         for number in range(30)

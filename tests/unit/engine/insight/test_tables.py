@@ -6,23 +6,14 @@ from collections import Counter
 
 import pytest
 
-from simulator.engine.insight.coverage import (
-    NOTHING,
-    OF_THE_START,
-    Count,
-    Counts,
-    catalogue,
-    cells,
-    count_world,
-    coverage_of,
-    merged,
-    moves_of,
-)
+from simulator.engine.insight.counting import NOTHING, Cell, Count, Counts, count_world, merged, moves_of
+from simulator.engine.insight.coverage import OF_THE_START, catalogue, cells, coverage_of
 from simulator.engine.insight.page import render_page
 from simulator.engine.records.listing import Listing
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator, vocabulary
-from simulator.kernel.journal import Cause
+from simulator.kernel.journal import HISTORIES, Cause
+from simulator.kernel.world import World
 from tests.support import invoke
 
 # Codes that name a failed transaction; no operation answers them unless a fault or a scenario says so.
@@ -35,6 +26,11 @@ def simulator() -> Simulator:
     made = Simulator()
     made.create_world(Blueprint("default", 1))
     return made
+
+
+def moves(world: World) -> list[Cell]:
+    """Every move of a world's resources that traffic can cause."""
+    return [cell for row in world.store[HISTORIES].rows for _, cell in moves_of(world, row)]
 
 
 def test_every_dimension_has_every_row_of_its_table_once(simulator: Simulator) -> None:
@@ -65,7 +61,7 @@ def test_every_state_that_anything_leads_to_can_be_covered(simulator: Simulator)
 
 
 def test_what_a_world_is_made_with_is_nobodys_traffic(simulator: Simulator) -> None:
-    assert list(moves_of(simulator.default)) == []
+    assert moves(simulator.default) == []
     assert count_world(simulator.default) == {}
 
 
@@ -82,9 +78,9 @@ def test_every_move_of_a_history_is_a_cell_of_its_table(simulator: Simulator) ->
     )
     for action, target, parameters in acts:
         simulator.actions.perform(world, action, target, parameters, "sandbox", Cause("action", action))
-    moves = [cell for _, cell in moves_of(world)]
-    assert len(moves) == len(acts)
-    assert set(moves) <= known
+    made = moves(world)
+    assert len(made) == len(acts)
+    assert set(made) <= known
 
 
 def _fee_products(simulator: Simulator) -> list[str]:

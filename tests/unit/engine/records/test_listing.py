@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.engine.records.conditions import the
+from simulator.engine.records.conditions import field_getter
 from simulator.engine.records.listing import (
     DATES,
     Bound,
@@ -54,12 +54,12 @@ def counted(total: int, **members: Any) -> list[Row]:
 SEARCHED = Listing(search=lambda row: (row.id, row.name), statuses=("active", "gone", "lost"))
 AMOUNTS = Listing(
     filters=(
-        Bound("min_amount", the("amount"), "least"),
+        Bound("min_amount", field_getter("amount"), "least"),
         by_field("name", ("a", "b")),
         by_field("id"),
         by_field("status", ("active", "gone"), many=True),
     ),
-    sorts={**DATES, "amount": the("amount")},
+    sorts={**DATES, "amount": field_getter("amount")},
 )
 PLAIN = Listing()
 FEES = Listing(filters=(by_field("name"),), common=False, newest_first=False)
@@ -211,7 +211,7 @@ def test_the_newest_come_first_unless_asked_otherwise() -> None:
 
 
 @pytest.mark.parametrize("query", [{}, {"status": "active"}, {"sort_by": "updated_at"}])
-def test_rows_of_the_same_moment_stand_in_the_order_of_creation_in_the_direction_of_the_sort(
+def test_rows_with_equal_times_are_sorted_by_creation(
     query: dict[str, str],
 ) -> None:
     """Decision L1."""
@@ -440,7 +440,7 @@ def test_all_conditions_hold_together() -> None:
 # Lists that are special
 
 
-def test_a_list_without_the_common_parameters_ignores_them_and_keeps_its_own_order() -> None:
+def test_list_without_common_parameters_ignores_them() -> None:
     table = counted(3, name="a")
     assert shown(FEES, table) == ["r1", "r2", "r3"]
     assert shown(FEES, table, sort_by="nonsense", search="x", start_date="never", status="?") == ["r1", "r2", "r3"]
@@ -448,7 +448,7 @@ def test_a_list_without_the_common_parameters_ignores_them_and_keeps_its_own_ord
     assert refusal(FEES, size="101") == ("invalid_parameter", "size")
 
 
-def test_a_list_without_the_common_parameters_begins_with_the_newest_unless_it_says_otherwise() -> None:
+def test_list_without_common_parameters_is_newest_first_by_default() -> None:
     assert shown(Listing(common=False), counted(3)) == ["r3", "r2", "r1"]
 
 

@@ -44,7 +44,7 @@ def events(world: World) -> list[tuple[str, Any]]:
     return [(event.type, json.loads(event.raw)["data"]["object"]) for event in world.journal.events()]
 
 
-def test_a_record_is_born_with_an_id_a_sequence_and_the_present_time() -> None:
+def test_new_record_has_id_sequence_and_present_time() -> None:
     world = make()
     with world.change(CAUSE):
         first, second = (
@@ -57,7 +57,7 @@ def test_a_record_is_born_with_an_id_a_sequence_and_the_present_time() -> None:
     assert first["created_at_ms"] == first["updated_at_ms"] == world.now_ms
 
 
-def test_creating_writes_the_row_its_history_its_place_in_the_index_and_its_events() -> None:
+def test_create_writes_row_history_index_and_events() -> None:
     world = make()
     lamp = mount(world, colour="red")
     assert lamp.status == "off"
@@ -68,7 +68,7 @@ def test_creating_writes_the_row_its_history_its_place_in_the_index_and_its_even
     assert next(world.journal.events()).object_id == lamp.id
 
 
-def test_what_is_created_without_an_event_is_told_to_those_who_wait_for_creations() -> None:
+def test_silent_creation_calls_the_creation_listeners() -> None:
     heard = Heard()
     world = make(heard)
     lamp = mount(world, "quietly", "production")
@@ -80,7 +80,7 @@ def test_what_is_created_without_an_event_is_told_to_those_who_wait_for_creation
 
 
 @pytest.mark.parametrize("when", ["", "quietly"])
-def test_what_belongs_to_another_user_makes_no_noise_and_lies_apart(when: str) -> None:
+def test_records_of_another_user_are_separate_and_silent(when: str) -> None:
     heard = Heard()
     world = make(heard)
     lamp = mount(world, when, owner="user_1")
@@ -150,7 +150,7 @@ def test_an_illegal_move_raises_and_changes_nothing(trigger: str, when: str) -> 
     assert world.store.tables() == before
 
 
-def test_saving_changes_other_fields_and_the_time_and_makes_neither_history_nor_event() -> None:
+def test_save_changes_fields_without_history_or_event() -> None:
     world = make()
     lamp = mount(world)
     world.clock.move_to(world.now_ms + 5)
@@ -169,7 +169,7 @@ def test_saving_never_changes_a_status() -> None:
     assert find(world, lamp.id) == lamp
 
 
-def test_a_removed_record_leaves_its_list_but_is_still_found_in_its_last_state() -> None:
+def test_removed_record_is_not_listed_but_found() -> None:
     world = make()
     lamp, other = mount(world), mount(world)
     with world.change(CAUSE):

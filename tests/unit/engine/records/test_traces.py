@@ -58,7 +58,7 @@ def test_whatever_comes_is_read_to_what_can_be_read_again(text: str) -> None:
     assert read(text) in ("", read(read(text)))
 
 
-def test_a_child_has_the_trace_and_a_span_of_its_own_that_its_parts_fix() -> None:
+def test_child_trace_has_a_derived_span() -> None:
     parent = f"00-{TRACE}-{SPAN}-01"
     child = child_of(parent, "dlv_1")
     assert child == child_of(parent, "dlv_1") == read(child)

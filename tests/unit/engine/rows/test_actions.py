@@ -126,7 +126,7 @@ def test_an_action_on_a_resource_answers_what_it_did() -> None:
     assert {event.cause for event in done.events} == {BY_ACTION}
 
 
-def test_an_action_without_a_target_acts_on_the_world_and_names_the_record_it_made() -> None:
+def test_action_without_target_names_the_created_record() -> None:
     world = toy.make()
     done = perform(world, "mount", environment="production")
     assert done.resource is not None
@@ -143,7 +143,7 @@ def test_an_action_may_answer_a_plain_object_or_nothing() -> None:
     assert (quiet.target, quiet.resource, list(quiet.events)) == (None, None, [])
 
 
-def test_an_action_on_a_resource_acts_in_the_environment_of_the_resource() -> None:
+def test_action_uses_the_environment_of_its_target() -> None:
     world = toy.make()
     lamp = toy.mount(world, environment="production")
     seen: list[str] = []
@@ -189,7 +189,7 @@ def test_an_action_that_needs_a_target_says_of_which_kinds() -> None:
     assert TABLE.kinds("polish") == ["sun", "moon"]
 
 
-def test_a_target_of_the_wrong_kind_is_an_invalid_transition_that_names_what_is_allowed() -> None:
+def test_target_of_wrong_kind_is_refused_with_allowed_actions() -> None:
     world = toy.make()
     lamp = toy.mount(world)
     for name in ("polish", "mount"):
@@ -199,7 +199,7 @@ def test_a_target_of_the_wrong_kind_is_an_invalid_transition_that_names_what_is_
         assert error.envelope()["error"]["allowed"] == ["switch", "paint"]
 
 
-def test_an_action_that_is_not_legal_now_is_an_invalid_transition_that_names_what_is_allowed() -> None:
+def test_illegal_action_is_refused_with_the_allowed_ones() -> None:
     world = toy.make()
     lamp = toy.mount(world)
     error = refusal(world, "burn_out", lamp.id)
@@ -260,9 +260,7 @@ def test_refusals_come_in_their_order() -> None:
     ("colour", "status", "code"),
     [("invisible", 400, "invalid_parameter"), ("gold", 400, "too_dear"), ("fog", 404, "not_found")],
 )
-def test_what_an_action_refuses_while_it_acts_is_undone_and_told_like_the_rest(
-    colour: str, status: int, code: str
-) -> None:
+def test_refusal_during_an_action_is_undone(colour: str, status: int, code: str) -> None:
     world = toy.make()
     error = refusal(world, "paint", toy.mount(world).id, colour=colour)
     assert (error.status, error.code, error.param) == (status, code, "colour")
@@ -310,7 +308,7 @@ def test_a_guard_is_not_asked_where_the_state_table_has_no_cell() -> None:
     assert asked == []
 
 
-def test_an_action_that_its_table_knows_under_another_condition_only_is_refused_and_undone() -> None:
+def test_action_legal_under_another_condition_only_is_undone() -> None:
     world = toy.make()
     lamp = toy.mount(world)
 

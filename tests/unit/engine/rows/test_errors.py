@@ -66,7 +66,7 @@ def test_the_one_code_beyond_the_specification_is_invalid_state() -> None:
     assert (vocabulary().errors["invalid_state"].status, vocabulary().errors["invalid_state"].basis) == (409, "H19")
 
 
-def test_no_code_stands_in_the_catalogue_twice_and_each_is_found_by_its_name() -> None:
+def test_error_codes_are_unique_and_found_by_name() -> None:
     assert [row.code for row in vocabulary().errors.values()] == list(vocabulary().errors)
     assert len(vocabulary().errors) == len(ROWS) + 1
 
@@ -112,7 +112,7 @@ def test_the_common_refusals_name_their_parameter() -> None:
     assert not_found("quote", "qt_1").param is None
 
 
-def test_a_refusal_of_the_control_interface_carries_any_status_code_and_members() -> None:
+def test_control_error_has_any_status_code_and_fields() -> None:
     error = ControlError(409, "invalid_transition", "Not now.", "target", allowed=["complete"])
     assert (error.status, str(error)) == (409, "invalid_transition: Not now.")
     assert error.envelope() == {

@@ -14,7 +14,7 @@ from tests.unit.engine.rows import toy
 ROW = Operation("GET", "/lamps", "lamps.list", "Lamps", "Lists lamps", lambda call: {})
 
 
-def test_a_row_is_free_specified_and_behind_a_token_unless_it_says_otherwise() -> None:
+def test_operation_defaults() -> None:
     assert (ROW.status, ROW.body(), ROW.query, ROW.errors, ROW.basis) == (200, Nothing, None, (), "specified")
     assert (ROW.group, ROW.reads, ROW.money) == ("", False, False)
     assert (ROW.token, ROW.profile_gate, ROW.idempotent) == (True, True, True)

@@ -97,7 +97,7 @@ def test_null_is_a_value_in_a_patch_and_an_absence_elsewhere() -> None:
     assert refusal(operation("PUT", body=lambda: Lampshade), {"colour": None}) == ("missing_parameter", "colour")
 
 
-def test_an_operation_may_refuse_what_is_missing_or_malformed_with_one_code() -> None:
+def test_operation_may_have_one_code_for_missing_and_malformed() -> None:
     row = operation(body=lambda: Lampshade, refuses_with="invalid_request")
     assert refusal(row) == ("invalid_request", "colour")
     asking = operation("GET", query=lambda: Look, refuses_with="invalid_request")

@@ -1,4 +1,4 @@
-"""Whatever text is given to the loader: it is a scenario that can be kept and shown, or every problem is told."""
+"""The loader with arbitrary texts: each is a scenario that can be saved and shown, or has located problems."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @st.composite
 def changed_scenarios(draw: st.DrawFn) -> Any:
-    """A scenario that ships with some of its parts put out of place."""
+    """A shipped scenario with some parts exchanged."""
     document = deepcopy(draw(st.sampled_from(SHIPPED)))
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(places(document)))
@@ -81,14 +81,14 @@ def judge(text: str | bytes) -> None:
 @pytest.mark.long
 @settings(max_examples=whole(300, short=100), suppress_health_check=list(HealthCheck))
 @given(changed_scenarios())
-def test_any_change_of_a_scenario_is_taken_or_refused(document: Any) -> None:
+def test_any_changed_scenario_is_loaded_or_refused(document: Any) -> None:
     judge(json.dumps(document))
 
 
 @pytest.mark.long
 @settings(max_examples=whole(150, short=75))
 @given(changed_scenarios() | VALUES, st.data())
-def test_any_damage_to_a_text_is_taken_or_refused(document: Any, data: st.DataObject) -> None:
+def test_any_damaged_text_is_loaded_or_refused(document: Any, data: st.DataObject) -> None:
     text = json.dumps(document, indent=1) if data.draw(st.booleans()) else yaml_text({"name": "x", "drive": [document]})
     at = data.draw(st.integers(0, len(text)))
     middle = data.draw(st.text("\t\x00\x85\u2028\ud800\ufeff{}[]&*!|>%@`'\":,#?- \\nxu0", max_size=4))
@@ -98,7 +98,7 @@ def test_any_damage_to_a_text_is_taken_or_refused(document: Any, data: st.DataOb
 @pytest.mark.long
 @settings(max_examples=whole(150, short=75))
 @given(st.binary(max_size=30) | st.text(max_size=30))
-def test_any_text_is_taken_or_refused(text: str | bytes) -> None:
+def test_any_text_is_loaded_or_refused(text: str | bytes) -> None:
     judge(text)
 
 
@@ -113,6 +113,6 @@ def test_any_text_is_taken_or_refused(text: str | bytes) -> None:
         "name: x\nrules: [{on: transaction.failed, where: {type: [[a], {b: c}]}, do: []}]",
     ],
 )
-def test_what_should_be_a_word_may_be_anything(text: str) -> None:
+def test_any_string_in_place_of_a_name_is_handled(text: str) -> None:
     with pytest.raises(ScenarioError):
         LOADER.load(text)

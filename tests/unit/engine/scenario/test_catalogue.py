@@ -1,4 +1,4 @@
-"""Scenarios made ready: what is known of their rules before anything is looked at."""
+"""Prepared scenarios: the request field that a rule requires."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ from simulator.engine.scenario.play.script import Rule
         ({"type": "buy"}, b""),
     ],
 )
-def test_a_rule_knows_what_a_request_must_have_carried(where: dict[str, object], carried: bytes) -> None:
+def test_request_field_is_the_field_a_rule_requires(where: dict[str, object], carried: bytes) -> None:
     rule = Rule(("created",), where, None, None, (), None)
-    assert PreparedRule(0, "rules[0]", "a.yaml:1", rule, frozenset()).carried == carried
+    assert PreparedRule(0, "rules[0]", "a.yaml:1", rule, frozenset()).request_field == carried

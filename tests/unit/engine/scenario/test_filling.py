@@ -1,4 +1,4 @@
-"""What `${…}` stands for: named groups in rules, answers in drives."""
+"""Replacing `${…}`: named groups in rules, responses in drives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.scenario.play.filling import NoValue, fill, filled
+from simulator.engine.scenario.play.filling import NoValue, fill, fill_groups
 
 ANSWERS = {"quote": {"id": "qt_1", "fee": {"total": "5.00"}, "steps": [{"n": 1}], "none": None}}
 
@@ -22,8 +22,8 @@ ANSWERS = {"quote": {"id": "qt_1", "fee": {"total": "5.00"}, "steps": [{"n": 1}]
         (None, None),
     ],
 )
-def test_a_rule_has_its_named_groups_put_in_and_nothing_else(value: Any, shown: Any) -> None:
-    assert filled(value, {"amount": "12"}) == shown
+def test_fill_groups_replaces_only_named_groups(value: Any, shown: Any) -> None:
+    assert fill_groups(value, {"amount": "12"}) == shown
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ def test_a_rule_has_its_named_groups_put_in_and_nothing_else(value: Any, shown: 
         ({"id": ["${quote.id}"], "n": 3}, {"id": ["qt_1"], "n": 3}),
     ],
 )
-def test_a_drive_has_answers_put_in_whole_or_as_text(value: Any, shown: Any) -> None:
-    """A text that is nothing else becomes the value itself, whatever that is."""
+def test_fill_replaces_values_and_substrings(value: Any, shown: Any) -> None:
+    """A string that is just a placeholder becomes the value itself, of any type."""
     assert fill(value, ANSWERS) == shown
 
 
 @pytest.mark.parametrize("path", ["quote.nothing", "order.id", "quote.id.more", ""])
-def test_what_no_answer_has_is_no_value(path: str) -> None:
+def test_fill_without_value_raises(path: str) -> None:
     for text in (f"${{{path}}}", f"/quotes/${{{path}}}"):
         with pytest.raises(NoValue) as refused:
             fill({"deep": [text]}, ANSWERS)
-        assert str(refused.value) == f"`${{{path}}}` has no value: no answer so far has it"
+        assert str(refused.value) == f"`${{{path}}}` has no value: no response so far has it"

@@ -1,7 +1,4 @@
-"""What `scenario validate` finds before anything runs: tests that nothing passes, rules and steps that come to nothing.
-
-Each file has one mistake that the newcomer makes, and one finding says what it is.
-"""
+"""Findings of `scenario validate`: each file has one typical mistake and gets one message."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ QUOTE = "type: offramp, network: celo, asset: USDC, fiat_currency: KES, amount_c
 
 
 def found(text: str) -> list[str]:
-    """Errors and warnings as `line: message`."""
+    """Return errors and warnings as `line: message`."""
     try:
         file = LOADER.load(text)
     except ScenarioError as error:
@@ -46,36 +43,39 @@ def rule(text: str) -> list[str]:
         ),
         (
             "transaction.awaiting_deposit, where: {type: onramp}",
-            "transaction.awaiting_deposit never tells of the type onramp, only of offramp",
+            "transaction.awaiting_deposit is never about the type onramp, only offramp",
         ),
-        ("transaction.created, where: {type: onramp, deposit.memo: x}", "no onramp has a field `deposit`"),
+        ("transaction.created, where: {type: onramp, deposit.memo: x}", "the field `deposit` does not exist in onramp"),
         (
             "transaction.created, where: {type: offramp, deposit.mmo: x}",
-            "there is no `mmo` in `deposit`; did you mean `memo`?",
+            "there is no field `mmo` in `deposit`; did you mean `memo`?",
         ),
         ("transaction.created, where: {type: {ends_with: rmp}}", "`type` never passes these tests; it is one of"),
-        ("transaction.created, where: {type: []}", "`type` is never one of no values: the list is empty"),
+        ("transaction.created, where: {type: []}", "no value passes: the list of `type` is empty"),
         (
             "transaction.created, where: {source_amount: {gt: 5, lt: 4}}",
             "no number is above 5 and below 4",
         ),
         (
             "transaction.created, where: {request.pyer.phone_number: x}",
-            "there is no `pyer` in what the requests carry that make something; did you mean `payer`?",
+            "there is no field `pyer` in the body of any creating request; did you mean `payer`?",
         ),
         (
             "transaction.created, where: {beneficiary.detail.phone_number: x}",
-            "there is no `detail` in a beneficiary; did you mean `details`?",
+            "there is no field `detail` in a beneficiary; did you mean `details`?",
         ),
         ("transaction.created, where: {quote.type: onrmp}", "`type` is never `onrmp`; did you mean `onramp`?"),
-        ("transaction.created, where: {quote: onrmp}", "`quote` is a whole object; name a member of it"),
-        ("created, where: {typ: swap}", "unknown field `typ` of what is made without an event; did you mean `type`?"),
-        ("created, where: {type: onramp}", "created never tells of the type onramp, only of"),
-        ("created, where: {amount_sats: '100'}", "`amount_sats` is a number, never a text; write it without quotes"),
+        ("transaction.created, where: {quote: onrmp}", "`quote` is an object; name a field of it"),
+        (
+            "created, where: {typ: swap}",
+            "unknown field `typ` of objects created without an event; did you mean `type`?",
+        ),
+        ("created, where: {type: onramp}", "created is never about the type onramp, only"),
+        ("created, where: {amount_sats: '100'}", "`amount_sats` is a number, not a string; write it without quotes"),
         ("deposit.confirmed, where: {fee: true}", "unknown field `fee` of deposit.confirmed"),
     ],
 )
-def test_a_test_that_nothing_passes_is_found(where: str, message: str) -> None:
+def test_impossible_where_is_found(where: str, message: str) -> None:
     (one,) = rule(f"on: {where}, do: []")
     assert one.startswith(f"3: {message}")
 
@@ -83,14 +83,14 @@ def test_a_test_that_nothing_passes_is_found(where: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("methd: POST", "a request has no `methd`; did you mean `method`?"),
-        ("method: post", "no call that fits has the method `post` (there is DELETE"),
-        ("method: DELETE, path: /quotes", "no call that fits has the method `DELETE` (there is POST)"),
-        ("path: /quots", "no call has the path `/quots`; did you mean `/quotes`?"),
-        ("path: /quotes, body.amuont_currency: x", "there is no `amuont_currency` in what such a request carries"),
+        ("methd: POST", "a request has no field `methd`; did you mean `method`?"),
+        ("method: post", "no matching call has the method `post` (possible: DELETE"),
+        ("method: DELETE, path: /quotes", "no matching call has the method `DELETE` (possible: POST)"),
+        ("path: /quots", "no operation has the path `/quots`; did you mean `/quotes`?"),
+        ("path: /quotes, body.amuont_currency: x", "there is no field `amuont_currency` in the body of such a request"),
     ],
 )
-def test_a_request_that_nobody_makes_is_found(where: str, message: str) -> None:
+def test_impossible_request_is_found(where: str, message: str) -> None:
     (one,) = rule(f"on: request, where: {{{where}}}, answer: {{code: payment_failed}}")
     assert one.startswith(f"3: {message}")
 
@@ -112,7 +112,7 @@ def test_a_request_that_nobody_makes_is_found(where: str, message: str) -> None:
         ("on: transaction.failed, probability: 0, do: []", ["3: with a probability of 0 this rule never fires"]),
     ],
 )
-def test_a_step_that_no_state_permits_is_found(text: str, messages: list[str]) -> None:
+def test_illegal_step_is_found(text: str, messages: list[str]) -> None:
     assert rule(text) == messages
 
 
@@ -132,24 +132,24 @@ def test_a_step_that_no_state_permits_is_found(text: str, messages: list[str]) -
         ("on: transaction.created, where: {rate: 1}", "on: transaction.created, where: {rate: {gt: 1}}", False),
     ],
 )
-def test_a_rule_behind_one_that_takes_everything_is_found(first: str, second: str, dead: bool) -> None:
+def test_unreachable_rule_is_found(first: str, second: str, dead: bool) -> None:
     messages = found(f"name: x\nrules:\n  - {{{first}, do: []}}\n  - {{{second}, do: []}}\n")
     assert [one.partition(":")[2][:60] for one in messages] == [
-        " this rule never fires: rules[0] in line 3 takes all that it c"[:60]
+        " this rule never fires: rules[0] in line 3 matches first in all cases"[:60]
     ] * dead
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (f"{{{QUOTE}, amount: 50}}", "the call will be refused: `amount` must be a text; write it in quotes: '50'"),
+        (f"{{{QUOTE}, amount: 50}}", "the call will be refused: `amount` must be a string; write it in quotes: '50'"),
         (f"{{{QUOTE}}}", "the call will be refused: without amount"),
-        (f"{{{QUOTE}, amount: '50', amout: 1}}", "the call ignores `amout`; it knows type, network"),
+        (f"{{{QUOTE}, amount: '50', amout: 1}}", "the call ignores `amout`; it has the fields type, network"),
         (f"{{{QUOTE}, amount: '50'}}", None),
         (f"{{{QUOTE}, amount: '${{world.seed}}'}}", None),
     ],
 )
-def test_a_call_that_will_be_refused_is_found(body: str, message: str | None) -> None:
+def test_invalid_body_of_a_call_is_found(body: str, message: str | None) -> None:
     messages = found(f"name: x\ndrive:\n  - quote: {{post: /quotes, body: {body}}}\n")
     assert messages == [] if message is None else messages[0].startswith(f"3: {message}")
 
@@ -168,21 +168,27 @@ expect:
         ('resource: "txn_1", where: {status: done}', "`status` is never `done`; did you mean"),
         (
             'resource: "${quote.id}", where: {sttus: active}',
-            "there is no `sttus` in this resource; did you mean `status`?",
+            "there is no field `sttus` in this resource; did you mean `status`?",
         ),
-        ("answer: quote, where: {typ: x}", "there is no `typ` in the answer to POST /quotes; did you mean `type`?"),
+        (
+            "answer: quote, where: {typ: x}",
+            "there is no field `typ` in the response to POST /quotes; did you mean `type`?",
+        ),
         ("delivery: transaction.created, where: {status: delivered}", "`status` is never `delivered`"),
-        ("delivery: transaction.created, where: {statsu: failed}", "there is no `statsu` in a delivery; did you mean"),
+        (
+            "delivery: transaction.created, where: {statsu: failed}",
+            "there is no field `statsu` in a delivery; did you mean",
+        ),
         ("event: transaction.completed, where: {status: failed}", "`status` is never `failed` (it is completed)"),
         ('answer: quote, where: {fee.total: "1", expires_at: {exists: true}}', None),
     ],
 )
-def test_what_cannot_be_expected_is_found(expectation: str, message: str | None) -> None:
+def test_impossible_expectation_is_found(expectation: str, message: str | None) -> None:
     messages = found(f"{DRIVEN}  - {{{expectation}}}\n")
     assert messages == [] if message is None else messages[0].startswith(f"5: {message}")
 
 
-def test_what_a_fault_adds_can_be_expected() -> None:
+def test_values_added_by_a_fault_can_be_expected() -> None:
     fault = "faults: [{match: {path: /quotes}, unknown_enum: status}]\n"
     assert found(f"{DRIVEN}  - {{answer: quote, where: {{status: something_new}}}}\n{fault}") == []
 
@@ -193,13 +199,14 @@ def test_copies_beside_deliver_is_one_finding() -> None:
 
 
 @pytest.mark.parametrize("name", ["onramp", "offramp", "beneficiary", "deposit", "recurring_payment", "wallet"])
-def test_every_example_shows_only_what_can_be_named(name: str) -> None:
-    """What kinds show, read from their shapes, is what their examples have."""
+def test_field_sets_contain_all_fields_of_examples(name: str) -> None:
     kind = vocabulary().kinds[name]
 
-    def names(value: Any, sight: field_sets.Sight, at: str) -> None:
-        for member, inner in value.items() if isinstance(value, dict) else ():
-            assert sight.is_open or member in sight.names, f"{at}.{member}"
-            names(inner, sight.at(member), f"{at}.{member}")
+    def names(value: Any, fields: field_sets.FieldSet, at: str) -> None:
+        if fields.is_open or not isinstance(value, dict):
+            return
+        for name, inner in value.items():
+            assert name in fields.names, f"{at}.{name}"
+            names(inner, fields.names[name], f"{at}.{name}")
 
     names(kind.example(), field_sets.of_kind(vocabulary(), name), name)

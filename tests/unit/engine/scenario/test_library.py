@@ -1,4 +1,4 @@
-"""The scenarios that ship: known by name, read when they are asked for, from what came of them before or anew."""
+"""The shipped scenarios: known by name, and read from their compiled form or from the file."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ def library(directory: Path) -> Library:
     return shipped_library(VOCABULARY, directory, directory.parent / "read.json")
 
 
-def read_before(directory: Path, **changes: object) -> None:
-    """Keep what came of the file, with something in it that is not in the file."""
+def compile_file(directory: Path, **changes: object) -> None:
+    """Write a compiled form that differs from the file."""
     line = orjson.loads(b"{%s}" % line_of(directory / "rain.yaml", library(directory)["rain"]))
     line["rain"]["document"] |= {"description": "Kept.", **changes}
     (directory.parent / "read.json").write_bytes(b"{\n%s\n}\n" % orjson.dumps(line)[1:-1])
 
 
-def test_what_came_of_a_file_before_is_taken_while_it_is_the_same(directory: Path) -> None:
+def test_unchanged_file_uses_its_compiled_form(directory: Path) -> None:
     assert library(directory)["rain"].description == "It rains."
-    read_before(directory)
+    compile_file(directory)
     kept = library(directory)["rain"]
     assert (kept.description, kept.source, kept.lines) == ("Kept.", "scenarios/rain.yaml", {"rules[0]": 4})
     (directory / "rain.yaml").write_text(RAIN.replace("rains", "pours"))
     assert library(directory)["rain"].description == "It pours."
 
 
-def test_a_file_that_nobody_has_read_before_is_read(directory: Path) -> None:
-    read_before(directory)
+def test_file_without_compiled_form_is_parsed(directory: Path) -> None:
+    compile_file(directory)
     (directory / "snow.yaml").write_text("name: snow\nwith: [rain]\n")
     assert list(library(directory)) == ["rain", "snow"]
     assert library(directory)["snow"].scenario.below == ["rain"]
 
 
-def test_the_names_are_known_without_reading(directory: Path) -> None:
+def test_names_are_known_without_reading(directory: Path) -> None:
     (directory / "snow.yaml").write_text("name: [")
     names = library(directory)
     assert list(names) == ["rain", "snow"]
@@ -65,6 +65,6 @@ def test_a_file_has_the_name_of_its_scenario(directory: Path) -> None:
         _ = library(directory)["snow"]
 
 
-def test_what_ships_is_what_the_files_say() -> None:
+def test_compiled_forms_equal_the_files() -> None:
     judged = Loader(VOCABULARY).load_directory(shipped_directory())
     assert dict(shipped_library(VOCABULARY)) == dict(judged)

@@ -1,4 +1,4 @@
-"""What a `where` holds for, and what it does not."""
+"""Comparing a `where` with values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.engine.scenario.language.schema import Rule
 from simulator.engine.scenario.play.matching import ABSENT, all_hold, conditions, dig, passes
 
 
-def fits(wanted: Any, value: Any) -> bool:
+def matches(wanted: Any, value: Any) -> bool:
     Rule.model_validate({"on": "created", "where": {"field": wanted}, "do": []})
     return all_hold(conditions({"field": wanted}), lambda _: value, lambda name: name == "known") is not None
 
@@ -81,7 +81,7 @@ def fits(wanted: Any, value: Any) -> bool:
     ],
 )
 def test_a_value_is_compared(wanted: Any, value: Any, expected: bool) -> None:
-    assert fits(wanted, value) is expected
+    assert matches(wanted, value) is expected
 
 
 def test_paths_reach_into_objects_and_arrays() -> None:
@@ -93,23 +93,23 @@ def test_paths_reach_into_objects_and_arrays() -> None:
 
 
 def captured(where: Any, shown: dict[str, Any], globs: frozenset[str] = frozenset()) -> dict[str, str] | None:
-    """The named groups when everything holds."""
+    """Return the named groups if everything holds."""
     Rule.model_validate({"on": "created", "where": where, "do": []})
     return all_hold(conditions(where, globs), lambda path: shown.get(path, ABSENT), lambda name: False)
 
 
-def test_everything_must_hold_and_the_groups_come_back() -> None:
+def test_all_hold_returns_the_named_groups() -> None:
     where = {"a": {"matches": "(?P<x>.)(?P<y>z)?"}, "b": 1}
     assert captured(where, {"a": "q", "b": 1}) == {"x": "q"}
     assert captured(where, {"a": "q", "b": 2}) is None
 
 
-def test_of_two_groups_of_one_name_the_later_in_the_file_wins() -> None:
+def test_later_group_of_the_same_name_wins() -> None:
     where = {"request.a": {"matches": "(?P<x>.)"}, "b": 1, "c": {"matches": "(?P<x>.)"}}
     assert captured(where, {"request.a": "q", "b": 1, "c": "r"}) == {"x": "r"}
 
 
-def test_what_leads_out_of_an_object_is_looked_for_last() -> None:
+def test_own_fields_are_compared_first() -> None:
     looked: list[str] = []
 
     def look(path: str) -> object:
@@ -121,14 +121,14 @@ def test_what_leads_out_of_an_object_is_looked_for_last() -> None:
     assert looked == ["type"]
 
 
-def test_one_entry_of_a_where_is_held_against_a_value() -> None:
+def test_passes_compares_one_entry() -> None:
     assert passes({"gt": 5}, "6.00")
     assert not passes({"gt": 5}, "5.00")
     assert passes(["x", None], ABSENT)
     assert not passes(["x", None], "y")
 
 
-def test_a_glob_is_compared_as_one() -> None:
+def test_globs_match_as_globs() -> None:
     where = {"path": ["/quotes/*/confirm", "/wallets"]}
     assert captured(where, {"path": "/quotes/q/confirm"}, frozenset({"path"})) == {}
     assert captured(where, {"path": "/quotes"}, frozenset({"path"})) is None
@@ -138,17 +138,17 @@ def test_a_glob_is_compared_as_one() -> None:
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|aa)+$", "(a*)*b", "^(?:a?){30}a{30}$", "(?P<x>a.*a.*a.*)b"])
 def test_a_pattern_takes_time_in_proportion_to_the_value(pattern: str) -> None:
     began = time.monotonic()
-    assert not fits({"matches": pattern}, "a" * 34 + "!")
-    assert not fits({"matches": pattern}, "a" * 2**20 + "!")
+    assert not matches({"matches": pattern}, "a" * 34 + "!")
+    assert not matches({"matches": pattern}, "a" * 2**20 + "!")
     assert time.monotonic() - began < 1
 
 
-def test_a_large_pattern_is_not_tried_on_a_value_that_would_take_long() -> None:
+def test_large_pattern_on_long_value_is_not_searched() -> None:
     began = time.monotonic()
-    assert fits({"matches": "[ab]*a[ab]{900}c"}, "ab" * 1_000 + "ac")
-    assert not fits({"matches": "[ab]*a[ab]{900}c"}, "ab" * 2**19 + "c")
+    assert matches({"matches": "[ab]*a[ab]{900}c"}, "ab" * 1_000 + "ac")
+    assert not matches({"matches": "[ab]*a[ab]{900}c"}, "ab" * 2**19 + "c")
     assert time.monotonic() - began < 1
 
 
-def test_a_number_of_any_length_in_a_path_finds_no_item() -> None:
+def test_huge_index_in_a_path_finds_nothing() -> None:
     assert dig([1], "9" * 5_000) is ABSENT

@@ -1,4 +1,4 @@
-"""A simulator answers for the rooms that it was given, and for no others: its scenario language too."""
+"""The scenario language of a simulator knows only the rows of its own service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIMULATOR = Simulator(replace(PROVIDER, rooms=(ROOM, webhooks.ROOM)), Library())
 LOADER = Loader(SIMULATOR.vocabulary)
 
 
-def test_a_scenario_may_name_the_events_and_actions_of_the_rooms() -> None:
+def test_scenario_can_use_the_rows_of_its_service() -> None:
     rules = "- {on: lamp.switched, where: {colour: red}, do: []}\n- {on: created, do: [{action: switch}]}\n"
     text = f"name: mine\nrules:\n{rules}"
     assert LOADER.load(text).warnings == ()
@@ -31,12 +31,12 @@ def test_a_scenario_may_name_the_events_and_actions_of_the_rooms() -> None:
         ("{on: lamp.switched, where: {amount: '5'}, do: []}", "unknown field `amount` of lamp.switched"),
     ],
 )
-def test_a_scenario_that_names_the_ramp_is_refused(rule: str, problem: str) -> None:
+def test_names_of_another_service_are_refused(rule: str, problem: str) -> None:
     with pytest.raises(ScenarioError) as refused:
         LOADER.load(f"name: theirs\nrules:\n- {rule}\n")
     assert [one["message"].partition(";")[0] for one in refused.value.errors] == [problem]
 
 
-def test_a_path_of_the_ramp_is_warned_of() -> None:
+def test_path_of_another_service_is_a_warning() -> None:
     loaded = LOADER.load("name: theirs\nrules:\n- {on: request, where: {path: /quotes}, answer: {code: not_found}}\n")
-    assert [one["message"].partition("`")[0] for one in loaded.warnings] == ["no call has the path "]
+    assert [one["message"].partition("`")[0] for one in loaded.warnings] == ["no operation has the path "]

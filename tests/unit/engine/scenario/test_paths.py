@@ -1,4 +1,4 @@
-"""The ways to an event: from every state of every state table, the shortest first, or words why there is none."""
+"""Paths to an event: from every state of every state table, cheapest first, or a refusal with the reason."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pytest
 from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.run.drive import DriveCall, Until, action
-from simulator.engine.scenario.run.paths import Path, fresh_for, paths_to
-from simulator.engine.scenario.run.ways import Start
+from simulator.engine.scenario.run.paths import Path, factory_for, paths_to
+from simulator.engine.scenario.run.triggers import Setup
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator, vocabulary
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.providers.ramp.transactions import Side
-from simulator.providers.ramp.ways.runs import schedule_from
+from simulator.providers.ramp.triggers.recurring_runs import schedule_from
 
 SIMULATOR = Simulator()
 SIDE = Side("USDC", "celo", Decimal(1))
 NOBODY = {"confirm", "settle", "disable", "repeated_failures", "fail_repeatedly", "set_schedule", "create"}
-"""Moves that neither an action nor a call on the way to an event nor a timer makes."""
+"""Moves that no action, call or timer makes."""
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def world() -> World:
 
 @dataclass
 class Thing:
-    """A record in a state of one's choice."""
+    """A record with a given status."""
 
     kind: str
     status: str
@@ -53,7 +53,7 @@ class Thing:
     schedule: Any = field(default_factory=lambda: SimpleNamespace(end="after_occurrences"))
 
 
-def ways(world: World, thing: Any, event: str) -> list[Path]:
+def paths(world: World, thing: Any, event: str) -> list[Path]:
     try:
         return paths_to(world, SIMULATOR.actions, thing, event)
     except ControlError:
@@ -61,7 +61,7 @@ def ways(world: World, thing: Any, event: str) -> list[Path]:
 
 
 def reaches(machine: Machine, state: str, event: str) -> int | None:
-    """The length of the shortest way, by a search of its own."""
+    """Return the length of the shortest path, by an independent search."""
     queue, seen = deque([(state, 0)]), {state}
     while queue:
         here, steps = queue.popleft()
@@ -86,8 +86,8 @@ CELLS = [
 
 
 @pytest.mark.parametrize(("kind", "state", "event"), CELLS)
-def test_there_is_a_way_exactly_where_the_table_has_one(world: World, kind: str, state: str, event: str) -> None:
-    found = ways(world, Thing(kind, state), event)
+def test_path_exists_exactly_if_the_table_has_one(world: World, kind: str, state: str, event: str) -> None:
+    found = paths(world, Thing(kind, state), event)
     shortest = reaches(SIMULATOR.wiring.kinds[kind].machine, state, event)
     assert (min((len(path.moves) for path in found), default=None)) == shortest
     for path in found:
@@ -95,28 +95,28 @@ def test_there_is_a_way_exactly_where_the_table_has_one(world: World, kind: str,
         assert path.steps
 
 
-def test_ways_without_waiting_and_without_oddities_go_first(world: World) -> None:
-    first = ways(world, Thing("onramp", "awaiting_payment"), "transaction.failed")[0]
+def test_cheapest_path_comes_first(world: World) -> None:
+    first = paths(world, Thing("onramp", "awaiting_payment"), "transaction.failed")[0]
     assert first.steps == (action("payment_declined", "thing_1"),)
-    short = ways(world, Thing("offramp", "awaiting_deposit"), "transaction.failed")[0]
+    short = paths(world, Thing("offramp", "awaiting_deposit"), "transaction.failed")[0]
     assert short.steps == (action("deposit_arrives", "thing_1", amount="0.000001"),)
 
 
-def test_a_law_is_waited_for(world: World) -> None:
-    (path,) = ways(world, Thing("ramp_quote", "active"), "quote.expired")
+def test_timer_move_is_a_wait(world: World) -> None:
+    (path,) = paths(world, Thing("ramp_quote", "active"), "quote.expired")
     (until,) = path.steps
     assert isinstance(until, Until)
     assert "quote.expiry" in until.timers
     assert set(until.timers) <= set(SIMULATOR.wiring.timers)
 
 
-def test_an_account_does_what_a_draft_lacks(world: World) -> None:
+def test_draft_is_scheduled_and_activated_by_calls(world: World) -> None:
     draft = Thing("recurring_payment", "draft", schedule=None)
-    (path, *_) = ways(world, draft, "recurring_payment.activated")
+    (path, *_) = paths(world, draft, "recurring_payment.activated")
     assert [step.method for step in path.steps if isinstance(step, DriveCall)] == ["put", "get", "post"]
 
 
-def test_a_refusal_names_what_is_possible(world: World) -> None:
+def test_refusal_lists_the_allowed_actions(world: World) -> None:
     thing: Any = Thing("onramp", "processing")
     with pytest.raises(ControlError) as caught:
         paths_to(world, SIMULATOR.actions, thing, "transaction.expired")
@@ -130,7 +130,7 @@ def test_a_refusal_names_what_is_possible(world: World) -> None:
 
 def test_a_schedule_without_end_never_completes(world: World) -> None:
     thing = Thing("recurring_payment", "active", schedule=SimpleNamespace(end="never"))
-    assert ways(world, thing, "recurring_payment.completed") == []
+    assert paths(world, thing, "recurring_payment.completed") == []
 
 
 def test_another_users_object_is_not_moved(world: World) -> None:
@@ -140,22 +140,22 @@ def test_another_users_object_is_not_moved(world: World) -> None:
 
 
 @pytest.mark.parametrize("event", vocabulary().events)
-def test_every_event_has_an_object_that_can_be_made_for_it(world: World, event: str) -> None:
-    assert fresh_for(world, event).kind
+def test_every_event_has_a_factory(world: World, event: str) -> None:
+    assert factory_for(world, event).kind
 
 
-def fresh(world: World, event: str) -> Start:
-    return fresh_for(world, event).make(world, "sandbox", event)
+def setup_for(world: World, event: str) -> Setup:
+    return factory_for(world, event).set_up(world, "sandbox", event)
 
 
-def test_without_any_balance_there_is_no_payment(world: World) -> None:
+def test_payment_without_balance_is_refused(world: World) -> None:
     for symbol, network in (("USDC", "STELLAR"), ("XLM", "STELLAR"), ("CELO", "CELO"), ("CUSD", "CELO")):
         _empty(world, symbol, network)
     for symbol, network in (("USDC", "CELO"), ("USDT", "CELO"), ("BTC", "BITCOIN")):
         _empty(world, symbol, network)
     with pytest.raises(ControlError, match="set_balance"):
-        fresh(world, "recurring_payment.run_succeeded")
-    assert fresh(world, "recurring_payment.run_failed").drive
+        setup_for(world, "recurring_payment.run_succeeded")
+    assert setup_for(world, "recurring_payment.run_failed").drive
 
 
 def _empty(world: World, symbol: str, network: str) -> None:
@@ -163,10 +163,10 @@ def _empty(world: World, symbol: str, network: str) -> None:
     SIMULATOR.actions.perform(world, "set_balance", None, values, "sandbox", world.cause)
 
 
-def test_a_network_that_is_not_well_is_set_right(world: World) -> None:
+def test_network_that_is_down_is_preferred(world: World) -> None:
     values = {"network": "bitcoin", "status": "down"}
     SIMULATOR.actions.perform(world, "set_network", None, values, "sandbox", world.cause)
-    bitcoin = present(find(world, fresh(world, "network.status_changed").subject))
+    bitcoin = present(find(world, setup_for(world, "network.status_changed").subject))
     path = paths_to(world, SIMULATOR.actions, bitcoin, "network.status_changed")[0]
     assert path.steps == (action("set_network", network="bitcoin", status="operational"),)
 

@@ -1,4 +1,4 @@
-"""Timers by what they are about: as many as one finds who looks through all of them."""
+"""Timers by object: the index finds the same as a scan of all timers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHANGES = strategies.tuples(
 
 
 @given(strategies.lists(CHANGES, max_size=40))
-def test_timers_are_found_by_what_they_are_for_and_act_on(changes: list[tuple[str, str, str | None, int]]) -> None:
+def test_timers_about_equals_a_full_scan(changes: list[tuple[str, str, str | None, int]]) -> None:
     world = Simulator().create_world(Blueprint("default", 1))
     for what, target, acts_on, after in changes:
         with suppress(ZeroDivisionError), world.store.change():
@@ -36,11 +36,11 @@ def test_timers_are_found_by_what_they_are_for_and_act_on(changes: list[tuple[st
             if what == "undo":
                 raise ZeroDivisionError
         for one in OBJECTS:
-            found = looked_through(world, one)
+            found = full_scan(world, one)
             assert timers_about(world, one) == found
             assert steps_on(world, one) == [timer for timer in found if (timer.kind, timer.target) == (STEP, one)]
 
 
-def looked_through(world: World, wanted: str) -> list[Timer]:
+def full_scan(world: World, wanted: str) -> list[Timer]:
     found = [timer for timer in world.agenda.all() if wanted in (timer.target, timer.arguments.get("acts_on"))]
     return sorted(found, key=lambda timer: (timer.due_at_ms, timer.number))

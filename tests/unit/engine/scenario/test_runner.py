@@ -1,4 +1,4 @@
-"""A scenario is run by its drive through the interface, and what it expects is checked."""
+"""Running a scenario by its drive, and checking its expectations."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.scenario.play.filling import NoValue, fill
-from simulator.engine.scenario.run.clients import AsgiClient, Reply
 from simulator.engine.scenario.run.results import Check, RunResult
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.worlds.setting_model import Settings
@@ -21,7 +21,7 @@ NOW = "2026-01-05T08:00:00.000Z"
 
 
 class FakeSimulator:
-    """A simulator of canned answers that remembers the calls."""
+    """A simulator with canned responses that records the calls."""
 
     origin = "http://127.0.0.1:9"
 
@@ -108,7 +108,7 @@ drive:
     assert simulator.calls[-1] == ("DELETE", "/_simulator/worlds/w", None)
 
 
-def test_the_world_stays_when_it_is_kept() -> None:
+def test_keep_leaves_the_world() -> None:
     simulator = FakeSimulator()
     assert go("with: []", simulator, keep=True).world == "w"
     assert ("DELETE", "/_simulator/worlds/w", None) not in simulator.calls
@@ -133,7 +133,7 @@ def test_without_retry_the_first_refusal_ends_the_drive(text: str) -> None:
     simulator = FakeSimulator(POST_v1__quotes=[Reply(503, {"error": {"code": "service_unavailable"}})])
     result = go(text, simulator)
     assert not result.passed
-    assert "should answer 2xx; it answered 503" in result.checks[0].problem
+    assert "should return 2xx; it returned 503" in result.checks[0].problem
     assert simulator.made("/_simulator/clock/advance") == []
 
 
@@ -145,17 +145,17 @@ def test_after_five_attempts_the_drive_gives_up() -> None:
     assert simulator.made("/v1/never") == []
 
 
-def test_a_refusal_that_is_expected_is_none() -> None:
+def test_expected_refusal_passes() -> None:
     simulator = FakeSimulator(POST_v1__quotes=[Reply(422, {"error": {"code": "amount_too_low"}})])
     assert go("drive: [{post: /quotes, status: 422}]", simulator).passed
     assert not go("drive: [{post: /quotes, status: 409}]", simulator).passed
 
 
-def test_a_refusal_has_to_carry_the_expected_code() -> None:
+def test_refusal_with_another_code_fails() -> None:
     simulator = FakeSimulator(POST_v1__quotes=[Reply(422, {"error": {"code": "amount_too_low"}})])
     assert go("drive: [{post: /quotes, status: 422, code: amount_too_low}]", simulator).passed
     wrong = go("drive: [{post: /quotes, status: 422, code: amount_too_high}]", simulator)
-    assert "should answer 422 amount_too_high; it answered 422" in wrong.checks[0].problem
+    assert "should return 422 amount_too_high; it returned 422" in wrong.checks[0].problem
 
 
 def test_a_named_action_gives_its_resource_to_later_steps() -> None:
@@ -175,13 +175,13 @@ drive:
     assert simulator.made("/v1/quotes") == [{"status": "down", "world": "w"}]
 
 
-def test_the_receiver_answers_what_the_drive_says() -> None:
+def test_receiver_returns_the_statuses_of_the_drive() -> None:
     simulator = FakeSimulator(POST_v1__webhooks=[Reply(201, {"id": "wh_1"})], GET_v1__webhooks__wh_1=[Reply(200, {})])
     text = 'drive: [{receiver: {respond: [500, 200]}}, {get: "/webhooks/${receiver.id}"}]'
     result = go(text, simulator)
     assert result.passed
     assert ("PUT", "/_simulator/inbox/scenario-w", {"respond": [500, 200]}) in simulator.calls
-    assert "the receiver answers 500, 200" in result.readable()
+    assert "the receiver returns 500, 200" in result.readable()
     simulator = FakeSimulator()
     simulator.origin = ""
     assert "no address" in go(text, simulator).checks[0].problem
@@ -200,20 +200,20 @@ def test_a_token_exchange_without_a_token_is_tried_again() -> None:
     assert go("drive: [{get: /profile}]", simulator).passed
 
 
-def test_a_simulator_that_goes_away_fails_the_run() -> None:
+def test_lost_connection_fails_the_run() -> None:
     result = go("with: []", FakeSimulator(POST_SIM__settle=[None]))
     assert [(check.name, check.problem) for check in result.checks] == [("drive", ""), ("settle", "cut")]
 
 
-def test_what_cannot_be_prepared_fails_the_run() -> None:
+def test_failed_preparation_fails_the_run() -> None:
     simulator = FakeSimulator(PUT_SIM__scenarios__active=[Reply(404, {"error": {"code": "not_found"}})])
-    assert "PUT /_simulator/scenarios/active answered 404" in go("with: []", simulator).checks[0].problem
+    assert "PUT /_simulator/scenarios/active returned 404" in go("with: []", simulator).checks[0].problem
     nothing = FakeSimulator(POST_SIM__worlds=[None])
     result = go("expect: [{event: transaction.failed}]", nothing)
     assert [check.problem for check in result.checks] == ["cut"]
 
 
-def test_expected_events_are_looked_for() -> None:
+def test_expected_events_are_checked() -> None:
     events = [Reply(200, {"data": [event("transaction.failed", id="t", status="failed", failure_code="a")]})]
     result = go(
         """
@@ -230,15 +230,15 @@ expect:
         "",
         "",
         'transaction.failed was emitted, but with failure_code "a" (wanted {"starts_with":"b"}), '
-        "order_id absent (wanted 1); it told of t",
+        "order_id absent (wanted 1); it was about t",
         "transaction.completed was never emitted; emitted: transaction.failed",
-        "transaction.failed was emitted once, not 2; it told of t",
+        "transaction.failed was emitted once, not 2; it was about t",
         "",
     ]
     assert [line.text for line in result.timeline] == ["transaction.failed t failed a"]
 
 
-def test_expected_resources_are_looked_at() -> None:
+def test_expected_resources_are_checked() -> None:
     simulator = FakeSimulator(
         POST_v1__quotes=[Reply(201, {"id": "q"})],
         GET_SIM__resources__q=[Reply(200, {"resource": {"status": "active"}})],
@@ -258,7 +258,7 @@ expect:
     assert [bool(check.problem) for check in result.checks] == [False, False, True, True, True]
 
 
-def test_expected_answers_are_those_of_named_steps() -> None:
+def test_expected_answers_are_checked() -> None:
     simulator = FakeSimulator(POST_v1__quotes=[Reply(201, {"id": "q", "data": [{"status": "active"}]})])
     result = go(
         """
@@ -288,7 +288,7 @@ def attempt(event: str, number: int = 1, **shown: Any) -> dict[str, Any]:
     }
 
 
-def test_attempts_and_hits_of_faults_are_traced_in_their_order() -> None:
+def test_attempts_and_fault_hits_are_traced_in_order() -> None:
     fault = {"id": "flt_1", "scenario": "x", "webhook": {}, "deliver": {"copies": 2}}
     cut = {"id": "flt_2", "scenario": "x", "match": {}, "drop": True}
     other = {"id": "flt_3", "scenario": "below", "match": {}, "respond": {"status": 503}}
@@ -336,7 +336,7 @@ expect: [{delivery: transaction.failed, times: 1}]
     ]
 
 
-def test_a_resource_that_stands_elsewhere_says_why() -> None:
+def test_wrong_resource_status_is_explained() -> None:
     story = {
         "resource": {"status": "processing"},
         "history": [{"state": "processing", "at": NOW, "trigger": "pay", "cause": {"text": "a rule of autopilot"}}],
@@ -350,11 +350,11 @@ def test_a_resource_that_stands_elsewhere_says_why() -> None:
     first, second = (check.problem.splitlines() for check in go(text, simulator).checks[1:])
     assert first == [
         'status "processing" (wanted "completed")',
-        f"it came to processing at {NOW}: a rule of autopilot",
+        f"it became processing at {NOW}: a rule of autopilot",
         f"still planned: complete at {NOW} (x, rules[0].do[0], line 3)",
         "still planned: a law, waits for celo",
     ]
-    assert second[2:] == ["nothing is planned for it any more"]
+    assert second[2:] == ["nothing more is planned for it"]
 
 
 def test_expected_deliveries_are_counted() -> None:

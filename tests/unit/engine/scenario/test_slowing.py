@@ -1,4 +1,4 @@
-"""Steps that a slow network stretches: whose, how much, and only what is left of them."""
+"""Stretching the remaining delays of steps while a network is slow."""
 
 from __future__ import annotations
 
@@ -40,16 +40,14 @@ def test_an_object_names_its_networks_in_any_spelling(subject: dict[str, Any], n
         ("swift", "degraded", 4.0),
     ],
 )
-def test_the_slowest_network_decides_and_a_swift_one_only_without_a_slow_one(
-    networks: Networks, celo: str, stellar: str, factor: float
-) -> None:
+def test_slowest_network_decides(networks: Networks, celo: str, stellar: str, factor: float) -> None:
     networks.statuses = {"celo": celo, "stellar": stellar}
     slowdown = {"degraded": 4.0, "down": 9.0, "swift": 0.5}
     args = (networks.world, networks.status, slowdown, "sandbox", ["celo", "stellar"])
     assert slowing.factor(*args) == factor
 
 
-def test_only_what_is_left_of_a_step_is_stretched_and_taken_back_exactly(networks: Networks) -> None:
+def test_remaining_delay_is_stretched_and_restored(networks: Networks) -> None:
     networks.plan(20, "payment_arrives", slowed_by=["celo"])
     networks.plan(20, "fail")
     networks.world.clock.move_to(networks.world.now_ms + 10_000)

@@ -1,4 +1,4 @@
-"""A toy service for the tests of scenarios: small state tables with the real names of actions, kinds and events."""
+"""A toy service for scenario tests: small state tables with the real names of actions, kinds and events."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _set_rate(call: ActionCall) -> dict[str, Any]:
 
 
 def _move_rates(call: ActionCall) -> dict[str, Any]:
-    """Breaks off half-way."""
+    """Change something, then refuse."""
     call.world.store[RATES].put("USDC", call.parameters.percent)
     raise invalid("percent", "too much")
 
@@ -204,7 +204,7 @@ ROWS = (
 ACTIONS = ActionTable(ROWS)
 RAMP = (replace(room, actions=()) for room in ROOMS)
 LOADER = Loader(Vocabulary(replace(PROVIDER, rooms=(*RAMP, Room("toy", actions=ROWS)))))
-"""Reads scenarios about the events, calls and kinds of the ramp, and the actions of the toy."""
+"""Reads scenarios with the events, calls and kinds of the ramp and the actions of the toy."""
 
 
 def network_status(world: World, environment: str, network: str) -> str:
@@ -215,7 +215,7 @@ OUTAGES = replace(PROVIDER.outages, status=network_status)
 
 
 def engine_of(*texts: str) -> Engine:
-    """An engine that ships these scenarios."""
+    """Return an engine with these shipped scenarios."""
     library = Library()
     for text in texts:
         file = LOADER.load(text, "toy.yaml", library)
@@ -252,7 +252,7 @@ def begin(
     environment: str = "sandbox",
     **members: Any,
 ) -> str:
-    """Create a resource as a request with this body would; answers its id."""
+    """Create a resource as a request with this body would. Return its id."""
     with world.change(Cause("request", "begin"), RequestOrigin(json_text(body or {}), scenario)):
         thing = Thing(
             **new_fields(world, environment, "x_", f"ids.{sort}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.engine.rows.outages import Outages
-from simulator.engine.scenario.play import holding, slowing
+from simulator.engine.scenario.play import held_steps, slowing
 from simulator.engine.scenario.play.pending import KINDS, PlannedStep, plan
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -15,7 +15,7 @@ CAUSE = Cause("action", "test")
 
 
 class Networks:
-    """Networks with a status each, and actions of which `deposit_arrives` needs celo, `complete` celo and stellar."""
+    """Networks with a status. `deposit_arrives` needs celo; `complete` needs celo and stellar."""
 
     def __init__(self) -> None:
         self.world = world_of(engine_of())
@@ -46,17 +46,17 @@ class Networks:
             plan(self.world, self.world.now_ms + seconds * 1000, PlannedStep(**{**step, **more}))
 
     def set(self, **statuses: str) -> None:
-        """Give networks a status, and let steps be held, go on and be stretched by it."""
+        """Set the status of networks, and hold, release and stretch steps accordingly."""
         self.statuses |= statuses
         with self.world.change(CAUSE):
-            holding.hold(self.world, self, Outages(("celo", "stellar"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
-            holding.release(self.world, self.status)
+            held_steps.hold(self.world, self, Outages(("celo", "stellar"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
+            held_steps.release(self.world, self.status)
             slowing.restretch(self.world, self.status, lambda name: {"degraded": 4.0})
 
     def planned(self) -> list[tuple[float, str]]:
-        """What is on the agenda: in how many seconds, and the action."""
+        """Return the agenda: seconds until due, and the action."""
         timers = [timer for timer in self.world.agenda.in_firing_order() if timer.kind in KINDS]
         return [((timer.due_at_ms - self.world.now_ms) / 1000, timer.arguments["action"]) for timer in timers]
 
     def held(self) -> list[tuple[float, str, tuple[str, ...]]]:
-        return [(row.remaining_ms / 1000, str(row.action), row.networks) for row in holding.held_steps(self.world)]
+        return [(row.remaining_ms / 1000, str(row.action), row.networks) for row in held_steps.held_steps(self.world)]

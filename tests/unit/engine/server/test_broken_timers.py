@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.rows.room import Room
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import application_of

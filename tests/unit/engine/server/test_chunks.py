@@ -55,7 +55,7 @@ def parts_of(body: Content) -> tuple[bytes, ...]:
     return body.parts if isinstance(body, Pieces) else (body,)
 
 
-def test_others_have_their_turn_while_a_long_list_is_answered() -> None:
+def test_other_calls_get_their_turn_during_a_long_list() -> None:
     async def answer() -> None:
         rows = [b'"tok_test_1"' + b" " * 1_000] * 20_000
         found, turns = await turns_during(first_of(rows, bool, None))

@@ -14,11 +14,11 @@ import pytest
 from simulator.engine.server.running.advance import AdvanceCancelled, ClockBusy, Progress
 from simulator.engine.server.running.driver import Driver
 from simulator.engine.webhooks.courier.courier import Courier, Patience, Unanswered
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
+from tests.fake_transport import FakeTransport
 from tests.unit.engine.webhooks.support import happen, register, webhook_world
 from tests.unit.kernel.test_world import wiring
 
@@ -132,7 +132,7 @@ def never_caught_up(bench: Bench) -> World:
 
 
 @in_a_loop
-async def test_a_clock_that_never_catches_up_keeps_no_call_waiting_for_ever(bench: Bench) -> None:
+async def test_a_call_stops_waiting_for_a_clock_that_never_catches_up(bench: Bench) -> None:
     world = never_caught_up(bench)
     async with asyncio.timeout(10):
         await bench.driver.bring_up_to_date(world)
@@ -142,7 +142,7 @@ async def test_a_clock_that_never_catches_up_keeps_no_call_waiting_for_ever(benc
 
 
 @in_a_loop
-async def test_a_clock_that_never_catches_up_stands_when_it_is_told_to(bench: Bench) -> None:
+async def test_a_clock_that_never_catches_up_can_be_paused(bench: Bench) -> None:
     world = never_caught_up(bench)
     await bench.driver.bring_up_to_date(world)
     world.clock.mode = "manual"
@@ -220,7 +220,7 @@ async def test_what_an_advance_waits_for_has_no_aim_in_time(bench: Bench) -> Non
 
 
 @in_a_loop
-async def test_calls_during_an_advance_are_served_at_once_and_fire_nothing(bench: Bench) -> None:
+async def test_calls_during_an_advance_fire_no_timers(bench: Bench) -> None:
     world = bench.world()
     plan(world, 100, 5)
     advancing = asyncio.create_task(bench.driver.advance(world, 10))
@@ -283,7 +283,7 @@ async def test_an_advance_that_waits_for_a_receiver_is_called_off_too(bench: Ben
 
 
 @in_a_loop
-async def test_an_advance_to_a_moment_goes_further_than_one_that_waits_for_something(bench: Bench) -> None:
+async def test_an_advance_to_a_moment_may_fire_more_than_one_that_waits(bench: Bench) -> None:
     bench.driver.most_timers_awaiting = 3
     world = endless(bench)
     receipt = await bench.driver.advance(world, world.now_ms + 10 * DAY_MS)
@@ -292,7 +292,7 @@ async def test_an_advance_to_a_moment_goes_further_than_one_that_waits_for_somet
 
 
 @in_a_loop
-async def test_what_an_advance_left_at_its_last_moment_fires_on_beside_the_calls(bench: Bench) -> None:
+async def test_timers_left_by_a_cancelled_advance_fire_beside_calls(bench: Bench) -> None:
     bench.driver.leftover_patience_seconds = 0.0
     world = bench.world()
     plan(world, 1_000, 10)
@@ -331,7 +331,7 @@ async def test_an_advance_looks_no_further_than_its_horizon(bench: Bench) -> Non
 
 
 @in_a_loop
-async def test_a_receiver_that_does_not_answer_what_was_sent_before_is_not_waited_for_for_ever(bench: Bench) -> None:
+async def test_an_advance_waits_only_so_long_for_an_earlier_attempt(bench: Bench) -> None:
     world, gate = with_a_silent_receiver(bench)
     bench.courier.pump(world)
     await asyncio.sleep(0)
@@ -346,7 +346,7 @@ async def test_a_receiver_that_does_not_answer_what_was_sent_before_is_not_waite
 
 @pytest.mark.parametrize("bound", ["rest_seconds", "most_seconds"])
 @in_a_loop
-async def test_settle_with_a_bound_gives_up_on_a_world_without_rest(bench: Bench, bound: str) -> None:
+async def test_settle_with_a_limit_gives_up_on_a_busy_world(bench: Bench, bound: str) -> None:
     world, gate = with_a_silent_receiver(bench)
     patience = Patience(0.0, frozenset(), **{"rest_seconds": 0.0, bound: 0.0})
     with pytest.raises(Unanswered) as caught:
@@ -357,7 +357,7 @@ async def test_settle_with_a_bound_gives_up_on_a_world_without_rest(bench: Bench
 
 
 @in_a_loop
-async def test_what_an_advance_sends_itself_is_waited_for_however_long_it_takes(bench: Bench) -> None:
+async def test_an_advance_waits_for_its_own_attempts_without_limit(bench: Bench) -> None:
     world, gate = with_a_silent_receiver(bench)
     patience = Patience(0.0, bench.courier.unanswered(world, inf))
     advancing = asyncio.create_task(bench.driver.advance(world, world.now_ms + 1, patience=patience))
@@ -368,7 +368,7 @@ async def test_what_an_advance_sends_itself_is_waited_for_however_long_it_takes(
 
 
 @in_a_loop
-async def test_the_target_of_an_advance_is_chosen_after_the_attempts_in_flight_were_answered(bench: Bench) -> None:
+async def test_an_advance_picks_its_target_after_attempts_in_flight(bench: Bench) -> None:
     world, gate = with_a_silent_receiver(bench)
     bench.transport.script.append(500)
 

@@ -9,11 +9,12 @@ from starlette.testclient import TestClient
 
 from simulator import Config, create_app
 from simulator.engine.faults.in_force import FAULTS
+from simulator.engine.records import conditions, indexes, listing
 from simulator.engine.records.requests import requests_of
 from simulator.engine.server.app import Application
 from simulator.engine.server.checks.idempotency import ANSWERS
 from simulator.kernel.table import Write
-from tests.support import KEYS, QUOTE
+from tests.support import BENEFICIARY, KEYS, QUOTE
 
 
 class Scene:
@@ -41,14 +42,14 @@ def scene() -> Scene:
     return Scene()
 
 
-def test_what_a_call_does_and_the_binding_of_its_key_are_one_change(scene: Scene) -> None:
+def test_a_call_and_its_stored_response_are_one_change(scene: Scene) -> None:
     assert scene.ask("POST", "/quotes", QUOTE, Idempotency_Key="once") == 201
     (one,) = [tables for tables in scene.changes if ANSWERS.name in tables]
     assert "sandbox:ramp_quotes" in one
     assert len(scene.changes) == 1, "with what stays of a call that is refused, and the count of coverage"
 
 
-def test_a_refusal_is_bound_to_its_key_and_leaves_nothing_else_of_the_work(scene: Scene) -> None:
+def test_a_refusal_is_stored_under_its_key_and_undoes_the_rest(scene: Scene) -> None:
     missing = "/quotes/qt_00000000000000000000/confirm"
     before = scene.world.store.tables()
     scene.ask("POST", missing, {}, Idempotency_Key="once")
@@ -56,7 +57,7 @@ def test_a_refusal_is_bound_to_its_key_and_leaves_nothing_else_of_the_work(scene
     assert not {name for name in changed if name.startswith("sandbox:")}
 
 
-def test_the_hit_of_a_fault_and_the_count_of_the_rate_limit_stay_when_the_call_is_refused(scene: Scene) -> None:
+def test_a_refused_call_keeps_its_fault_hit_and_rate_limit_count(scene: Scene) -> None:
     fault = {"match": {"path": "/quotes"}, "respond": {"status": 503, "code": "service_unavailable"}}
     assert scene.client.post("/_simulator/faults", json=fault).status_code == 201
     scene.client.patch("/_simulator/settings", json={"rate_limit": "5/60"})
@@ -70,3 +71,22 @@ def test_a_call_that_is_limited_draws_its_request_id_once(scene: Scene) -> None:
     assert [scene.ask("GET", "/transactions") for _ in range(3)] == [200, 429, 429]
     ids = [row.id for row in requests_of(scene.world).entries]
     assert len(ids) == len(set(ids))
+
+
+def test_list_that_needs_an_index_waits_for_it_and_is_entered_once(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((conditions, "FEW"), (listing, "FEW"), (indexes, "MANY")):
+        monkeypatch.setattr(module, name, 1)
+    monkeypatch.setattr(indexes, "_SLICE", 2)
+    for _ in range(5):
+        assert scene.ask("POST", "/beneficiaries", BENEFICIARY) == 201
+    before = len(requests_of(scene.world).entries)
+    headers = {"Authorization": f"Bearer {scene.token}"}
+    for query, changes in (("search=wanjiru&sort_by=updated_at", 3), ("search=wanjiru&sort_by=updated_at&size=2", 1)):
+        scene.changes.clear()
+        page = scene.client.get(f"/v1/beneficiaries?{query}", headers=headers).json()
+        assert page["pagination"]["total"] == 5
+        assert len(scene.changes) == changes, "the first list is drawn an id, found and entered in changes of their own"
+    assert len(requests_of(scene.world).entries) == before + 2
+    assert len(scene.client.get("/_simulator/events?environment=sandbox").json()["data"]) == 5

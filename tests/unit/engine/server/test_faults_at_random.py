@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from simulator.engine import webhooks
-from simulator.engine.scenario.run.clients import AsgiClient
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.server.runtime import Runtime
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator, application_of
+from tests.fake_transport import FakeTransport
 from tests.seeds import walk_seed
 
 SEND = {"symbol": "USDC", "network": "CELO", "amount": "5", "destination": {"type": "platform_user",

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.scenario.files.folder import FolderProblem
-from simulator.engine.scenario.run.clients import AsgiClient
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config, ConfigError
 from simulator.engine.server.running import folders
@@ -80,7 +80,7 @@ def test_files_of_a_directory_are_known_like_those_that_ship(tmp_path: Path) -> 
     asyncio.run(go())
 
 
-def test_what_is_wrong_at_the_start_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_an_invalid_file_at_the_start_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(BROKEN)
     written(tmp_path, name="b.yaml")
     written(tmp_path, name="c.yaml")
@@ -88,12 +88,14 @@ def test_what_is_wrong_at_the_start_is_refused_with_its_place(tmp_path: Path) ->
         Server(tmp_path)
     first, second = caught.value.problems
     assert first.startswith(f"--scenarios: {tmp_path}/a.yaml:3:10: rules[0].on: unknown event `transaction.nothing`")
-    assert second == f"--scenarios: {tmp_path}/c.yaml:1:1: name: the scenario mine is in {tmp_path}/b.yaml already"
-    with pytest.raises(ConfigError, match="it cannot be read: No such file"):
+    assert (
+        second == f"--scenarios: {tmp_path}/c.yaml:1:1: name: the scenario mine is already defined in {tmp_path}/b.yaml"
+    )
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
         Server(tmp_path / "nowhere")
 
 
-def test_a_change_holds_from_then_on_and_what_is_planned_stays(tmp_path: Path) -> None:
+def test_a_changed_file_applies_to_new_steps_only(tmp_path: Path) -> None:
     written(tmp_path, "10s", 503)
     server = Server(tmp_path)
 
@@ -143,7 +145,7 @@ def test_an_invalid_change_leaves_the_old_in_force_and_says_where(
     assert warnings[0].startswith(f"{path}:3:10: rules[0].on: unknown event")
 
 
-def test_a_file_that_goes_takes_its_scenario_along_and_one_that_ships_comes_back(tmp_path: Path) -> None:
+def test_deleting_a_file_restores_the_shipped_scenario(tmp_path: Path) -> None:
     mine, autopilot = written(tmp_path), tmp_path / "own.yaml"
     autopilot.write_text("name: autopilot\ndescription: my own\n")
     server = Server(tmp_path, ("autopilot", "mine"))
@@ -164,7 +166,7 @@ def test_a_file_that_goes_takes_its_scenario_along_and_one_that_ships_comes_back
     asyncio.run(go())
 
 
-def test_what_was_wrong_only_beside_another_file_is_read_once_that_has_changed(tmp_path: Path) -> None:
+def test_a_conflicting_file_is_read_once_the_other_has_changed(tmp_path: Path) -> None:
     first = written(tmp_path)
     server = Server(tmp_path)
 
@@ -172,7 +174,7 @@ def test_what_was_wrong_only_beside_another_file_is_read_once_that_has_changed(t
         second = written(tmp_path, "1m", name="second.yaml")
         await server.look()
         (problem,) = (await server.control("GET", "/scenarios"))["problems"]
-        assert problem["message"] == f"the scenario mine is in {first} already"
+        assert problem["message"] == f"the scenario mine is already defined in {first}"
         first.unlink()
         await server.look()
         listed = await server.control("GET", "/scenarios")
@@ -183,7 +185,7 @@ def test_what_was_wrong_only_beside_another_file_is_read_once_that_has_changed(t
     asyncio.run(go())
 
 
-def test_a_directory_that_cannot_be_read_for_a_while_leaves_its_scenarios_in_force(tmp_path: Path) -> None:
+def test_an_unreadable_directory_leaves_its_scenarios_active(tmp_path: Path) -> None:
     directory, aside = tmp_path / "mine", tmp_path / "aside"
     directory.mkdir()
     written(directory)
@@ -193,7 +195,7 @@ def test_a_directory_that_cannot_be_read_for_a_while_leaves_its_scenarios_in_for
         directory.rename(aside)
         await server.look()
         (problem,) = (await server.control("GET", "/scenarios"))["problems"]
-        assert (problem["file"], problem["message"]) == (str(directory), "it cannot be read: No such file or directory")
+        assert (problem["file"], problem["message"]) == (str(directory), "cannot be read: No such file or directory")
         assert await server.planned(await server.order()) == ["2026-01-05T08:00:10.000Z"]
         aside.rename(directory)
         await server.look()
@@ -236,7 +238,7 @@ def test_an_uploaded_scenario_of_the_name_stays_what_it_is(tmp_path: Path) -> No
     asyncio.run(go())
 
 
-def test_files_are_looked_at_again_and_again_while_the_server_serves(tmp_path: Path) -> None:
+def test_files_are_checked_while_the_server_serves(tmp_path: Path) -> None:
     path = written(tmp_path)
     server = Server(tmp_path)
     seen = asyncio.Event()

@@ -29,7 +29,7 @@ class Knot:
         self.self = self
 
 
-def test_what_is_new_is_collected_and_what_stayed_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_objects_are_collected_and_survivors_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(garbage, "WHOLE_EVERY", 4)
     with passing_over_the_old():
         new, stays = Knot(), Knot()

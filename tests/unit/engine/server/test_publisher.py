@@ -90,7 +90,7 @@ def test_channels_of_a_server_number_their_messages_together() -> None:
     assert [message.number for message in reader.waiting] == [2, 4]
 
 
-def test_a_channel_is_of_use_while_somebody_can_come_back_without_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_channel_is_of_use_until_a_reader_would_miss_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "MESSAGES_KEPT", 2)
     channel, reader = Channel(Numbers(1)), Reader(lambda: None)
     channel.join(reader, None)

@@ -105,7 +105,7 @@ def test_without_a_limit_nothing_is_counted(wall: Wall) -> None:
     ("mode", "clock", "says_so"),
     [("manual", "simulated", True), ("real", "simulated", False), ("manual", "wall", False)],
 )
-def test_only_a_window_that_no_waiting_ends_says_how_to_end_it(
+def test_only_a_window_that_waiting_never_ends_says_how_to_end_it(
     wall: Wall, mode: str, clock: str, says_so: bool
 ) -> None:
     world = limited(rate_limit_clock=clock)

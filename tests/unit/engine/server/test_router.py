@@ -64,7 +64,7 @@ def test_two_rows_for_one_call_are_refused() -> None:
         Router((SHOW, Row("GET", "/lamps/{name}")))
 
 
-def test_a_literal_segment_that_leads_nowhere_may_be_the_value_of_a_variable() -> None:
+def test_a_dead_end_literal_segment_may_match_a_variable() -> None:
     """Only where the router is told to turn back."""
     path = "/lamps/broken/bulbs/2"
     assert ROUTER.find(path) is None

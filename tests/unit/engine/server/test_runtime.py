@@ -11,10 +11,10 @@ import pytest
 
 from simulator.engine.rows.room import Room
 from simulator.engine.server.runtime import Runtime, Watcher
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import TimerRow, World
+from tests.fake_transport import FakeTransport
 from tests.library import Simulator
 from tests.support import ramp_with
 
@@ -58,7 +58,7 @@ def run(coroutine: Coroutine[Any, Any, object]) -> None:
     asyncio.run(coroutine)
 
 
-def test_what_a_call_planned_without_delay_fires_before_it_is_told() -> None:
+def test_timers_without_delay_fire_before_watchers_are_informed() -> None:
     async def scenario() -> None:
         bench = Bench()
         before = len(bench.world.agenda)
@@ -71,7 +71,7 @@ def test_what_a_call_planned_without_delay_fires_before_it_is_told() -> None:
     run(scenario())
 
 
-def test_a_world_that_was_made_anew_ends_and_the_new_one_begins() -> None:
+def test_a_reset_ends_a_world_and_starts_another() -> None:
     async def scenario() -> None:
         bench = Bench()
         anew = bench.simulator.reset_world("w")
@@ -133,7 +133,7 @@ def test_a_watcher_may_leave_while_all_are_told() -> None:
     run(scenario())
 
 
-def test_what_is_known_of_every_ended_world_is_remembered_in_the_end() -> None:
+def test_every_ended_world_is_counted_in_the_end() -> None:
     async def scenario() -> None:
         bench = Bench()
         for _ in range(3):
@@ -149,7 +149,7 @@ def test_what_is_known_of_every_ended_world_is_remembered_in_the_end() -> None:
     run(scenario())
 
 
-def test_a_world_that_cannot_be_summed_up_is_logged_and_holds_up_no_other(
+def test_a_world_that_cannot_be_counted_is_logged_and_skipped(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> list[World]:
@@ -162,7 +162,7 @@ def test_a_world_that_cannot_be_summed_up_is_logged_and_holds_up_no_other(
                 raise ZeroDivisionError("sk_test_simulator cannot be counted")
             return {}
 
-        monkeypatch.setattr("simulator.engine.insight.coverage.count_world", count)
+        monkeypatch.setattr("simulator.engine.insight.counting.count_world", count)
         second = bench.simulator.reset_world("w")
         bench.simulator.delete_world("w")
         await bench.runtime.remembered()

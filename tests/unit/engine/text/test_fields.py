@@ -77,9 +77,7 @@ def test_a_body_is_never_edited() -> None:
         ({"kind": "big", "payer": {"name": None}}, "payer.name"),
     ],
 )
-def test_a_required_field_that_is_absent_or_null_is_missing_under_its_dotted_name(
-    raw: dict[str, Any], param: str
-) -> None:
+def test_absent_or_null_required_field_is_missing_by_dotted_name(raw: dict[str, Any], param: str) -> None:
     """Decision H4: absent or null is missing, an absent object names itself."""
     assert refusal(Order, raw) == ("missing_parameter", param)
 
@@ -113,14 +111,12 @@ def test_a_required_field_that_is_absent_or_null_is_missing_under_its_dotted_nam
         ({"urgent": 1}, "urgent"),
     ],
 )
-def test_a_malformed_value_is_named_by_its_dotted_name_and_an_item_by_its_array(
-    changes: dict[str, Any], param: str
-) -> None:
+def test_malformed_value_is_named_by_its_dotted_path(changes: dict[str, Any], param: str) -> None:
     """Decision H5: dotted `param`, an array's own name for its items; codes are compared exactly."""
     assert refusal(Order, GOOD | changes) == ("invalid_parameter", param)
 
 
-def test_what_is_missing_comes_before_what_is_malformed_wherever_it_stands() -> None:
+def test_missing_fields_are_reported_before_malformed_ones() -> None:
     assert refusal(Order, {"kind": "huge", "payer": {}}) == ("missing_parameter", "payer.name")
     assert refusal(Order, {"kind": "huge"}) == ("missing_parameter", "payer")
     assert refusal(Order, GOOD | {"kind": "huge", "payer": {"name": None}}) == ("missing_parameter", "payer.name")
@@ -140,7 +136,7 @@ def test_an_optional_text_may_be_empty_where_it_is_free() -> None:
     assert parse(Order, GOOD | {"note": ""}).note == ""
 
 
-def test_in_a_patch_null_is_a_value_where_there_may_be_none_and_malformed_elsewhere() -> None:
+def test_patch_accepts_null_only_for_nullable_fields() -> None:
     """Decision H4: in PATCH null is a value."""
     assert parse(Change, {"label": None}, patch=True).label is None
     assert "label" in parse(Change, {"label": None}, patch=True).model_fields_set

@@ -95,7 +95,7 @@ def test_headers_that_carry_secrets_are_masked_whole(name: str, value: str, show
     assert MASKER.header(name, value) == shown
 
 
-def test_members_that_bear_a_secrets_name_are_masked_whatever_they_hold() -> None:
+def test_fields_named_like_secrets_are_always_masked() -> None:
     body = {"public_key": "pk_1", "secret_key": "mistyped", "accessToken": "x", "list": [{"webhook_key": "y"}]}
     masked = {"public_key": "pk_1", "secret_key": "***", "accessToken": "***", "list": [{"webhook_key": "***"}]}
     assert MASKER.value(body) == masked
@@ -109,7 +109,7 @@ def test_masking_twice_is_masking_once() -> None:
         assert MASKER.text(once) == once
 
 
-def test_a_short_control_token_does_not_eat_the_words_it_is_part_of() -> None:
+def test_short_control_token_does_not_mask_longer_words() -> None:
     assert Masker(["data"]).text('{"database": "data", "data_x": 1}') == '{"database": "***", "data_x": 1}'
 
 
@@ -164,7 +164,7 @@ def test_what_a_text_says_is_masked_as_the_value_is(value: object) -> None:
     assert MASKER.json(dumps(value)) == MASKER.value(value)
 
 
-def test_a_head_is_masked_as_its_headers_are_and_shared_when_it_comes_again() -> None:
+def test_equal_heads_are_masked_once_and_shared() -> None:
     given = {"authorization": "Bearer tok_live_1", "x-api-key": "abc", "accept": "*/*"}
     shown = MASKER.head(given)
     assert shown == tuple(MASKER.headers(given).items())

@@ -36,10 +36,10 @@ def test_what_is_too_long_to_be_a_slip_is_not_compared() -> None:
 def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
     refuse_names(["amount", "Memo"], NAMES)
     with pytest.raises(ApiError) as refused:
-        refuse_names(["amount", "netwrok", "other"], NAMES[:3], "member", "match.")
+        refuse_names(["amount", "netwrok", "other"], NAMES[:3], "field", "match.")
     assert (refused.value.code, refused.value.param) == ("invalid_parameter", "match.netwrok")
     assert refused.value.message == (
-        "There is no member `match.netwrok`; did you mean `network`? "
+        "There is no field `match.netwrok`; did you mean `network`? "
         "(there are match.amount, match.amount_currency, match.network)."
     )
     with pytest.raises(ApiError, match="there are none"):

@@ -54,7 +54,7 @@ def test_large_numbers_stay_what_they_are() -> None:
     assert _read(yaml_text({"a": 1e300, "b": 1e16, "c": 2**64 - 1})) == {"a": 1e300, "b": 1e16, "c": 2**64 - 1}
 
 
-def test_short_lists_stand_on_one_line_and_members_keep_their_order() -> None:
+def test_short_lists_are_on_one_line_and_fields_keep_their_order() -> None:
     assert yaml_text({"b": ["x", 1, None], "a": [], "c": [{"d": {}}]}) == "b: [x, 1, null]\na: []\nc:\n  - d: {}\n"
 
 

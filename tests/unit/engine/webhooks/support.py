@@ -1,4 +1,4 @@
-"""A world with webhooks, and the outside as a list of answers: registering, emitting, taking and reporting."""
+"""A world with webhooks, and helpers to register, emit, take and report with given outcomes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def call(world: World, method: str, path: str, body: dict[str, Any] | None = Non
 
 
 def probed(world: World, answer: Any, status: int | None = 200, error: str | None = None) -> Any:
-    """The answer of an operation that first waits for a test request."""
+    """Return the response of an operation after its test request."""
     assert isinstance(answer, Probe)
     with world.change(Cause("request", "probe")):
         return answer.then(ProbeOutcome(status, error))
@@ -96,7 +96,7 @@ def report(world: World, attempt: Attempt, outcome: Outcome = OK) -> Any:
 
 
 def drain(world: World, answer: Callable[[Attempt], Outcome] | Outcome = OK) -> list[Attempt]:
-    """Make every attempt that may start, until none is left; answers them in the order of their start."""
+    """Answer all attempts in the order of their start, until none may start."""
     made = []
     while attempts := take(world):
         for attempt in attempts:
@@ -106,7 +106,7 @@ def drain(world: World, answer: Callable[[Attempt], Outcome] | Outcome = OK) -> 
 
 
 def deliver_all_until(world: World, to_ms: int, answer: Callable[[Attempt], Outcome] | Outcome) -> list[Attempt]:
-    """Move the clock timer by timer, as the driver does, answering every attempt at its instant."""
+    """Advance the clock timer by timer, as the driver does, and answer each attempt at its instant."""
     made = drain(world, answer)
     while world.fire_next(to_ms) is not None:
         made += drain(world, answer)

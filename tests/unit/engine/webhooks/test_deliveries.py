@@ -1,4 +1,4 @@
-"""The deliveries of a world: which there are of an event, and in which order."""
+"""Finding the deliveries of an event, and their order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_deliveries_are_found_by_event_and_by_status_in_their_order() -> None:
 
 
 def test_what_is_looked_up_of_some_events_is_what_a_search_finds() -> None:
-    """Every attempt of them, at every endpoint of their environment, and of no other."""
+    """All attempts at all endpoints of their environment, and no others."""
     world = webhook_world()
     register(world)
     register(world, "https://second.example.com/hooks")

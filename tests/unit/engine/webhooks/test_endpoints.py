@@ -38,7 +38,7 @@ def refused(world: Any, method: str, path: str, body: dict[str, Any], **more: An
     return caught.value.status, caught.value.code, caught.value.param
 
 
-def test_registering_sends_a_test_request_before_anything_is_stored() -> None:
+def test_registration_tests_the_url_first() -> None:
     """Decision W4: neither event nor delivery."""
     world = webhook_world()
     answer = call(world, "POST", "/webhooks", {"url": URL, "events": ["*"], "description": "Mine"})
@@ -87,7 +87,7 @@ def test_only_exactly_200_registers(status: int | None, error: str | None, says:
     assert call(world, "GET", "/webhooks")["pagination"]["total"] == 0
 
 
-def test_a_receiver_on_this_machine_that_is_not_there_earns_a_hint_about_containers() -> None:
+def test_an_absent_local_receiver_gets_a_hint_about_containers() -> None:
     world = webhook_world()
     answer = call(world, "POST", "/webhooks", {"url": "http://localhost:9/", "events": ["*"]})
     with pytest.raises(ApiError, match=r"host\.docker\.internal"):
@@ -117,7 +117,7 @@ def test_a_receiver_on_this_machine_that_is_not_there_earns_a_hint_about_contain
     ],
 )
 def test_a_bad_registration_is_refused(body: dict[str, Any], expected: tuple[int, str, str]) -> None:
-    """Decisions H5 and W3: any refused string is 422, what is no string 400."""
+    """Decisions H5 and W3: a refused string is 422, anything else 400."""
     assert refused(webhook_world(), "POST", "/webhooks", body) == expected
 
 

@@ -56,7 +56,7 @@ def test_what_went_during_a_delay_counts_for_the_hold() -> None:
     assert events_of(drain(world)) == [second.id, held.id]
 
 
-def test_an_event_is_held_until_the_end_of_its_object_was_acknowledged() -> None:
+def test_an_event_is_held_until_the_final_event_is_acknowledged() -> None:
     world = webhook_world()
     register(world)
     add_fault(world, deliver={"hold": "terminal"})
@@ -69,7 +69,7 @@ def test_an_event_is_held_until_the_end_of_its_object_was_acknowledged() -> None
     assert events_of(drain(world)) == [other.id]
 
 
-def test_an_event_that_tells_of_an_end_or_comes_after_it_is_not_held() -> None:
+def test_a_final_event_and_later_ones_are_not_held() -> None:
     world = webhook_world()
     register(world)
     add_fault(world, deliver={"hold": "terminal"})
@@ -81,7 +81,7 @@ def test_an_event_that_tells_of_an_end_or_comes_after_it_is_not_held() -> None:
 
 
 @pytest.mark.parametrize(("subscribed", "event"), [(("*",), "news.good"), (("order.processing",), "order.processing")])
-def test_an_event_whose_end_will_not_be_told_is_not_held(subscribed: tuple[str, ...], event: str) -> None:
+def test_an_event_without_a_later_final_event_is_not_held(subscribed: tuple[str, ...], event: str) -> None:
     world = webhook_world()
     register(world, events=subscribed)
     add_fault(world, deliver={"hold": "terminal"})
@@ -91,7 +91,7 @@ def test_an_event_whose_end_will_not_be_told_is_not_held(subscribed: tuple[str, 
 
 
 @pytest.mark.parametrize("deliver", [{"hold": 5}, {"hold": "terminal"}, {"reorder": True}])
-def test_what_a_fault_holds_goes_when_it_ends(deliver: dict[str, object]) -> None:
+def test_held_attempts_start_when_the_fault_ends(deliver: dict[str, object]) -> None:
     world = webhook_world()
     register(world)
     add_fault(world, deliver=deliver)
@@ -102,7 +102,7 @@ def test_what_a_fault_holds_goes_when_it_ends(deliver: dict[str, object]) -> Non
 
 
 @pytest.mark.parametrize("deleted", [True, False])
-def test_an_endpoint_that_went_meanwhile_gets_nothing_that_was_held(deleted: bool) -> None:
+def test_a_deleted_or_disabled_endpoint_gets_no_held_attempts(deleted: bool) -> None:
     world = webhook_world()
     endpoint = register(world)
     add_fault(world, deliver={"hold": 5})
@@ -115,7 +115,7 @@ def test_an_endpoint_that_went_meanwhile_gets_nothing_that_was_held(deleted: boo
     assert drain(world) == []
 
 
-def test_a_fault_that_ended_during_the_delay_holds_nothing_after_it() -> None:
+def test_a_fault_that_ended_during_a_delay_holds_nothing() -> None:
     world = webhook_world()
     register(world)
     add_fault(world, deliver={"delay": "1m", "hold": 3})
@@ -133,7 +133,7 @@ def test_what_is_held_plans_nothing() -> None:
     assert len(world.agenda) == 0
 
 
-def test_an_event_is_sent_twice_at_once_and_only_one_of_them_is_retried() -> None:
+def test_of_two_simultaneous_attempts_one_is_retried() -> None:
     world = webhook_world()
     register(world)
     add_fault(world, deliver={"two_at_once": True}, times=1)

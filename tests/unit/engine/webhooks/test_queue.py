@@ -58,7 +58,7 @@ def test_an_event_that_was_rolled_back_is_not_sent() -> None:
     assert take(world) == []
 
 
-def test_first_attempts_go_out_one_after_another_in_the_order_of_events() -> None:
+def test_first_attempts_go_out_one_by_one_in_event_order() -> None:
     """Decision W6."""
     world = webhook_world()
     slow, quick = register(world), register(world)
@@ -93,7 +93,7 @@ def test_the_retry_schedule_is_exact() -> None:
     assert status_of(world, endpoint) == "disabled"
 
 
-def test_after_the_last_failure_the_owner_gets_an_email_and_nothing_more_is_sent() -> None:
+def test_the_last_failure_disables_and_records_an_email() -> None:
     """Decisions W5 and W9."""
     world = webhook_world()
     endpoint = register(world)
@@ -142,7 +142,7 @@ def test_a_retry_holds_nothing_back_and_success_ends_it() -> None:
     assert len(world.agenda) == 0
 
 
-def test_the_answer_to_a_retry_does_not_let_the_next_first_attempt_go() -> None:
+def test_a_retry_does_not_release_the_queue() -> None:
     world = webhook_world()
     register(world)
     happen(world)
@@ -182,7 +182,7 @@ def test_no_answer_is_a_failure_with_its_reason() -> None:
     assert (shown["response_headers"], shown["response_body"]) == (None, None)
 
 
-def test_the_record_of_the_control_interface_shows_both_sides_to_the_byte() -> None:
+def test_a_recorded_delivery_shows_both_sides_to_the_byte() -> None:
     world = webhook_world()
     register(world)
     event = happen(world)
@@ -221,7 +221,7 @@ def test_an_attempt_put_back_may_start_again_under_the_same_id() -> None:
     assert not webhooks.may_take(world)
 
 
-def test_a_resend_goes_to_those_who_would_get_it_now_and_numbers_go_on() -> None:
+def test_a_resend_goes_to_present_recipients_with_new_numbers() -> None:
     """Decision W11: no new retry schedule."""
     world = webhook_world()
     first = register(world)
@@ -257,7 +257,7 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("answer", [OK, BROKEN])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_a_deleted_endpoint_gets_does_not_depend_on_how_quickly_it_answered(answer: Outcome, fault: str) -> None:
+def test_deliveries_of_a_deleted_endpoint_ignore_response_times(answer: Outcome, fault: str) -> None:
     def run(answered_before: int) -> list[object]:
         world = webhook_world()
         endpoint = register(world)
@@ -293,7 +293,7 @@ def test_a_deleted_endpoint_gets_no_retry() -> None:
     assert deliver_all_until(world, world.now_ms + 4 * DAY, OK) == []
 
 
-def test_the_event_of_a_test_call_is_sent_again_to_its_endpoint_alone() -> None:
+def test_a_test_event_is_resent_to_its_endpoint_only() -> None:
     world = webhook_world()
     register(world)
     endpoint = register(world, events=("news.good",))
@@ -310,7 +310,7 @@ def test_resending_an_unknown_event_is_a_lookup_error() -> None:
         resend(webhook_world(), "evt_unknown")
 
 
-def test_whoever_answers_first_ids_records_and_timers_are_the_same() -> None:
+def test_response_order_changes_no_ids_records_or_timers() -> None:
     def run(backwards: bool) -> tuple[object, object, object]:
         world = webhook_world()
         for _ in range(3):
@@ -342,7 +342,7 @@ def test_deliveries_are_found_by_event_endpoint_and_status() -> None:
     assert len(webhooks.all_deliveries(world)) == 4
 
 
-def test_disabling_keeps_the_line_until_the_attempt_on_its_way_is_answered() -> None:
+def test_a_disabled_queue_waits_for_its_attempt_in_flight() -> None:
     world = webhook_world()
     endpoint = register(world)
     happen(world)

@@ -1,4 +1,4 @@
-"""What is sent, byte for byte: headers, stamps and signatures (chapter "Delivery and signature", W1, W2, W7)."""
+"""Requests byte for byte: headers, timestamps and signatures (chapter "Delivery and signature", W1, W2, W7)."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def expected(key: str, stamp: str, raw: bytes) -> str:
     return hmac.new(key.encode(), raw + f"@{stamp}".encode(), hashlib.sha256).hexdigest()
 
 
-def test_a_request_carries_the_bytes_of_the_event_stamped_and_signed() -> None:
-    """Decision W2: stamped with the wall clock."""
+def test_a_request_has_the_event_bytes_and_a_signature() -> None:
+    """Decision W2: the timestamp is the wall clock."""
     world = webhook_world()
     register(world)
     event = happen(world)
@@ -62,7 +62,7 @@ def test_the_stamp_follows_the_simulated_clock_when_asked() -> None:
     assert headers["Library-Date"] == str(world.now_ms)
 
 
-def test_each_environment_is_signed_with_its_own_key_and_a_rotated_one_at_once() -> None:
+def test_each_environment_signs_with_its_present_key() -> None:
     """Decisions H16 and W1."""
     world = webhook_world()
     register(world, environment="open")
@@ -114,7 +114,7 @@ def test_an_attempt_without_its_event_cannot_be_prepared() -> None:
         prepare(webhook_world(), attempt, WALL_MS)
 
 
-def test_every_attempt_and_every_endpoint_gets_the_same_bytes_with_a_stamp_of_its_own() -> None:
+def test_attempts_have_the_same_body_and_different_timestamps() -> None:
     """Decision W7."""
     world = webhook_world()
     register(world)

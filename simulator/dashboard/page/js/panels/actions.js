@@ -1,4 +1,4 @@
-// What the outside world can do at once, and events on demand.
+// Actions on the world, and triggering events.
 import { Filters, Json, Shown, Time, ask } from "../ui.js";
 import { ActionButton } from "./story.js";
 import { SchemaForm } from "../forms.js";
@@ -14,14 +14,14 @@ import { useContract, withMembers } from "../contract.js";
 export function View({ query }) {
   const environment = query.environment || "sandbox", [answer, setAnswer] = useState(null);
   const reading = useRead("/actions");
-  return html`<section class="card"><h2>Actions of the world</h2>
-    <p class="muted">What needs no resource. What can happen to a resource stands at <a href=${href("resources")}>its story</a>.</p>
+  return html`<section class="card"><h2>Actions on the world</h2>
+    <p class="muted">These actions do not need a resource. Actions on one resource are on <a href=${href("resources")}>its page</a>.</p>
     <${Filters} values=${{ environment }} change=${filter} fields=${[{ name: "environment", label: "Environment", choices: ["sandbox", "production"] }]} />
     <${Shown} reading=${reading}>${({ data }) => html`<ul class="choices">${data.filter((one) => !one.targets.length).map((action) => html`<li key=${action.name}><${ActionButton} action=${action} environment=${environment} done=${setAnswer} /> <span class="muted">${action.does}</span></li>`)}</ul>`}<//>
-    ${answer ? html`<h3>${words(answer.action)}: what came of it</h3>${answer.events.length ? html`<p>${count(answer.events.length, "event")}: ${answer.events.map((one) => html`<a href=${href("events", one.id)}>${one.type}</a> `)}</p>` : ""}<${Json} value=${answer.resource} name="What came of it" />` : ""}</section>`;
+    ${answer ? html`<h3>${words(answer.action)}: result</h3>${answer.events.length ? html`<p>${count(answer.events.length, "event")}: ${answer.events.map((one) => html`<a href=${href("events", one.id)}>${one.type}</a> `)}</p>` : ""}<${Json} value=${answer.resource} name="Result" />` : ""}</section>`;
 }
 
-/** An event by choice: the simulator goes the way to it, and says what it did. */
+/** Trigger an event, and show the calls and actions that led to it. */
 export function Trigger({ query }) {
   const environment = query.environment || "sandbox", contract = useContract(), [done, setDone] = useState(null);
   const send = async (body) => {
@@ -30,10 +30,10 @@ export function Trigger({ query }) {
     changedAll();
   };
   return html`<section class="card"><h2>Trigger an event</h2>
-    <p class="muted">Real objects are brought to it through the same doors as yours: calls, actions and time. Nothing is made up.</p>
+    <p class="muted">The simulator makes the calls and actions that lead a real object to this event. The event is not fabricated.</p>
     <${Filters} values=${{ environment }} change=${filter} fields=${[{ name: "environment", label: "Environment", choices: ["sandbox", "production"] }]} />
-    ${contract ? html`<${SchemaForm} schema=${withMembers(contract.schema("TriggerBody"), { event: contract.events })} first=${query.event ? { event: query.event } : {}} resolve=${contract.resolve} send=${send} ok="Go there" />` : ""}
-    ${done ? html`<div role="status"><h3>${done.event.type} has happened to <${Thing} id=${done.target} /></h3>
+    ${contract ? html`<${SchemaForm} schema=${withMembers(contract.schema("TriggerBody"), { event: contract.events })} first=${query.event ? { event: query.event } : {}} resolve=${contract.resolve} send=${send} ok="Trigger" />` : ""}
+    ${done ? html`<div role="status"><h3>${done.event.type} occurred for <${Thing} id=${done.target} /></h3>
       <ol class="steps">${done.steps.map((step, index) => html`<li key=${index}><${Time} at=${step.at} /> ${step.did}</li>`)}</ol>
-      <p>${done.advanced_to ? html`The clock went to <${Time} at=${done.advanced_to} />. ` : "The clock stood still. "}${count(done.events.length, "event")} on the way: ${done.events.map((one) => html`<a key=${one.id} href=${href("events", one.id)}>${one.type}</a> `)}</p></div>` : ""}</section>`;
+      <p>${done.advanced_to ? html`The clock advanced to <${Time} at=${done.advanced_to} />. ` : "The clock did not move. "}${count(done.events.length, "event")} on the way: ${done.events.map((one) => html`<a key=${one.id} href=${href("events", one.id)}>${one.type}</a> `)}</p></div>` : ""}</section>`;
 }

@@ -1,4 +1,4 @@
-// Findings about the integrator's traffic: what was seen, why it matters, what to do, and the calls that show it.
+// Advice about the integrator's traffic: evidence, reason, fix.
 import { Empty, Facts, Filters, Json, Shown, Split, Status, Table, Time } from "../ui.js";
 import { BASE, withQuery, world } from "../api.js";
 import { Thing, placeOf } from "../things.js";
@@ -12,17 +12,17 @@ const EVERY = "all worlds";
 const TONES = { error: "bad", warning: "warning", info: "plain" };
 const RANKS = Object.keys(TONES);
 
-// The gravest first; of equal ones that which was seen last.
-const gravest = (found) => found.toReversed().sort((one, other) => RANKS.indexOf(one.severity) - RANKS.indexOf(other.severity));
+// Most severe first, then newest first.
+const bySeverity = (found) => found.toReversed().sort((one, other) => RANKS.indexOf(one.severity) - RANKS.indexOf(other.severity));
 
 export function View({ rest: [id], query }) {
   const reading = useRead(withQuery("/advice", { severity: query.severity, world: query.of === EVERY ? "*" : "", limit: 200 }), ["request", "delivery", "event"]);
   const chosen = reading.value?.data.find((row) => row.id === id);
   const list = html`<h2>Advice</h2>
-    <${Filters} values=${query} change=${filter} fields=${[{ name: "severity", label: "Severity", choices: Object.keys(TONES) }, { name: "of", label: "Of", choices: [EVERY] }]} />
-    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Findings" rows=${gravest(data)} id=${(row) => row.id} selected=${id} open=${(row) => href("advice", row.id, query)} columns=${COLUMNS(query)}
-      empty=${html`<${Empty} title="Nothing to say."><p>As your application calls, what would hurt it in production shows here: calls without an Idempotency-Key, webhooks that are not verified, events that are not answered.</p><//>`} />`}<//>`;
-  return html`<${Split} list=${list} back=${href("advice", [], query)} detail=${id && (chosen ? html`<${Finding} one=${chosen} />` : html`<${Empty} title="This finding is gone." />`)} />`;
+    <${Filters} values=${query} change=${filter} fields=${[{ name: "severity", label: "Severity", choices: Object.keys(TONES) }, { name: "of", label: "World", choices: [EVERY] }]} />
+    <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Findings" rows=${bySeverity(data)} id=${(row) => row.id} selected=${id} open=${(row) => href("advice", row.id, query)} columns=${COLUMNS(query)}
+      empty=${html`<${Empty} title="No findings."><p>While your application makes calls, problems that would occur in production appear here: calls without an Idempotency-Key, unverified webhooks, events without a 2xx response.</p><//>`} />`}<//>`;
+  return html`<${Split} list=${list} back=${href("advice", [], query)} detail=${id && (chosen ? html`<${Finding} one=${chosen} />` : html`<${Empty} title="This finding no longer exists." />`)} />`;
 }
 
 const COLUMNS = (query) => [
@@ -35,14 +35,14 @@ const COLUMNS = (query) => [
 function Finding({ one }) {
   return html`<h3>${words(one.kind)} <${Status} value=${one.severity} tone=${TONES[one.severity]} /></h3>
     <p>${one.message}</p>
-    ${one.why ? html`<h4>Why it hurts in production</h4><p>${one.why}</p>` : ""}
+    ${one.why ? html`<h4>Why it matters in production</h4><p>${one.why}</p>` : ""}
     <h4>What to do</h4><p>${one.what_to_do}</p>
-    ${one.changes.map((change) => html`<details key=${change.language} open=${change === one.changes[0]}><summary>The code to change, ${change.language}</summary><h5>As it probably is</h5><${Json} value=${change.before} name="The code as it probably is" links=${false} /><h5>As it should be</h5><${Json} value=${change.after} name="The code as it should be" links=${false} /></details>`)}
-    <${Facts} rows=${[["About", html`<code>${one.subject}</code>`], ["Where it is written", html`${one.clause} ${one.clause_links.map((link) => html`<a key=${link} href=${BASE + link.replace(/^\/_simulator/, "")}>${link.split("#")[1] || "read it"}</a> `)}`], ["Seen", `${one.count}×`], ["World", one.world], ["First", one.first_at && html`<${Time} at=${one.first_at} far />`], ["Last", one.last_at && html`<${Time} at=${one.last_at} far />`]]} />
-    <${Shows} title="Requests that show it" ids=${one.requests} of=${one.world} /><${Shows} title="What else shows it" ids=${one.evidence} of=${one.world} />`;
+    ${one.changes.map((change) => html`<details key=${change.language} open=${change === one.changes[0]}><summary>Code to change (${change.language})</summary><h5>Probably now</h5><${Json} value=${change.before} name="Current code" links=${false} /><h5>Suggested</h5><${Json} value=${change.after} name="Suggested code" links=${false} /></details>`)}
+    <${Facts} rows=${[["About", html`<code>${one.subject}</code>`], ["Source", html`${one.clause} ${one.clause_links.map((link) => html`<a key=${link} href=${BASE + link.replace(/^\/_simulator/, "")}>${link.split("#")[1] || "open"}</a> `)}`], ["Seen", `${one.count}×`], ["World", one.world], ["First", one.first_at && html`<${Time} at=${one.first_at} far />`], ["Last", one.last_at && html`<${Time} at=${one.last_at} far />`]]} />
+    <${Shows} title="Requests with this problem" ids=${one.requests} of=${one.world} /><${Shows} title="Other evidence" ids=${one.evidence} of=${one.world} />`;
 }
 
-/** What shows a finding, by ids; in another world the link leads there, and in one that has ended nowhere. */
+/** The evidence of a finding, as links. In another world, a link opens that world. */
 function Shows({ title, ids, of }) {
   if (!ids.length) return null;
   const isHere = !of || of === world.get();

@@ -1,4 +1,4 @@
-// What the account holds, over simulated time, and the entries of the ledger that made it so.
+// Balances over simulated time, with their ledger entries.
 import { Empty, Filters, Id, Money, Shown, Table, Time } from "../ui.js";
 import { html, useState, useStore } from "../lib.js";
 import { Chart } from "../chart.js";
@@ -25,7 +25,7 @@ function Books({ books, query, whole, more }) {
   const currencies = [...new Set(own.map((row) => row.currency))];
   const moved = books.entries.flatMap((entry) => entry.postings.filter((one) => POTS.includes(one.account)).map((one) => one.currency));
   const chosen = currencies.includes(query.currency) ? query.currency : moved.at(-1) || currencies[0];
-  if (!currencies.length) return html`<${Empty} title="The account holds nothing." />`;
+  if (!currencies.length) return html`<${Empty} title="The account has no balances." />`;
   const heldBy = (account, currency) => books.accounts.find((row) => row.account === account && row.currency === currency)?.amount || "0";
   const lines = POTS.map((account) => ({ name: account, points: balanceOver(heldBy(account, chosen), books.entries, account, chosen) }));
   const entries = books.entries.filter((entry) => entry.postings.some((one) => one.currency === chosen)).toReversed();
@@ -38,12 +38,12 @@ function Books({ books, query, whole, more }) {
   };
   const after = Object.fromEntries(lines.map((line) => [line.name, new Map(line.points.filter((point) => point.entry).map((point) => [point.entry.number, point.amount]))]));
   return html`
-    <${Table} label="What the account holds" rows=${currencies} id=${(currency) => currency} selected=${chosen} open=${(currency) => href("balances", [], { ...query, currency, entry: "" })} columns=${[
+    <${Table} label="Balances" rows=${currencies} id=${(currency) => currency} selected=${chosen} open=${(currency) => href("balances", [], { ...query, currency, entry: "" })} columns=${[
       { title: "Currency", className: "grow", cell: (currency) => html`<a href=${href("balances", [], { ...query, currency, entry: "" })}>${currency}</a>` },
       ...POTS.map((account) => ({ title: words(account), className: "number", cell: (currency) => html`<${Money} amount=${heldBy(account, currency)} />` })),
     ]} />
     <h3>${chosen} over time</h3>
-    <${Chart} label=${`What is available and held of ${chosen} over simulated time; the entries below say the same`} series=${series} until=${now} pick=${pick} />
+    <${Chart} label=${`Available and held ${chosen} over simulated time; the table of entries below has the same data`} series=${series} until=${now} pick=${pick} />
     <h3>Entries of ${chosen}</h3>
     <${Table} label="Ledger entries" rows=${entries} id=${(entry) => String(entry.number)} selected=${at} open=${(entry) => href("balances", [], { ...query, currency: chosen, entry: String(entry.number) })} columns=${[
       { title: "Entry", cell: (entry) => html`<a href=${href("balances", [], { ...query, currency: chosen, entry: String(entry.number) })}>${entry.number}</a>` },
@@ -52,10 +52,10 @@ function Books({ books, query, whole, more }) {
       { title: "Moved", cell: (entry) => html`<ul class="postings">${entry.postings.filter((one) => one.currency === chosen).map((one) => html`<li>${words(one.account)} <b>${one.amount.startsWith("-") ? "" : "+"}${money(one.amount)}</b></li>`)}</ul>` },
       { title: "Available after", className: "number", cell: (entry) => after.available.has(entry.number) && money(after.available.get(entry.number)) },
     ]} />
-    ${whole ? "" : html`<p class="more muted">Older entries are left out; the amounts are right all the same. <button type="button" onClick=${more}>Show more</button></p>`}
-    <details><summary>All accounts of the books</summary>
-      <${Table} label="Accounts of the books" rows=${books.accounts} id=${(row) => `${row.account} ${row.currency}`} columns=${[
+    ${whole ? "" : html`<p class="more muted">Older entries are hidden. The amounts include them. <button type="button" onClick=${more}>Show more</button></p>`}
+    <details><summary>All ledger accounts</summary>
+      <${Table} label="Ledger accounts" rows=${books.accounts} id=${(row) => `${row.account} ${row.currency}`} columns=${[
         { title: "Account", className: "grow", cell: (row) => words(row.account) },
-        { title: "Holds", className: "number", cell: (row) => html`<${Money} amount=${row.amount} currency=${row.currency} />` },
-      ]} /><p class="muted">All accounts of a currency sum up to zero: what lies outside (world) came from there.</p></details>`;
+        { title: "Balance", className: "number", cell: (row) => html`<${Money} amount=${row.amount} currency=${row.currency} />` },
+      ]} /><p class="muted">The accounts of a currency sum to zero. The account <code>world</code> holds the external side.</p></details>`;
 }

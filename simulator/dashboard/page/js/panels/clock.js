@@ -1,4 +1,4 @@
-// What has happened and what is to come on one axis of simulated time; a click on a timer goes there.
+// Past events and planned timers on one axis of simulated time. A click on a timer advances to it.
 import { Act, Empty, Id, More, Shown, Table, Time } from "../ui.js";
 import { clock, useRead } from "../live.js";
 import { count, distance, fullTime, words } from "../format.js";
@@ -10,10 +10,10 @@ import { SchemaForm } from "../forms.js";
 import { href } from "../routes.js";
 import { useContract, withMembers } from "../contract.js";
 
-/** Move the clock to a moment, and say what happened on the way. */
+/** Advance the clock to a time, and return a summary. */
 async function jump(to) {
   const done = await post("/clock/advance?wait=true", { to });
-  return `It is ${fullTime(done.now)} now: ${count(done.fired, "timer")} fired, ${count(done.events.length, "event")}, ${done.deliveries} delivery ${done.deliveries === 1 ? "attempt" : "attempts"}.`;
+  return `Now ${fullTime(done.now)}: ${count(done.fired, "timer")} fired, ${count(done.events.length, "event")}, ${done.deliveries} delivery ${done.deliveries === 1 ? "attempt" : "attempts"}.`;
 }
 
 export function View() {
@@ -23,19 +23,19 @@ export function View() {
   return html`<section class="card"><h2>Clock and timers</h2>
     ${state ? html`<p><strong>${fullTime(now)}</strong> <span class="muted">${state.mode}${state.mode === "scaled" ? `, ${state.rate} times as fast` : ""}</span></p>` : ""}
     ${state && timers.value ? html`<${Timeline} now=${now} timers=${timers.value.data} events=${events.value?.data || []} />` : ""}
-    <h3>To come</h3>
+    <h3>Planned timers</h3>
     <${Shown} reading=${timers}>${({ data }) => html`<${Table} label="Timers" rows=${data.map((row, index) => ({ ...row, index }))} id=${(row) => row.index} columns=${COLUMNS}
-      empty=${html`<${Empty} title="No timer is set."><p>Quotes expire, payers pay, payouts arrive, webhooks are retried: each of them sets one. Make a quote to see some.</p><//>`} />
+      empty=${html`<${Empty} title="No timers."><p>Expiring quotes, scenario steps and webhook retries create timers. Create a quote to see one.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="timers" />`}<//>
-    <h3>How time passes</h3>
+    <h3>Clock mode</h3>
     ${contract && state ? html`<${SchemaForm} key=${`${state.mode} ${state.rate}`} schema=${withMembers(contract.schema("ClockBody"), { mode: { enum: ["real", "manual", "scaled"] } })} resolve=${contract.resolve} first=${{ mode: state.mode }} send=${(body) => put("/clock?wait=true", body)} ok="Set" />` : ""}</section>`;
 }
 
 const COLUMNS = [
   { title: "When", cell: (row) => (row.due_at ? html`<${Time} at=${row.due_at} far />` : html`waits for ${row.waiting_for.join(", ")}`) },
-  { title: "What", className: "grow", cell: (row) => row.text },
+  { title: "Timer", className: "grow", cell: (row) => row.text },
   { title: "For", cell: (row) => row.target && html`<${Id} id=${row.target} copy=${false} />` },
-  { title: "Do", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Go there: ${fullTime(row.due_at)}, ${row.text}`}>Go there<//>` },
+  { title: "Do", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Advance to ${fullTime(row.due_at)}: ${row.text}`}>Advance<//>` },
 ];
 
 function Timeline({ now, timers, events }) {
@@ -51,7 +51,7 @@ function Timeline({ now, timers, events }) {
   </div>`;
 }
 
-/** "quote expired, 3 min ago": what a mark stands for. */
+/** The label of a mark: "quote expired, 3 min ago". */
 function said(rows, what, now) {
   const texts = [...new Set(rows.map((row) => words(what(row))))];
   const more = texts.length > 3 ? ` and ${texts.length - 3} more` : "";

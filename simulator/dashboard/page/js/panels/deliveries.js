@@ -1,4 +1,4 @@
-// Attempts to deliver events: what was sent to the byte, whether it verifies, what comes next, and sending it again, also with a fault.
+// Delivery attempts: exact bytes, signature check, next attempts, and sending again, optionally with a fault.
 import { Act, Copy, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time, ask, closeDialog, toast } from "../ui.js";
 import { changedAll, useRead } from "../live.js";
 import { count, span, words } from "../format.js";
@@ -24,10 +24,10 @@ export function View({ rest: [id], query }) {
       { name: "status", label: "Status", choices: ["succeeded", "failed"] },
       { name: "event_type", label: "Event", choices: Object.keys(contract?.events || {}) },
     ]} />
-    ${event_id ? html`<p>Only those of the event <code>${event_id}</code>. <a href=${href("deliveries", [], { ...query, event_id: "" })}>Show all</a></p>` : ""}
+    ${event_id ? html`<p>Showing only the event <code>${event_id}</code>. <a href=${href("deliveries", [], { ...query, event_id: "" })}>Show all</a></p>` : ""}
     <${Shown} reading=${reading}>${({ data }) => html`
       <${Table} label="Deliveries" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("deliveries", row.id, query)} columns=${COLUMNS(query, inForce)}
-        empty=${html`<${Empty} title="No such delivery."><p>A webhook endpoint gets every event it is subscribed to. <a href=${href("inbox")}>Make a built-in inbox</a> to see some.</p><//>`} />
+        empty=${html`<${Empty} title="No deliveries match."><p>Webhook endpoints receive the events that they subscribe to. <a href=${href("inbox")}>Create a built-in inbox</a> to see some.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="deliveries" />`}<//>`;
   return html`<${Split} list=${list} back=${href("deliveries", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }
@@ -42,12 +42,12 @@ const COLUMNS = (query, inForce) => [
 
 const CAUSES = {
   first: "The first attempt for this event and endpoint.",
-  retry: "An attempt of the retry schedule, after one that failed.",
-  copy: "A second copy that a fault made.",
-  resend: "Somebody asked for the event to be sent again.",
+  retry: "A retry after a failed attempt.",
+  copy: "A duplicate created by a fault.",
+  resend: "Resent on request.",
 };
 
-/** Which fault acted: what it did to the attempt, else what it asks for (copies, a delay, another order), else its id. */
+/** The fault of an attempt: its effect, its settings (copies, delay, order), or its id. */
 function faulty(row, inForce) {
   const asked = inForce.find((fault) => fault.id === row.fault_id)?.deliver || {};
   const named = row.faults.length ? row.faults : Object.keys(asked).filter((name) => asked[name]);
@@ -65,24 +65,24 @@ function Detail({ id }) {
       ["Endpoint", html`<${Id} id=${row.endpoint_id} /> <${Status} value=${row.endpoint_status} />`],
       ["Sent to", html`<code>${row.url}</code>`],
       ["At", html`<${Time} at=${row.attempted_at} far />`],
-      ["Answer", row.response_status === null ? "there was none" : `${row.response_status} after ${span(row.duration_ms)}`],
+      ["Answer", row.response_status === null ? "none" : `${row.response_status} after ${span(row.duration_ms)}`],
       ["Attempt", `${row.attempt}: ${CAUSES[row.cause]}`],
       ["Fault", row.fault_id && html`<${Id} id=${row.fault_id} to=${href("faults")} />`],
-      ["What the fault did", row.faults.map(words).join(", ")],
+      ["Effect of the fault", row.faults.map(words).join(", ")],
     ]} />
     <${Verdict} row=${row} />
     <div class="buttons">
       <${Act} does=${() => again(row, {})} title=${`To ${row.url}`}>Send again<//>
       <button type="button" onClick=${() => askForFault(row)}>Send with a fault</button>
     </div>
-    <h4>Attempts of this event at this endpoint</h4>
+    <h4>Attempts for this event and endpoint</h4>
     <${Schedule} row=${row} />
-    <h4>Body as sent</h4><${Json} value=${row.request_body} name="The body" links=${false} />
-    <h4>Headers as sent</h4><${Json} value=${row.request_headers} name="The headers" links=${false} />
-    ${row.response_body === null ? "" : html`<details><summary>What came back</summary><${Json} value=${row.response_body || "(nothing)"} name="The answer" links=${false} /><${Json} value=${row.response_headers} name="The headers of the answer" links=${false} /></details>`}`}<//>`;
+    <h4>Request body</h4><${Json} value=${row.request_body} name="Body" links=${false} />
+    <h4>Request headers</h4><${Json} value=${row.request_headers} name="Headers" links=${false} />
+    ${row.response_body === null ? "" : html`<details><summary>Response</summary><${Json} value=${row.response_body || "(nothing)"} name="Response" links=${false} /><${Json} value=${row.response_headers} name="Response headers" links=${false} /></details>`}`}<//>`;
 }
 
-/** One line: whether a receiver would take it, and the line of a shell that finds out the same. */
+/** Whether a receiver would accept the attempt, and a shell command that checks the same. */
 function Verdict({ row }) {
   const present = useRead(`/worlds/${encodeURIComponent(useStore(world))}`).value, [found, setFound] = useState(null);
   const owner = useRead(`/events/${encodeURIComponent(row.event_id)}`).value;
@@ -91,16 +91,16 @@ function Verdict({ row }) {
     const key = present.credentials[owner.livemode ? "production" : "sandbox"].webhook_key;
     verdict({ headers: row.request_headers, body: row.request_body, key, sentMs: sentMs(row, present.settings) }).then(setFound);
   }, [row.id, present, owner]);
-  if (row.faults.includes("drop")) return html`<p class="verdict" data-tone="ended">It was never sent: a fault dropped it.</p>`;
-  if (!found) return html`<p class="verdict" data-tone="plain">Reckoning the signature.</p>`;
+  if (row.faults.includes("drop")) return html`<p class="verdict" data-tone="ended">Not sent: a fault dropped it.</p>`;
+  if (!found) return html`<p class="verdict" data-tone="plain">Checking the signature.</p>`;
   const tone = found.verifies === null ? "plain" : found.verifies ? "good" : "bad";
   return html`<p class="verdict" data-tone=${tone}><${Status} value=${found.verifies === null ? "not reckoned" : found.verifies ? "verifies" : "does not verify"} tone=${tone} /> ${found.why}.</p>
-    <details><summary>Verify it in a shell</summary>
-      <p class="muted">It has to print the X-Signature that was sent, <code>${header(row.request_headers, "x-signature")}</code>. <code>WEBHOOK_KEY</code> is the webhook key of the world.</p>
-      <${Json} value=${shellLine({ headers: row.request_headers, body: row.request_body })} name="The line for a shell" links=${false} /></details>`;
+    <details><summary>Verify it on the command line</summary>
+      <p class="muted">This must print the X-Signature of the request. <code>${header(row.request_headers, "x-signature")}</code>. <code>WEBHOOK_KEY</code> is the webhook key of the world.</p>
+      <${Json} value=${shellLine({ headers: row.request_headers, body: row.request_body })} name="Command" links=${false} /></details>`;
 }
 
-/** When it was sent by the clock of its timestamp; with the wall clock only how a fault has aged it is known. */
+/** The sending time on the clock of its timestamp. With the wall clock, only the age that a fault added is known. */
 function sentMs(row, settings) {
   if (settings.webhook_timestamp === "simulated") return Date.parse(row.attempted_at);
   return row.faults.includes("stale_timestamp") ? Number(header(row.request_headers, "x-timestamp")) + 600_000 : null;
@@ -116,26 +116,26 @@ function Schedule({ row }) {
     <p class="muted">${planned ? `${count(planned, "retry").replace("retrys", "retries")} to come while it fails; after the last the endpoint is disabled.` : row.schedule.some((one) => one.status === "succeeded") ? "It has been acknowledged; nothing is tried again." : row.endpoint_status === "enabled" ? "Nothing is tried again: this attempt had no place in the schedule." : `Nothing is tried again: the endpoint is ${row.endpoint_status}.`}</p>`;
 }
 
-/** Send an event again, with a fault where one is given: to the endpoint that `row` names, to all who get it where it names none. */
+/** Send an event again, optionally with a fault, to the endpoint of `row` or to all subscribed endpoints. */
 export async function again(row, deliver) {
   const body = { ...(row.endpoint_id ? { endpoint_id: row.endpoint_id } : {}), ...(Object.keys(deliver).length ? { deliver } : {}) };
   const { deliveries } = await post(`/events/${encodeURIComponent(row.event_id)}/resend?wait=true`, body);
-  if (deliver.delay) return "It goes when its delay is over; advance the clock to see it.";
-  return deliveries ? "Sent again." : "Nobody gets it: no endpoint is enabled and subscribed.";
+  if (deliver.delay) return "It is sent after its delay. Advance the clock to see it.";
+  return deliveries ? "Sent again." : "No endpoint is enabled and subscribed, so nothing was sent.";
 }
 
 const PRESETS = [
-  ["Twice", { copies: 2 }, "Your application must book it once."],
-  ["10 minutes late", { delay: "10m" }, "It may have been overtaken by others."],
-  ["Forged signature", { corrupt_signature: true }, "Your application must refuse it."],
-  ["Stale timestamp", { stale_timestamp: true }, "10 minutes old and validly signed: a replay, to be refused."],
-  ["Altered body", { alter_body: true }, "The body is not what was signed: to be refused."],
-  ["Answer lost", { acknowledgement_lost: true }, "Your 2xx does not arrive."],
-  ["Unknown type", { unknown_type: true }, "A new type of event: to be acknowledged and passed over."],
-  ["Extra member", { extra_field: true }, "A member that nobody knows: to be passed over."],
+  ["Twice", { copies: 2 }, "Your application must process it once."],
+  ["10 minutes late", { delay: "10m" }, "Later events may have arrived before it."],
+  ["Forged signature", { corrupt_signature: true }, "Your application must reject it."],
+  ["Stale timestamp", { stale_timestamp: true }, "A replay: 10 minutes old with a valid signature. Your application must reject it."],
+  ["Altered body", { alter_body: true }, "The body differs from the signed one. Your application must reject it."],
+  ["Response lost", { acknowledgement_lost: true }, "Your 2xx response is lost."],
+  ["Unknown type", { unknown_type: true }, "An unknown event type. Your application must acknowledge and ignore it."],
+  ["Extra field", { extra_field: true }, "An unknown field. Your application must ignore it."],
 ];
 
-/** Ask with which fault an event is to be sent again, and send it: {event_id, event_type, endpoint_id?, url?}. */
+/** Choose a fault in a dialog and send the event again: {event_id, event_type, endpoint_id?, url?}. */
 export function askForFault(row) {
   const send = async (deliver) => {
     toast(await again(row, deliver));
@@ -146,7 +146,7 @@ export function askForFault(row) {
     title: "Send with a fault",
     about: `${row.event_type} goes once more to ${row.url || "every endpoint that gets it"}, now and like this only once.`,
     body: () => html`<div class="presets">${PRESETS.map(([name, deliver, about]) => html`<div key=${name}><${Once} send=${() => send(deliver)}>${name}<//> <span class="muted">${about}</span></div>`)}</div>
-      <details><summary>Anything else</summary><${DeliverForm} send=${send} /></details>`,
+      <details><summary>Custom fault</summary><${DeliverForm} send=${send} /></details>`,
   });
 }
 

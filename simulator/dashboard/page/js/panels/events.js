@@ -1,4 +1,4 @@
-// Every event that was emitted, what it says, who was told of it, and sending it again.
+// All events with payloads and deliveries, and sending them again.
 import { Act, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time } from "../ui.js";
 import { About } from "../things.js";
 import { askForFault } from "./deliveries.js";
@@ -18,14 +18,14 @@ export function View({ rest: [id], query }) {
     <h2>Events</h2>
     <${Filters} values=${query} change=${filter} fields=${[
       { name: "type", label: "Type", choices: Object.keys(contract?.events || {}) },
-      { name: "object_id", label: "Object", placeholder: "its whole id" },
+      { name: "object_id", label: "Object", placeholder: "full id" },
       { name: "environment", label: "Environment", choices: ["sandbox", "production"] },
     ]} />
     <${Shown} reading=${reading}>${({ data }) => html`
       <${Table} label="Events" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("events", row.id, query)} columns=${COLUMNS(query)}
         empty=${type || object_id || environment
-          ? html`<${Empty} title="No event fits."><p>Take a filter away to see more.</p><//>`
-          : html`<${Empty} title="No event was emitted yet."><p>They show here as they are, whether anybody subscribed to them or not.</p><//>`} />
+          ? html`<${Empty} title="No events match."><p>Remove a filter to see more.</p><//>`
+          : html`<${Empty} title="No events yet."><p>All events appear here, with or without a subscriber.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="events" />`}<//>`;
   return html`<${Split} list=${list} back=${href("events", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }
@@ -47,11 +47,11 @@ function Detail({ id }) {
       ["About", event.data?.object?.id && html`<${Id} id=${event.data.object.id} />`],
       ["At", html`<${Time} at=${event.created_at} far />`],
     ]} />
-    <div class="buttons"><${Act} does=${again} title="To every endpoint that is enabled and subscribed">Send again<//>
+    <div class="buttons"><${Act} does=${again} title="Send to every enabled endpoint that subscribes to it">Send again<//>
       <button type="button" onClick=${() => askForFault({ event_id: event.id, event_type: event.type })}>Send with a fault</button></div>
     <h4>Deliveries</h4>
     <${Shown} reading=${deliveries}>${({ data }) => data.length
       ? html`<ul class="related">${data.map((row) => html`<li key=${row.id}><${Status} value=${row.status} /> <a href=${href("deliveries", row.id)}>attempt ${row.attempt}</a> <span class="muted">${row.url}</span></li>`)}</ul>`
-      : html`<p class="muted">None: no endpoint was subscribed to it when it was emitted.</p>`}<//>
-    <h4>Payload</h4><${Json} value=${event} name="The event" />`}<//>`;
+      : html`<p class="muted">None: no endpoint was subscribed when the event occurred.</p>`}<//>
+    <h4>Payload</h4><${Json} value=${event} name="Event" />`}<//>`;
 }

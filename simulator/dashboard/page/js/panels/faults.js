@@ -1,4 +1,4 @@
-// Faults: what is to go wrong on the wire, made by forms, with their hits as they happen.
+// Faults on the wire: a form to add them, and their live hits.
 import { Act, Empty, Facts, Failure, Id, Json, Shown, Split, Table, toast } from "../ui.js";
 import { EXAMPLE, about, begins, effect, often, texts } from "../faults.js";
 import { changedAll, useRead } from "../live.js";
@@ -10,22 +10,22 @@ import { count } from "../format.js";
 import { go } from "../navigation.js";
 import { href } from "../routes.js";
 
-const doubts = new Map(); // the id of a fault -> why it may never be hit, as the server said when it was made
+const doubts = new Map(); // the id of a fault -> Why it may never apply, as the server reported when it was created
 
 export function View({ rest: [id], query }) {
   const reading = useRead("/faults", ["request", "delivery", "own"]);
   const list = html`
     <h2>Faults</h2>
     <div class="buttons"><a class="button main" href=${href("faults", "new")}>New fault</a>
-      ${reading.value?.data.length ? html`<${Act} asks="End all faults? Those of scenarios end, too." does=${async () => { await del("/faults"); go("faults"); return "No fault is in force any more."; }}>End all<//>` : ""}</div>
+      ${reading.value?.data.length ? html`<${Act} asks="Remove all faults, including those of scenarios?" does=${async () => { await del("/faults"); go("faults"); return "All faults are removed."; }}>Remove all<//>` : ""}</div>
     <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Faults" rows=${data} id=${(row) => row.id} selected=${id} open=${(row) => href("faults", row.id)} columns=${COLUMNS}
-      empty=${html`<${Empty} title="Nothing goes wrong."><p>A fault answers calls with errors, loses answers, sends webhooks twice, late or forged. Make one, then let your application run into it.</p><//>`} />`}<//>`;
+      empty=${html`<${Empty} title="No faults."><p>A fault makes calls fail, loses responses, or sends webhooks twice, late or forged. Add one, then run your application.</p><//>`} />`}<//>`;
   const chosen = reading.value?.data.find((row) => row.id === id);
-  const detail = id === "new" ? html`<${NewFault} key=${query.kind} kind=${query.kind || "calls"} />` : id && (chosen ? html`<${Detail} fault=${chosen} />` : html`<${Empty} title="This fault has ended." />`);
+  const detail = id === "new" ? html`<${NewFault} key=${query.kind} kind=${query.kind || "calls"} />` : id && (chosen ? html`<${Detail} fault=${chosen} />` : html`<${Empty} title="This fault was removed." />`);
   return html`<${Split} list=${list} back=${href("faults")} detail=${detail} />`;
 }
 
-const hits = (row) => html`${count(row.hits, "hit")}${row.times_left === null ? "" : row.times_left === 0 ? ", used up" : `, ${row.times_left} left`}`;
+const hits = (row) => html`${count(row.hits, "hit")}${row.times_left === null ? "" : row.times_left === 0 ? ", exhausted" : `, ${row.times_left} left`}`;
 
 const COLUMNS = [
   { title: "Fault", className: "grow", cell: (row) => html`<a href=${href("faults", row.id)}>${about(row)}</a><div class="muted">${effect(row)}</div>` },
@@ -38,14 +38,14 @@ function Detail({ fault }) {
   const end = async () => {
     await del(`/faults/${encodeURIComponent(id)}`);
     go("faults");
-    return "The fault has ended; what it held back goes now.";
+    return "The fault is removed. Deliveries that it delayed are sent now.";
   };
   return html`<h3>${about(fault)} ${effect(fault)}</h3>
-    ${why.length ? html`<div class="failure" role="note"><p>It may never be hit:</p><ul>${why.map((one) => html`<li>${one}</li>`)}</ul></div>` : ""}
-    <${Facts} rows=${[["How often", often(fault)], ["Hits", hits(fault)], ["Put in force", scenario ? html`by the scenario <a href=${href("scenarios", scenario)}>${scenario}</a>` : "by hand"], ["Id", html`<${Id} id=${id} to=${null} />`]]} />
-    ${many ? "" : html`<p class="muted">It has not been hit yet. It waits for ${about(fault)}${fault.match?.path ? "; the path is a glob below the base, /v1" : ""}.</p>`}
-    <div class="buttons"><${Act} does=${end} danger>End it<//><button type="button" onClick=${() => again(given)}>Make one like it</button></div>
-    <h4>As it was given</h4><${Json} value=${given} name="The fault" links=${false} />`;
+    ${why.length ? html`<div class="failure" role="note"><p>It may never apply:</p><ul>${why.map((one) => html`<li>${one}</li>`)}</ul></div>` : ""}
+    <${Facts} rows=${[["How often", often(fault)], ["Hits", hits(fault)], ["Added", scenario ? html`by the scenario <a href=${href("scenarios", scenario)}>${scenario}</a>` : "by hand"], ["Id", html`<${Id} id=${id} to=${null} />`]]} />
+    ${many ? "" : html`<p class="muted">Not applied yet. It waits for ${about(fault)}${fault.match?.path ? "; the path is a glob below the base, /v1" : ""}.</p>`}
+    <div class="buttons"><${Act} does=${end} danger>Remove<//><button type="button" onClick=${() => again(given)}>Duplicate</button></div>
+    <h4>Definition</h4><${Json} value=${given} name="Fault" links=${false} />`;
 }
 
 let like = null; // what the next form begins with
@@ -69,13 +69,13 @@ function NewFault({ kind }) {
   const send = async (fault) => {
     const made = await post("/faults", fault);
     doubts.set(made.id, made.warnings);
-    toast(made.warnings.length ? "The fault is in force, but it may never be hit." : "The fault is in force.");
+    toast(made.warnings.length ? "Fault added, but it may never apply." : "Fault added.");
     go("faults", made.id);
     changedAll();
   };
   return html`<h3>New fault</h3>
     <div class="tabs" role="group" aria-label="Kind of fault">${Object.entries(KINDS).map(([name, title]) => html`<a key=${name} href=${href("faults", "new", { kind: name })} aria-current=${name === kind ? "true" : null}>${title}</a>`)}</div>
-    ${presets.length ? html`<p class="muted">Begin with a preset, then say when it acts:</p>
+    ${presets.length ? html`<p class="muted">Start with a preset, then set when it applies:</p>
       <div class="presets">${presets.map((preset) => html`<div key=${preset.name}><button type="button" aria-pressed=${chosen === preset.name ? "true" : "false"} onClick=${() => begin(preset)}>${preset.name}</button> <span class="muted">${preset.means}</span></div>`)}</div>` : ""}
     ${kind === "json" ? html`<${AsJson} send=${send} first=${first} />` : kind === "deliveries" ? html`<${OfDeliveries} key=${version} first=${first} send=${send} />` : html`<${OfCalls} key=${version} first=${first} send=${send} />`}`;
 }
@@ -98,7 +98,7 @@ function OfCalls({ first, send }) {
     match: { ...match, description: fault.properties.match.description }, times, respond, delay, answer_delay, drop, after_commit, malformed, ...rest,
     act: { ...act(values["act.action"]), description: fault.properties.act.description },
   } });
-  return html`<${SchemaForm} schema=${schema} resolve=${contract.resolve} first=${first ? texts(first) : {}} send=${(made) => send({ match: {}, ...made })} ok="Put in force" cancel=${() => go("faults")} />`;
+  return html`<${SchemaForm} schema=${schema} resolve=${contract.resolve} first=${first ? texts(first) : {}} send=${(made) => send({ match: {}, ...made })} ok="Add fault" cancel=${() => go("faults")} />`;
 }
 
 function OfDeliveries({ first, send }) {
@@ -107,7 +107,7 @@ function OfDeliveries({ first, send }) {
   const fault = contract.schema("WebhookFault"), { webhook, deliver, times, ...rest } = fault.properties;
   const which = withMembers(contract.resolve(webhook.$ref), { event: contract.events, endpoint_id: { suggestions: endpoints.map((one) => one.id) } });
   const ordered = { webhook: { ...which, description: webhook.description }, times, deliver, ...rest };
-  return html`<${SchemaForm} schema=${{ ...fault, properties: ordered }} resolve=${contract.resolve} first=${first ? texts(first) : {}} send=${(made) => send({ webhook: {}, deliver: {}, ...made })} ok="Put in force" cancel=${() => go("faults")} />`;
+  return html`<${SchemaForm} schema=${{ ...fault, properties: ordered }} resolve=${contract.resolve} first=${first ? texts(first) : {}} send=${(made) => send({ webhook: {}, deliver: {}, ...made })} ok="Add fault" cancel=${() => go("faults")} />`;
 }
 
 function AsJson({ send, first }) {
@@ -122,5 +122,5 @@ function AsJson({ send, first }) {
   };
   return html`<form class="form" onSubmit=${submit}><div class="field"><label for="fault-json">The fault</label>
     <textarea id="fault-json" rows="12" spellcheck="false" value=${text} onInput=${(event) => setText(event.target.value)}></textarea></div>
-    ${error ? html`<${Failure} error=${error} />` : ""}<div class="buttons"><button class="main">Put in force</button></div></form>`;
+    ${error ? html`<${Failure} error=${error} />` : ""}<div class="buttons"><button class="main">Add fault</button></div></form>`;
 }

@@ -1,4 +1,4 @@
-// The first thing that is seen: what this world is, what to do first in a fresh one, and what happened lately in any other.
+// The start page: keys, first steps in a new world, and recent activity.
 import { Copy, Facts, Id, Shown, Status, Table, Time } from "../ui.js";
 import { Amount } from "./resources.js";
 import { TourOffer, beginTour } from "../tour.js";
@@ -18,11 +18,11 @@ export function View() {
   const calls = useRead(`/requests?limit=${LATELY}`, ["request"]), resources = useRead(`/resources?type=transaction&limit=${LATELY}`, ["state"]);
   return html`<h2>World ${id}</h2><${TourOffer} />
     <${Shown} reading=${reading}>${(shown) => html`<${Begin} keys=${shown.credentials.sandbox} isFresh=${calls.value?.data.length === 0} />`}<//>
-    ${calls.value?.data.length ? html`<h3><a href=${href("requests")}>Latest calls</a></h3><${Table} label="Latest calls" rows=${calls.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("requests", row.id)} columns=${CALLS} />` : ""}
+    ${calls.value?.data.length ? html`<h3><a href=${href("requests")}>Latest requests</a></h3><${Table} label="Latest requests" rows=${calls.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("requests", row.id)} columns=${CALLS} />` : ""}
     ${resources.value?.data.length ? html`<h3><a href=${href("resources")}>Latest transactions</a></h3><${Table} label="Latest transactions" rows=${resources.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("resources", row.id)} columns=${RESOURCES} />` : ""}
     <h3>More</h3>
-    <ul class="related"><li><a href="docs">Documentation</a></li><li><a onClick=${openPage} href=${`reference.html?world=${encodeURIComponent(id)}`}>The interface, operation by operation</a></li><li><a onClick=${openPage} href=${`coverage.html?world=${encodeURIComponent(id)}`}>What your traffic has exercised</a></li>
-      <li><button type="button" onClick=${beginTour}>The tour</button> <button type="button" onClick=${showKeys}>The keys</button></li></ul>`;
+    <ul class="related"><li><a href="docs">Documentation</a></li><li><a onClick=${openPage} href=${`reference.html?world=${encodeURIComponent(id)}`}>API reference</a></li><li><a onClick=${openPage} href=${`coverage.html?world=${encodeURIComponent(id)}`}>Coverage of your traffic</a></li>
+      <li><button type="button" onClick=${beginTour}>Tour</button> <button type="button" onClick=${showKeys}>Keyboard shortcuts</button></li></ul>`;
 }
 
 const CALLS = [
@@ -45,18 +45,18 @@ function Begin({ keys, isFresh }) {
     <${Facts} rows=${[
       ["Base URL", html`<${Id} id=${keys.base_url} to=${null} />`],
       ["Public key", html`<${Id} id=${keys.public_key} to=${null} />`],
-      ["Secret key", html`<${Secret} value=${keys.secret_key} name="the secret key" />`],
-      ["Webhook key", html`<${Secret} value=${keys.webhook_key} name="the webhook key" />`],
+      ["Secret key", html`<${Secret} value=${keys.secret_key} name="secret key" />`],
+      ["Webhook key", html`<${Secret} value=${keys.webhook_key} name="webhook key" />`],
     ]} />
-    <p>Point your application at the base URL with these keys; they open this simulation and nothing else. Or make a first call from a shell:</p>
-    <div class="json"><${Copy} text=${`${token}\n${call}`} what="the first call" /><pre tabindex="0" role="region" aria-label="The first call">${shielded(token, keys.secret_key)}${"\n"}${call}</pre></div>
+    <p>Configure your application with this base URL and these keys. They work only in this simulation. Or make a first call on the command line:</p>
+    <div class="json"><${Copy} text=${`${token}\n${call}`} what="command" /><pre tabindex="0" role="region" aria-label="The first call">${shielded(token, keys.secret_key)}${"\n"}${call}</pre></div>
     <p class="muted">It then shows under <a href=${href("requests")}>Requests</a>. Add webhooks with <code>POST /webhooks</code>, or take a built-in <a href=${href("inbox")}>inbox</a>.</p>`;
-  return isFresh ? html`<h3>Begin here</h3>${inside}` : html`<details><summary>Keys, base URL and a first call</summary>${inside}</details>`;
+  return isFresh ? html`<h3>Start here</h3>${inside}` : html`<details><summary>Keys, base URL and a first call</summary>${inside}</details>`;
 }
 
 const isWellKnown = (key) => key.endsWith("_simulator");
 const shortened = (key) => (isWellKnown(key) ? key : `${key.slice(0, 9)}…`);
 const shielded = (text, key) => text.replaceAll(key, shortened(key));
 
-/** A key that is not shown in full, in case somebody looks over a shoulder; copying gets all of it. */
+/** A shortened key, so that screens and screenshots do not show it in full. The copy button copies all of it. */
 const Secret = ({ value, name }) => html`<span class="id"><code>${shortened(value)}</code><${Copy} text=${value} what=${name} /></span>`;

@@ -1,4 +1,4 @@
-// Rates over simulated time. They stand still until something pins or moves them, so every step of the chart has a cause.
+// Rates over simulated time. They are constant until an action changes them, so every step of the chart has a cause.
 import { Filters, Shown, Table, Time } from "../ui.js";
 import { html, useStore } from "../lib.js";
 import { ActionButton } from "./story.js";
@@ -19,9 +19,9 @@ export function View({ query }) {
     <div class="buttons" role="group" aria-label="Change rates">${["set_rate", "move_rates"].map((name) => actions.find((one) => one.name === name)).filter(Boolean).map((action) => html`<${ActionButton} key=${action.name} action=${action} environment=${environment} />`)}</div>
     <${Shown} reading=${history}>${({ data: [way] }) => html`
       <h3>${asset} in ${fiat_currency}</h3>
-      <${Chart} label=${`The rates of ${asset} in ${fiat_currency} over simulated time; the table below says the same`} until=${now}
+      <${Chart} label=${`Rates of ${asset} in ${fiat_currency} over simulated time; the table below has the same data`} until=${now}
         series=${["onramp", "mid", "offramp"].map((name) => ({ name, points: way.points.map((point) => ({ at: point.at, value: point[name] })) }))} />
-      <${Table} label="How the rates came to be" rows=${way.points.map((point, index) => ({ ...point, index })).reverse()} id=${(row) => row.index} columns=${COLUMNS} />`}<//>
+      <${Table} label="Rate changes" rows=${way.points.map((point, index) => ({ ...point, index })).reverse()} id=${(row) => row.index} columns=${COLUMNS} />`}<//>
     <${Shown} reading=${rates}>${(value) => html`<details><summary>All pairs now</summary><${Table} label="All pairs" rows=${value.mid} id=${(row) => `${row.asset} ${row.fiat_currency}`} columns=${ALL(value)} /></details>
       <details><summary>Swaps now</summary><${Table} label="Swaps" rows=${value.swap} id=${(row) => `${row.from.symbol} ${row.from.network} ${row.to.symbol} ${row.to.network}`} columns=${SWAPS} /></details>`}<//></section>`;
 }
@@ -29,7 +29,7 @@ export function View({ query }) {
 const COLUMNS = [
   { title: "Since", cell: (row) => html`<${Time} at=${row.at} far />` },
   ...["onramp", "mid", "offramp"].map((name) => ({ title: name, className: "number", cell: (row) => row[name] })),
-  { title: "Why", className: "grow", cell: (row) => row.cause?.text || "as they were before" },
+  { title: "Cause", className: "grow", cell: (row) => row.cause?.text || "initial rate" },
 ];
 
 const ALL = (value) => [

@@ -1,4 +1,4 @@
-// The journal of interface calls: what the partner's application asked for and got, what it changed, and how to do it again.
+// The journal of API calls: request, response, changes, curl command and replay.
 import { Copy, Empty, Facts, Failure, Filters, Id, Json, More, Shown, Split, Status, Table, Time, ask, closeDialog } from "../ui.js";
 import { changedAll, useRead } from "../live.js";
 import { html, useState } from "../lib.js";
@@ -22,15 +22,15 @@ export function View({ rest: [id], query }) {
       { name: "method", label: "Method", choices: METHODS },
       { name: "status", label: "Status", choices: STATUSES },
       { name: "path", label: "Path", placeholder: "/quotes" },
-      { name: "text", label: "Text", placeholder: "in body or answer" },
+      { name: "text", label: "Text", placeholder: "in request or response body" },
     ]} />
     <${Shown} reading=${reading}>${({ data, dropped }) => html`
       <${Table} label="Requests" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("requests", row.id, query)} columns=${COLUMNS(query)}
         empty=${method || path || status || text
-          ? html`<${Empty} title="No call fits."><p>Take a filter away to see more.</p><//>`
-          : html`<${Empty} title="Nobody has called yet."><p>Calls of the interface show here as they come. The <a href=${href("")}>overview</a> has a first one to copy.</p><//>`} />
+          ? html`<${Empty} title="No requests match."><p>Remove a filter to see more.</p><//>`
+          : html`<${Empty} title="No requests yet."><p>API calls appear here. The <a href=${href("")}>overview</a> has a first call to copy.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="requests" />
-      ${dropped ? html`<p class="muted">${dropped} older ones were dropped to bound the memory.</p>` : ""}`}<//>`;
+      ${dropped ? html`<p class="muted">${dropped} older requests were deleted to save memory.</p>` : ""}`}<//>`;
   return html`<${Split} list=${list} back=${href("requests", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }
 
@@ -51,20 +51,20 @@ function Detail({ id }) {
       ["Environment", row.environment === "production" && "production"],
       ["Key pair", row.public_key && html`<code>${row.public_key}</code>`],
       ["Idempotency key", keyOf(row) && html`<code>${keyOf(row)}</code>`],
-      ["Made", calls > 1 && `${calls} times with this key; the later ones were replays and did nothing`],
+      ["Time", calls > 1 && `${calls} times with this key; the later ones were replays and did nothing`],
       ["Fault", row.fault_id && html`<a href=${href("faults", row.fault_id)}><code>${row.fault_id}</code></a>`],
       ["Unknown fields", row.unknown_fields.join(", ")],
     ]} />
     <div class="buttons">
-      <${Copy} text=${() => curl(row, location.origin)} what="the call as curl">Copy as curl<//>
-      ${whyNot(row) ? "" : html`<button type="button" onClick=${() => ask({ title: "Make this call again", body: () => html`<${Replay} row=${row} />` })}>Replay</button>`}
+      <${Copy} text=${() => curl(row, location.origin)} what="curl command">Copy as curl<//>
+      ${whyNot(row) ? "" : html`<button type="button" onClick=${() => ask({ title: "Send this request again", body: () => html`<${Replay} row=${row} />` })}>Replay</button>`}
     </div>
     <${Findings} id=${row.id} findings=${advice.value?.data || []} />
     <${Changes} moves=${moves} events=${events} status=${row.status} />
-    <h4>Body</h4>${row.body === null ? html`<p class="muted">It had no body.</p>` : html`<${Json} value=${row.body} name="The body" />`}
-    <h4>Answer</h4>${row.response === null ? html`<p class="muted">The answer had no body.</p>` : html`<${Json} value=${row.response} name="The answer" />`}
-    <details><summary>Headers</summary><h4>Of the call</h4><${Json} value=${row.headers} name="The headers of the call" links=${false} />
-      <h4>Of the answer</h4><${Json} value=${answer_headers} name="The headers of the answer" links=${false} /></details>`}<//>`;
+    <h4>Body</h4>${row.body === null ? html`<p class="muted">No body.</p>` : html`<${Json} value=${row.body} name="Body" />`}
+    <h4>Response</h4>${row.response === null ? html`<p class="muted">No body.</p>` : html`<${Json} value=${row.response} name="Response" />`}
+    <details><summary>Headers</summary><h4>Request</h4><${Json} value=${row.headers} name="Request headers" links=${false} />
+      <h4>Response</h4><${Json} value=${answer_headers} name="Response headers" links=${false} /></details>`}<//>`;
 }
 
 function Findings({ id, findings }) {
@@ -73,8 +73,8 @@ function Findings({ id, findings }) {
 }
 
 function Changes({ moves, events, status }) {
-  if (!moves.length && !events.length) return html`<p class="muted">${status >= 400 ? "It was refused and changed nothing." : "It changed nothing."}</p>`;
-  return html`<h4>What it did</h4><ul class="related">${moves.map((move) => html`<li>${move.is_new ? "made" : "moved"} the ${words(move.kind)} <${Id} id=${move.id} copy=${false} /> <${Status} value=${move.state} /></li>`)}
+  if (!moves.length && !events.length) return html`<p class="muted">${status >= 400 ? "The call was refused and changed nothing." : "The call changed nothing."}</p>`;
+  return html`<h4>Changes</h4><ul class="related">${moves.map((move) => html`<li>${move.is_new ? "made" : "moved"} the ${words(move.kind)} <${Id} id=${move.id} copy=${false} /> <${Status} value=${move.state} /></li>`)}
     ${events.map((event) => html`<li>emitted <a href=${href("events", event.id)}>${event.type}</a></li>`)}</ul>`;
 }
 
@@ -94,11 +94,11 @@ function Replay({ row }) {
     setBusy(false);
     changedAll();
   };
-  const choices = [key && ["same", "with the same key: it is a replay; the stored answer comes, and nothing is done twice"], ["other", "with a new key: it is done again"], !key && ["none", "without a key, as it was: it is done again"]].filter(Boolean);
+  const choices = [key && ["same", "With the same key: the stored response is returned, and nothing is done again"], ["other", "With a new key: the work is done again"], !key && ["none", "Without a key, like the original: the work is done again"]].filter(Boolean);
   return html`<form class="form" onSubmit=${send}>
-    <p><b>${row.method}</b> <code>${row.path}</code> is called for real, with the same body and a token that is taken for it by the keys of this world.</p>
+    <p><b>${row.method}</b> <code>${row.path}</code> is called with the same body and a new token of this world.</p>
     ${reads ? "" : html`<fieldset><legend>Idempotency key</legend>${choices.map(([value, text]) => html`<label class="choice"><input type="radio" name="key" value=${value} checked=${fresh === value} onChange=${() => setFresh(value)} /> ${text}</label>`)}</fieldset>`}
     ${error ? html`<${Failure} error=${error} />` : ""}
-    ${answer ? html`<p role="status"><${Status} value=${answer.status} /></p><${Json} value=${answer.value} name="The answer" />` : ""}
+    ${answer ? html`<p role="status"><${Status} value=${answer.status} /></p><${Json} value=${answer.value} name="Response" />` : ""}
     <div class="buttons"><button class="main" aria-busy=${busy ? "true" : null}>${answer ? "Again" : "Send"}</button><button type="button" onClick=${closeDialog}>Close</button></div></form>`;
 }

@@ -19,13 +19,13 @@ export function View({ rest: [id], query }) {
     <h2>Resources</h2>
     <${Types} chosen=${type} kinds=${kinds} query=${query} />
     <${Filters} values=${query} change=${filter} fields=${[
-      { name: "text", label: "Among these", placeholder: "reference, name, id or status" },
+      { name: "text", label: "Filter", placeholder: "reference, name, id or status" },
     ]} />
     <${Shown} reading=${reading}>${({ data }) => html`
       <${Table} label="Resources" rows=${data.toReversed().filter(fits)} id=${(row) => row.id} selected=${id} open=${(row) => href("resources", row.id, query)} columns=${COLUMNS(query)}
         empty=${data.length
-          ? html`<${Empty} title="None of these fits."><p>The search above looks through all of them, by amount and phone number, too.</p><//>`
-          : html`<${Empty} title=${`${TYPES[type] && type !== ALL ? TYPES[type] : "Resources"}: there are none yet.`}><p>They show here as soon as a call makes one. The <a href=${href("")}>overview</a> has a first call to copy.${type === ALL ? "" : html` Other kinds are under <a href=${href("resources", [], { ...query, type: ALL })}>All</a>.`}</p><//>`} />
+          ? html`<${Empty} title="No matches."><p>The search at the top covers all resources, including amounts and phone numbers.</p><//>`
+          : html`<${Empty} title=${`${TYPES[type] && type !== ALL ? TYPES[type] : "Resources"}: there are none yet.`}><p>They appear here when a call creates one. The <a href=${href("")}>overview</a> has a first call to copy.${type === ALL ? "" : html` Other kinds are under <a href=${href("resources", [], { ...query, type: ALL })}>All</a>.`}</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="resources" />`}<//>`;
   return html`<${Split} list=${list} back=${href("resources", [], query)} detail=${id && html`<${Story} key=${id} id=${id} />`} />`;
 }

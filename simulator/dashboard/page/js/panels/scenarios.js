@@ -1,4 +1,4 @@
-// Scenarios: what the outside world does by itself. Which are active and in what order, what each has done, and own ones.
+// Scenarios: active ones and their order, the log of each, and uploading your own.
 import { Act, Empty, Facts, Failure, Json, Shown, Split, Status, Table, Time, toast } from "../ui.js";
 import { api, put, world } from "../api.js";
 import { changedAll, useRead } from "../live.js";
@@ -14,23 +14,23 @@ export function View({ rest: [name], query }) {
   const order = (row) => (row.active ? active.indexOf(row.name) : Infinity);
   const list = html`
     <h2>Scenarios</h2>
-    <p class="muted">Active, the last one wins: ${active.length ? active.join(", ") : "none, nothing moves but by law"}.</p>
+    <p class="muted">Active, the last one has priority: ${active.length ? active.join(", ") : "none; only service rules apply"}.</p>
     <div class="buttons"><a class="button main" href=${href("scenarios", [], { ...query, editor: "new" })}>New scenario</a></div>
     <form class="filters" role="search" aria-label="Filter" onSubmit=${(event) => event.preventDefault()}><label>Name or description <input type="search" value=${query.text || ""} autocomplete="off" onInput=${(event) => filter("text", event.target.value)} /></label></form>
-    <${Shown} reading=${reading}>${({ data, problems = [] }) => html`${problems.map((one) => html`<div class="failure" role="note"><p><code>${one.file}:${one.line}:${one.column}</code> ${one.path ? `${one.path}: ` : ""}${one.message}</p><p class="muted">What was read of it before stays in force.</p></div>`)}<${Table} label="Scenarios" id=${(row) => row.name} selected=${name} open=${(row) => href("scenarios", row.name, { text: query.text })} columns=${COLUMNS(active, query)}
+    <${Shown} reading=${reading}>${({ data, problems = [] }) => html`${problems.map((one) => html`<div class="failure" role="note"><p><code>${one.file}:${one.line}:${one.column}</code> ${one.path ? `${one.path}: ` : ""}${one.message}</p><p class="muted">The previously loaded version stays active.</p></div>`)}<${Table} label="Scenarios" id=${(row) => row.name} selected=${name} open=${(row) => href("scenarios", row.name, { text: query.text })} columns=${COLUMNS(active, query)}
       rows=${data.filter((row) => `${row.name} ${row.description}`.toLowerCase().includes(words_)).toSorted((one, other) => order(one) - order(other))}
-      empty=${html`<${Empty} title="No scenario has these words." />`} />`}<//>`;
+      empty=${html`<${Empty} title="No scenarios match." />`} />`}<//>`;
   const detail = query.editor ? html`<${Editor} key=${query.editor} of=${query.editor} />` : name && html`<${Detail} key=${name} name=${name} active=${active} />`;
   return html`<${Split} list=${list} back=${href("scenarios", [], { text: query.text })} detail=${detail} />`;
 }
 
 const choose = (names) => put("/scenarios/active", { names });
 
-/** Later names win, so what is switched on comes last. */
-const Switch = ({ row, active }) => html`<${Act} label=${`${row.active ? "Switch off" : "Switch on"} ${row.name}`} className="switch" does=${async () => {
+/** Later names have priority, so an activated scenario comes last. */
+const Switch = ({ row, active }) => html`<${Act} label=${`${row.active ? "Deactivate" : "Activate"} ${row.name}`} className="switch" does=${async () => {
   await choose(row.active ? active.filter((one) => one !== row.name) : [...active, row.name]);
   return `${row.name} is ${row.active ? "off" : "active"}.`;
-}}>${row.active ? "Switch off" : "Switch on"}<//>`;
+}}>${row.active ? "Deactivate" : "Activate"}<//>`;
 
 const COLUMNS = (active, query) => [
   { title: "Scenario", className: "grow", cell: (row) => html`<a href=${href("scenarios", row.name, { text: query.text })}>${row.name}</a><div class="muted">${row.description}</div>` },
@@ -44,26 +44,26 @@ function Detail({ name, active }) {
   const moved = (by) => {
     const names = active.filter((one) => one !== name);
     names.splice(at + by, 0, name);
-    return choose(names).then(() => `The order is ${names.join(", ")} now.`);
+    return choose(names).then(() => `New order: ${names.join(", ")}.`);
   };
   return html`<${Shown} reading=${reading}>${(row) => {
     const { source, text, active: isActive, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document } = row;
     return html`<h3>${name} <${Status} value=${isActive ? "active" : "off"} /></h3><p>${row.description}</p>
-      ${stopped.map((one) => html`<div class="failure" role="note"><p>It was stopped ${html`<${Time} at=${one.at} />`}: ${one.reason}</p></div>`)}
-      <${Facts} rows=${[["From", source], ["Place", isActive && `${at + 1} of ${active.length}; the last one wins`]]} />
+      ${stopped.map((one) => html`<div class="failure" role="note"><p>It stopped ${html`<${Time} at=${one.at} />`}: ${one.reason}</p></div>`)}
+      <${Facts} rows=${[["From", source], ["Position", isActive && `${at + 1} of ${active.length}; the last one wins`]]} />
       <div class="buttons"><${Switch} row=${row} active=${active} />
-        ${isActive && at > 0 ? html`<${Act} does=${() => moved(-1)}>Earlier<//>` : ""}${isActive && at < active.length - 1 ? html`<${Act} does=${() => moved(1)}>Later, so that it wins<//>` : ""}
+        ${isActive && at > 0 ? html`<${Act} does=${() => moved(-1)}>Move up<//>` : ""}${isActive && at < active.length - 1 ? html`<${Act} does=${() => moved(1)}>Move down<//>` : ""}
         <a class="button" href=${href("scenarios", [], { editor: name })}>Edit a copy</a></div>
-      <${Log} title="Still to do" rows=${pending} when=${(one) => (one.due_at ? html`<${Time} at=${one.due_at} far />` : `waits for ${one.waiting_for.join(", ")}`)} />
+      <${Log} title="Planned steps" rows=${pending} when=${(one) => (one.due_at ? html`<${Time} at=${one.due_at} far />` : `waits for ${one.waiting_for.join(", ")}`)} />
       <${Log} title="Failed" rows=${failed} tone="bad" /><${Log} title="Skipped" rows=${skipped} tone="waiting" />
       <${Log} title="Done" rows=${steps_done} /><${Log} title="Rules that fired" rows=${rules_fired} />
-      ${[rules_fired, steps_done, skipped, failed, pending].every((one) => !one.length) ? html`<p class="muted">It has done nothing in this world yet${isActive ? "" : ": it is off"}.</p>` : ""}
+      ${[rules_fired, steps_done, skipped, failed, pending].every((one) => !one.length) ? html`<p class="muted">No rule has fired in this world yet${isActive ? "" : ". The scenario is inactive"}.</p>` : ""}
       ${truncated ? html`<p class="muted">${dropped} older entries were dropped.</p>` : ""}
-      <h4>As it is written</h4><${Json} value=${text || document} name="The scenario" links=${false} />`;
+      <h4>Source</h4><${Json} value=${text || document} name="Scenario" links=${false} />`;
   }}<//>`;
 }
 
-/** What rules and steps did, the newest first. */
+/** The log of rules and steps, newest first. */
 function Log({ title, rows, when = (one) => html`<${Time} at=${one.at} />`, tone }) {
   if (!rows.length) return null;
   const shown = rows.slice(-50).reverse();
@@ -84,14 +84,14 @@ rules:
       - {after: 1m, action: fail, failure_code: payout_failed}
 `;
 
-/** A scenario as text; what is wrong with it stands at its line. */
+/** An editor for a scenario, which shows errors at their lines. */
 function Editor({ of }) {
   const source = useRead(of === "new" ? null : `/scenarios/${encodeURIComponent(of)}`);
   if (of === "new") return html`<${Text} first=${EXAMPLE} />`;
   return html`<${Shown} reading=${source}>${({ source: _, text, active, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document }) => html`<${Text} first=${copied(text) || JSON.stringify({ ...document, name: `${document.name}-copy` }, null, 2)} />`}<//>`;
 }
 
-/** A file of a scenario under another name; comments and order stay. */
+/** Return a scenario file under another name, with comments and order unchanged. */
 const copied = (text) => text && /^name:/m.test(text) ? text.replace(/^(name:[ \t]*)(["']?)([a-z0-9-]+)\2/m, "$1$3-copy") : null;
 
 function Text({ first }) {
@@ -104,7 +104,7 @@ function Text({ first }) {
         const present = (await api("GET", `/worlds/${encodeURIComponent(world.get())}`)).scenarios;
         await choose([...present.filter((one) => one !== made.name), made.name]);
       }
-      toast(`${made.name} is kept in this world${isActive ? " and active" : ""}.${made.warnings ? ` ${count(made.warnings.length, "warning")}: ${made.warnings.map((one) => `line ${one.line}: ${one.message}`).join(" ")}` : ""}`, Boolean(made.warnings));
+      toast(`${made.name} is saved in this world${isActive ? " and active" : ""}.${made.warnings ? ` ${count(made.warnings.length, "warning")}: ${made.warnings.map((one) => `line ${one.line}: ${one.message}`).join(" ")}` : ""}`, Boolean(made.warnings));
       changedAll();
       go("scenarios", made.name);
     } catch (refusal) {
@@ -121,18 +121,18 @@ function Text({ first }) {
     area.current.focus();
     area.current.setSelectionRange(start, start + Math.max(1, (lines[line - 1] || "").length - column + 1));
   };
-  return html`<h3>A scenario of your own</h3>
+  return html`<h3>New scenario</h3>
     <form class="form" onSubmit=${(event) => { event.preventDefault(); upload(true); }}>
       <div class="field"><label for="scenario-file">From a file</label><input id="scenario-file" type="file" accept=".yaml,.yml,.json" onChange=${take} /></div>
       <div class="field"><label for="scenario-text">YAML or JSON</label><textarea id="scenario-text" class="code" ref=${area} rows="18" spellcheck="false" value=${text} aria-invalid=${error ? "true" : null} aria-describedby=${error ? "scenario-errors" : null} onInput=${(event) => setText(event.target.value)}></textarea>
-        <p class="about">The same name replaces. It belongs to this world, and goes with it.</p></div>
-      ${error ? html`<div id="scenario-errors" role="alert"><h4>${error.errors ? count(error.errors.length, "thing").replace(/$/, " to mend") : "It was not taken"}</h4>
+        <p class="about">A scenario with the same name is replaced. It is deleted together with this world.</p></div>
+      ${error ? html`<div id="scenario-errors" role="alert"><h4>${error.errors ? count(error.errors.length, "error") : "The scenario has errors"}</h4>
         ${error.errors ? html`<${Marked} text=${sent} errors=${error.errors} goTo=${goTo} />` : html`<${Failure} error=${error} />`}</div>` : ""}
-      <div class="buttons"><button class="main">Upload and activate</button><button type="button" onClick=${() => upload(false)}>Only upload</button><button type="button" onClick=${() => go("scenarios")}>Cancel</button></div>
+      <div class="buttons"><button class="main">Upload and activate</button><button type="button" onClick=${() => upload(false)}>Upload only</button><button type="button" onClick=${() => go("scenarios")}>Cancel</button></div>
     </form>`;
 }
 
-/** The lines around what is wrong, with each error beneath its line. */
+/** The lines around errors, with each error below its line. */
 function Marked({ text, errors, goTo }) {
   const lines = text.split("\n"), at = new Map();
   for (const one of errors) at.set(one.line, [...(at.get(one.line) || []), one]);

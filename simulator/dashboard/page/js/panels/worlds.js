@@ -1,4 +1,4 @@
-// Worlds: isolated simulations side by side, and the settings of the one that is shown.
+// Worlds, and the settings of the current world.
 import { Act, Copy, Empty, Facts, Shown, Split, Status, Table, Time, toast } from "../ui.js";
 import { changedAll, useRead } from "../live.js";
 import { chooseWorld, del, patch, post, world } from "../api.js";
@@ -13,15 +13,15 @@ import { texts } from "../faults.js";
 export function View({ rest: [id] }) {
   const reading = useRead("/worlds", ["own", "clock"]), here = useStore(world);
   const list = html`<h2>Worlds</h2>
-    <p class="muted">Each has its own clock, keys, money, resources and scenarios. Tests make one each.</p>
+    <p class="muted">Each world has its own clock, keys, money, resources and scenarios. Each test creates its own.</p>
     <div class="buttons"><a class="button main" href=${href("worlds", "+new")}>New world</a></div>
     <${Shown} reading=${reading}>${(value) => html`<${Table} label="Worlds" rows=${all(value)} id=${(row) => row.id} selected=${id} open=${(row) => href("worlds", row.id)} columns=${COLUMNS(here)} />`}<//>`;
   const chosen = reading.value && all(reading.value).find((row) => row.id === id);
-  const detail = id === "+new" ? html`<${NewWorld} />` : id && (chosen ? html`<${World} key=${id} one=${chosen} here=${here} />` : html`<${Empty} title="There is no such world." />`);
+  const detail = id === "+new" ? html`<${NewWorld} />` : id && (chosen ? html`<${World} key=${id} one=${chosen} here=${here} />` : html`<${Empty} title="This world does not exist." />`);
   return html`<${Split} list=${list} back=${href("worlds")} detail=${detail} />`;
 }
 
-/** Worlds, and after them those that the server cannot read, which have an id and `why`. */
+/** Worlds, then unreadable worlds, which have only an id and `why`. */
 const all = ({ data, unreadable }) => [...data, ...unreadable];
 
 const COLUMNS = (here) => [
@@ -35,23 +35,23 @@ function World({ one, here }) {
     await del(`/worlds/${encodeURIComponent(one.id)}`);
     if (one.id === here) chooseWorld("default");
     else go("worlds");
-    return `The world ${one.id} has ended.`;
+    return `The world ${one.id} was deleted.`;
   };
   const reset = async () => {
     await post("/reset");
     return `${one.id} is as at its beginning.`;
   };
   if (one.why)
-    return html`<h3>${one.id}</h3><p>This world cannot be read: ${one.why}.</p>
-      <div class="buttons"><${Act} asks=${`End the world ${one.id} with all it holds?`} does=${end}>End it<//></div>`;
+    return html`<h3>${one.id}</h3><p>This world is unreadable: ${one.why}.</p>
+      <div class="buttons"><${Act} asks=${`Delete the world ${one.id} with all its data?`} does=${end}>Delete it<//></div>`;
   return html`<h3>${one.id}</h3>
-    <${Facts} rows=${[["Its time", `${fullTime(one.clock.now)}, ${one.clock.mode}`], ["Seed", one.seed], ["Began", fullTime(one.created_at)], ["Scenarios", one.scenarios.join(", ") || "none"], ["Other users", one.platform_users.map((user) => `${user.email} (${user.phone_number})`).join(", ")]]} />
-    <div class="buttons">${one.id === here ? html`<${Act} asks=${`Reset the world ${one.id}? Its resources, events and requests are lost.`} does=${reset}>Reset it<//><a class="button" href=${href("settings")}>Settings</a>` : html`<button type="button" class="main" onClick=${() => chooseWorld(one.id)}>Show it</button>`}
-      ${one.id === "default" ? "" : html`<${Act} asks=${`End the world ${one.id} with all it holds?`} does=${end}>End it<//>`}</div>
-    <h4>Keys</h4><p class="muted">They open this simulation and nothing else.</p><${Keys} credentials=${one.credentials} />`;
+    <${Facts} rows=${[["Its time", `${fullTime(one.clock.now)}, ${one.clock.mode}`], ["Seed", one.seed], ["Created", fullTime(one.created_at)], ["Scenarios", one.scenarios.join(", ") || "none"], ["Other users", one.platform_users.map((user) => `${user.email} (${user.phone_number})`).join(", ")]]} />
+    <div class="buttons">${one.id === here ? html`<${Act} asks=${`Reset the world ${one.id}? This deletes its resources, events and requests.`} does=${reset}>Reset it<//><a class="button" href=${href("settings")}>Settings</a>` : html`<button type="button" class="main" onClick=${() => chooseWorld(one.id)}>Show it</button>`}
+      ${one.id === "default" ? "" : html`<${Act} asks=${`Delete the world ${one.id} with all its data?`} does=${end}>Delete it<//>`}</div>
+    <h4>Keys</h4><p class="muted">They work only in this simulation.</p><${Keys} credentials=${one.credentials} />`;
 }
 
-/** The keys of a world, each with a button that copies it; secrets of made worlds show their beginning only. */
+/** The keys of a world with copy buttons. Secrets of created worlds are shortened. */
 export function Keys({ credentials }) {
   const shown = (name, value) => (/secret|webhook/.test(name) && !value.endsWith("_simulator") ? `${value.slice(0, 9)}…` : value);
   return Object.entries(credentials).map(([environment, keys]) => html`<h5>${environment}</h5>
@@ -66,22 +66,22 @@ function NewWorld() {
     from_snapshot: null,
     settings: null,
     replace: {},
-    scenarios: { type: "array", items: { type: "string" }, description: `Names, later ones winning; those of the server when left out. There are: ${names.join(", ")}.` },
+    scenarios: { type: "array", items: { type: "string" }, description: `Names; later ones have priority. Default: the scenarios of the server. Available: ${names.join(", ")}.` },
   });
   const send = async (body) => {
     const made = await post("/worlds", body);
-    toast(`This is the world ${made.id} now.`);
+    toast(`Now showing the world ${made.id}.`);
     chooseWorld(made.id);
   };
-  return html`<h3>New world</h3><${SchemaForm} schema=${schema} resolve=${contract.resolve} send=${send} ok="Make it and show it" cancel=${() => go("worlds")} />`;
+  return html`<h3>New world</h3><${SchemaForm} schema=${schema} resolve=${contract.resolve} send=${send} ok="Create and show" cancel=${() => go("worlds")} />`;
 }
 
-/** The settings of the world, and what it assumes otherwise. */
+/** The settings of the world, and its switched assumptions. */
 export function Settings() {
   const reading = useRead("/settings", ["own"]), contract = useContract(), here = useStore(world);
   return html`<section class="card"><h2>Settings of ${here}</h2>
     <${Shown} reading=${reading}>${(present) => (contract ? html`<${SettingsForm} key=${JSON.stringify(present)} present=${present} contract=${contract} />` : "")}<//>
-    <h2>Assumptions</h2><p class="muted">Where the written description is silent, the simulator assumes what is likeliest. Switch a point to try the other answer.</p>
+    <h2>Assumptions</h2><p class="muted">Where the specification is silent, the simulator assumes the most likely behaviour. Switch an assumption to try an alternative.</p>
     <${Assumptions} /></section>`;
 }
 
@@ -91,7 +91,7 @@ function SettingsForm({ present, contract }) {
   const first = texts(Object.fromEntries(Object.entries(settable).filter(([, value]) => value !== null)));
   const send = async (given) => {
     const changes = Object.keys(schema.properties).filter((name) => (given[name] ?? null) !== (settable[name] ?? null));
-    if (!changes.length) return toast("Nothing has changed.");
+    if (!changes.length) return toast("No changes.");
     await patch("/settings", Object.fromEntries(changes.map((name) => [name, given[name] ?? null])));
     toast(`Changed: ${changes.map(words).join(", ")}.`);
     return changedAll();
@@ -110,9 +110,9 @@ function Assumptions() {
     };
     const fits = data.filter((row) => `${row.id} ${row.assumed} ${row.question}`.toLowerCase().includes(text.toLowerCase()));
     return html`<form class="filters" role="search" aria-label="Filter assumptions" onSubmit=${(event) => event.preventDefault()}><label>Words <input type="search" value=${text} onInput=${(event) => setText(event.target.value)} /></label></form>
-      <p>${Object.keys(chosen).length ? `Otherwise than usual: ${Object.entries(chosen).map(([id, name]) => `${id} ${words(name)}`).join(", ")}.` : "Everything is as usual."}</p>
+      <p>${Object.keys(chosen).length ? `Changed: ${Object.entries(chosen).map(([id, name]) => `${id} ${words(name)}`).join(", ")}.` : "All assumptions have their defaults."}</p>
       <ul class="assumptions">${fits.map((row) => html`<li key=${row.id}><h3>${row.id} ${row.in_force ? html`<${Status} value="otherwise" tone="waiting" />` : ""}</h3><p>${row.assumed}</p>
-        <ul>${row.alternatives.map((one) => html`<li key=${one.name}>${row.in_force === one.name ? html`<${Act} does=${() => set(row.id, "")} label=${`As usual again: ${row.id}`}>As usual again<//>` : html`<${Act} does=${() => set(row.id, one.name)} label=${`Try ${row.id}: ${words(one.name)}`}>Try<//>`} <b>${words(one.name)}</b> <span>${one.changes}</span></li>`)}</ul>
-        <details><summary>How to find out</summary><p>${row.question}</p><p class="muted">${row.call}</p></details></li>`)}</ul>`;
+        <ul>${row.alternatives.map((one) => html`<li key=${one.name}>${row.in_force === one.name ? html`<${Act} does=${() => set(row.id, "")} label=${`Reset ${row.id}`}>Reset<//>` : html`<${Act} does=${() => set(row.id, one.name)} label=${`Try ${row.id}: ${words(one.name)}`}>Try<//>`} <b>${words(one.name)}</b> <span>${one.changes}</span></li>`)}</ul>
+        <details><summary>How to settle it</summary><p>${row.question}</p><p class="muted">${row.call}</p></details></li>`)}</ul>`;
   }}<//>`;
 }

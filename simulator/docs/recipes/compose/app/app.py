@@ -1,6 +1,6 @@
-"""The smallest application that hears of its payments: registers a webhook by its service name, prints what is genuine.
+"""A minimal application: it registers a webhook with its service name and prints genuine events.
 
-Replace it by yours. It reads RAMP_URL, RAMP_PUBLIC_KEY, RAMP_SECRET_KEY, RAMP_WEBHOOK_KEY and WEBHOOK_URL.
+Replace it with yours. It reads RAMP_URL, RAMP_PUBLIC_KEY, RAMP_SECRET_KEY, RAMP_WEBHOOK_KEY and WEBHOOK_URL.
 """
 
 import hashlib

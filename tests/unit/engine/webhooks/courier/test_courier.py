@@ -1,4 +1,4 @@
-"""The courier: it sends what may go, reports every answer, loses no attempt, and never leaves anybody waiting."""
+"""The courier sends ready attempts, reports outcomes, loses no attempt and releases all waiters."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from simulator.engine import webhooks
+from simulator.engine.clients.exchange import Headers
 from simulator.engine.rows.operation import Probe
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
-from simulator.engine.webhooks.courier.exchange import Headers
-from simulator.engine.webhooks.courier.transport import FakeTransport
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
+from tests.fake_transport import FakeTransport
 from tests.toy.seal import SIGNATURE
 from tests.unit.engine.webhooks.support import call, happen, register, status_of, take, webhook_world
 
@@ -27,7 +27,7 @@ def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 class Owner:
-    """Whoever owns the courier: it starts what may go after a report, as a server does."""
+    """The owner of a courier: it starts attempts after a report, as a server does."""
 
     def __init__(self) -> None:
         self.courier = Courier(self)
@@ -86,7 +86,7 @@ def test_requests_are_stamped_with_the_wall_clock_and_signed() -> None:
 
 
 def test_pump_does_not_wait_and_goes_on_by_itself() -> None:
-    """Decision W6: the call that caused a delivery does not wait for it."""
+    """Decision W6: the request that caused a delivery does not wait for it."""
 
     async def scenario() -> None:
         world = open_world(2)
@@ -178,7 +178,7 @@ def test_listeners_hear_of_every_report_and_may_change_the_world() -> None:
     run(scenario())
 
 
-def test_a_listener_that_fails_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_listener_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         world = open_world(3)
 
@@ -232,7 +232,7 @@ def test_closing_loses_no_attempt_and_leaves_nobody_waiting() -> None:
 
 
 class Watching(FakeTransport):
-    """Keeps which tasks post, and waits at the gate from the second request on."""
+    """Records which tasks post, and waits at the gate from the second request on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -295,7 +295,7 @@ def test_nothing_of_a_world_that_lives_no_more_is_sent() -> None:
         world = open_world(2)
         courier, transport = courier_with()
         courier.pump(world)
-        courier.forget(world)
+        courier.stop(world)
         assert await courier.settle(world) == 0
         happen(world)
         courier.pump(world)
@@ -305,7 +305,7 @@ def test_nothing_of_a_world_that_lives_no_more_is_sent() -> None:
     run(scenario())
 
 
-def test_attempts_of_a_restored_world_that_nobody_carries_are_made() -> None:
+def test_attempts_without_a_carrier_are_sent_after_a_restore() -> None:
     async def scenario() -> None:
         world = open_world(2)
         take(world)
@@ -319,7 +319,7 @@ def test_attempts_of_a_restored_world_that_nobody_carries_are_made() -> None:
     run(scenario())
 
 
-def test_a_world_restored_while_an_attempt_is_on_its_way_ignores_its_answer() -> None:
+def test_a_restored_world_ignores_attempts_in_flight() -> None:
     async def scenario() -> None:
         world = webhook_world()
         endpoint = register(world)
@@ -363,7 +363,7 @@ def test_a_probe_is_signed_and_answers_what_came_back(
     run(scenario())
 
 
-def test_a_receiver_has_as_long_for_a_test_request_as_for_a_delivery() -> None:
+def test_a_test_request_has_the_time_limit_of_a_delivery() -> None:
     """Decision W4."""
     limits = []
 

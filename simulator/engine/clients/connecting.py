@@ -1,0 +1,104 @@
+"""Connecting to addresses that were looked up, and perhaps checked, before.
+
+asyncio can race the addresses of a name, but resolves the name itself, and uvloop cannot race at all. Webhooks must go
+to the very addresses that were checked (decision W3), so the race is here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl as tls
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import ip_address
+from itertools import chain, zip_longest
+
+HEAD_START_SECONDS = 0.25
+"""The time for which one address is tried before the next one is tried, too (RFC 8305)."""
+LOOPBACK = "127.0.0.1"
+
+Address = tuple[str, int]
+"""An IP address and its family."""
+
+
+async def addresses_of(host: str, port: int) -> list[Address]:
+    """Return every address of a host name, or the address itself. Raise OSError if there is none."""
+    with suppress(ValueError):  # the look-up of an address would take a thread, too
+        return [(host, int(socket.AF_INET if ip_address(host).version == 4 else socket.AF_INET6))]
+    if host == "localhost" or host.endswith(".localhost"):
+        return [(LOOPBACK, socket.AF_INET), ("::1", socket.AF_INET6)]
+    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found = dict.fromkeys((str(info[4][0]), int(info[0])) for info in infos)
+    if not found:
+        raise socket.gaierror(f"no address for {host}")
+    return list(found)
+
+
+async def connect(
+    loop: asyncio.AbstractEventLoop,
+    protocol: Callable[[], asyncio.BaseProtocol],
+    addresses: list[Address],
+    port: int,
+    *,
+    ssl: tls.SSLContext | None = None,
+    server_hostname: str | None = None,
+) -> None:
+    """Connect a protocol to the first address that accepts. Raise OSError, `ssl.SSLError`.
+
+    Only the TCP connection is raced. If TLS fails at an address that accepted, no other address is tried.
+    """
+    first, only = addresses[0][0], len(addresses) == 1
+    if only or first == LOOPBACK:
+        # This machine accepts or refuses at once, and a race costs half as much again as a whole delivery.
+        try:
+            await loop.create_connection(protocol, first, port, ssl=ssl, server_hostname=server_hostname)
+            return
+        except ConnectionRefusedError:
+            if only:
+                raise
+            addresses = addresses[1:]
+    reached = await _race(loop, addresses, port)
+    await loop.create_connection(protocol, sock=reached, ssl=ssl, server_hostname=server_hostname)
+
+
+async def _race(loop: asyncio.AbstractEventLoop, addresses: list[Address], port: int) -> socket.socket:
+    """Return the first socket that connects. Raise the error of the first address if none does."""
+    families = [[one for one in addresses if one[1] == family] for family in dict.fromkeys(f for _, f in addresses)]
+    waiting = deque(one for one in chain(*zip_longest(*families)) if one is not None)
+    running: set[asyncio.Task[socket.socket]] = set()
+    started: list[asyncio.Task[socket.socket]] = []
+    try:
+        while waiting or running:
+            if waiting:
+                started.append(loop.create_task(_connected(loop, waiting.popleft(), port)))
+                running.add(started[-1])
+            limit = HEAD_START_SECONDS if waiting else None
+            done, running = await asyncio.wait(running, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                if task.exception() is None:
+                    started.remove(task)
+                    return task.result()
+        errors = [task.exception() for task in started]
+        raise next((error for error in errors if isinstance(error, ConnectionRefusedError)), errors[0]) or OSError()
+    finally:
+        for task in started:
+            task.cancel()
+            task.add_done_callback(_discard)
+
+
+async def _connected(loop: asyncio.AbstractEventLoop, address: Address, port: int) -> socket.socket:
+    sock = socket.socket(address[1], socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        await loop.sock_connect(sock, (address[0], port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _discard(task: asyncio.Task[socket.socket]) -> None:
+    if not task.cancelled() and task.exception() is None:
+        task.result().close()

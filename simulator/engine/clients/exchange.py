@@ -1,0 +1,178 @@
+"""One HTTP request and its response over a connection of its own.
+
+llhttp (httptools) parses the response leniently, because many webhook receivers are written by hand. A part that came
+counts even if the rest never comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import lru_cache
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+MAX_BODY_BYTES = 64 * 1024
+"""The part of a body that is recorded of a webhook delivery."""
+MAX_HEADERS = 128
+MAX_HEADER_BYTES = 8190
+"""Limit of one header, name and value together."""
+_SHORT_HEADER = 100
+
+Headers = tuple[tuple[str, str], ...]
+
+_SWITCHING_PROTOCOLS = 101
+
+_WELL_KNOWN = """
+Accept-CH Accept-Ranges Access-Control-Allow-Credentials Access-Control-Allow-Headers Access-Control-Allow-Methods
+Access-Control-Allow-Origin Access-Control-Expose-Headers Access-Control-Max-Age Age Allow Alt-Svc
+Authentication-Info Cache-Control Cache-Status CDN-Cache-Control Clear-Site-Data Connection Content-Digest
+Content-Disposition Content-Encoding Content-Language Content-Length Content-Location Content-MD5 Content-Range
+Content-Security-Policy Content-Type Cross-Origin-Embedder-Policy Cross-Origin-Opener-Policy
+Cross-Origin-Resource-Policy Date Digest Etag Expires Keep-Alive Last-Modified Link Location NEL
+Origin-Agent-Cluster Permissions-Policy Pragma Priority Proxy-Authenticate Referrer-Policy Report-To
+Reporting-Endpoints Repr-Digest Retry-After Server Server-Timing Set-Cookie Strict-Transport-Security
+Timing-Allow-Origin Trailer Transfer-Encoding Upgrade Vary Via Warning WWW-Authenticate X-Content-Type-Options
+X-Correlation-ID X-Frame-Options X-Powered-By X-RateLimit-Limit X-RateLimit-Remaining X-RateLimit-Reset X-Real-IP
+X-Request-ID X-XSS-Protection baggage traceparent tracestate
+"""
+_SPELLED = {name.lower().encode(): name for name in _WELL_KNOWN.split()}
+"""These headers are recorded in one spelling, whatever a receiver's is: header names are case-insensitive."""
+
+
+class ConnectionClosed(ConnectionError):
+    """The connection ended before the response did."""
+
+
+class NoHttp(ValueError):
+    """The bytes received are not an HTTP response, or it has more or longer headers than any honest one."""
+
+
+class Exchange(asyncio.Protocol):
+    """Send a request as soon as the connection is made, and collect the response.
+
+    `request` is head and body. Close an exchange in any case.
+    """
+
+    __slots__ = (
+        "_bytes_of_head", "_chunks", "_complete", "_gathered", "_parser", "_request", "_room", "_transport", "ended",
+        "raw_headers", "status",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        request: bytes,
+        ended: asyncio.Future[Exception | None],
+        *,
+        most_bytes: int | None = MAX_BODY_BYTES,
+    ) -> None:
+        """`most_bytes`: the exchange ends once it has so much of the body. None for all of it."""
+        self.ended = ended
+        """Done when no more of the response will come. The result is a ConnectionClosed or NoHttp if not even a status
+        came. A caller that gives up earlier reads `status`, `headers` and `body` as they are by then.
+        """
+        self.status: int | None = None
+        self.raw_headers: tuple[tuple[bytes, bytes], ...] = ()
+        self._request = request
+        self._parser: HttpResponseParser | None = HttpResponseParser(self)
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
+        self._transport: asyncio.Transport | None = None
+        self._gathered: list[tuple[bytes, bytes]] = []
+        self._bytes_of_head = 0
+        self._chunks: list[bytes] = []
+        self._room = most_bytes
+        self._complete = False
+
+    @property
+    def headers(self) -> Headers:
+        return tuple(
+            (_known_header if len(name) + len(value) <= _SHORT_HEADER else recorded_header)(name, value)
+            for name, value in self.raw_headers
+        )
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(self._chunks)
+
+    def close(self) -> None:
+        """End the connection, whatever is still to come over it."""
+        # The parser refers to the exchange: a cycle that only the garbage collector would free.
+        self._parser = None
+        if self._transport is not None:
+            self._transport.close()
+
+    # Called by the event loop
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
+        self._transport = transport
+        transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        if self._parser is None:
+            return
+        status = self.status
+        self._bytes_of_head += len(data) if status is None else 0
+        try:
+            self._parser.feed_data(data)
+            if self.status is None and self._bytes_of_head > MAX_HEADERS * MAX_HEADER_BYTES:
+                raise NoHttp
+        except (HttpParserError, HttpParserUpgrade, NoHttp):
+            if self.status == _SWITCHING_PROTOCOLS:
+                self._complete = True  # the bytes that follow are another protocol
+            else:
+                # A status in the same piece of data as an error is not trusted. A status that came before it counts.
+                self.status = status
+                self._end(NoHttp())
+        if self._complete:
+            self._end(None)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._end(ConnectionClosed())
+
+    def _end(self, error: Exception | None) -> None:
+        if not self.ended.done():
+            self.ended.set_result(None if self.status is not None else error)
+
+    # Called by the parser
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(name) + len(value) > MAX_HEADER_BYTES or len(self._gathered) >= MAX_HEADERS or b"\0" in value:
+            raise NoHttp
+        self._gathered.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        assert self._parser is not None
+        status = self._parser.get_status_code()
+        announces = 100 <= status <= 199 and status != _SWITCHING_PROTOCOLS
+        if self.status is None and not announces:
+            self.status, self.raw_headers = status, tuple(self._gathered)
+        self._gathered = []  # from here on these are trailers, or the headers after an informational response
+
+    def on_body(self, chunk: bytes) -> None:
+        if self._complete:
+            return
+        self._chunks.append(chunk[: self._room])
+        if self._room is not None:
+            self._room -= len(self._chunks[-1])
+            self._complete = not self._room
+
+    def on_message_complete(self) -> None:
+        self._complete = self.status is not None
+
+
+def recorded_header(name: bytes, value: bytes) -> tuple[str, str]:
+    """Return a header as it is recorded."""
+    return _SPELLED.get(name.lower()) or _text(name), _text(value.rstrip(b" \t"))
+
+
+_known_header = lru_cache(maxsize=4096)(recorded_header)
+"""Receivers repeat their headers, so deliveries share the strings. Only short ones are cached: 2 MB at most."""
+
+
+def _text(raw: bytes) -> str:
+    """Decode a header: UTF-8, else Latin-1, which old servers use."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")

@@ -1,0 +1,156 @@
+"""The synchronous HTTP client, on `http.client`: the command line, the test kit, conform, certify and agents use it.
+
+It follows no redirects, because a token would go along. It uses no proxy from the environment, because the server is
+meant by its address.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from ssl import SSLWantReadError
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+from simulator.engine.clients import guard
+from simulator.engine.clients.address import DEFAULT_URL
+
+_UNQUOTED = "/%:@!$&'()*+,;=~?"
+"""Characters that a path and its query may have unquoted. A `%` begins an escape that the caller has written."""
+
+
+class Response(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    content: bytes
+
+
+class NoResponse(ConnectionError):
+    """No complete response came; the message is the reason."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(getattr(cause, "strerror", None) or str(cause) or type(cause).__name__)
+        self.timed_out = isinstance(cause, TimeoutError)
+
+
+class SyncClient:
+    """HTTP requests to one base URL. Threads may share a client; each request has a connection to itself.
+
+    Raise `guard.ForeignHost` for an untrusted host, `ValueError` for a URL that is not one of http or https.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        any_host: bool = False,
+        live_keys: guard.LiveKeys | None = None,
+        reuses: bool = False,
+        connect_seconds: float | None = None,
+    ) -> None:
+        """`any_host`: the base URL need not be a simulator's. `live_keys`: real ones are refused in request bodies.
+        `reuses`: connections serve several requests; then `close` the client.
+        """
+        if not any_host:
+            guard.check_host(base_url)
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{base_url!r} is not a URL like {DEFAULT_URL}")
+        self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
+        self._kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._live_keys = live_keys
+        self._reuses = reuses
+        self._connect_seconds = connect_seconds
+        self._idle: list[HTTPConnection] = []
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Response:
+        """Send a request and return its response; `path`, with its query, is below the base URL. NoResponse.
+
+        Without a time limit the client waits as long as the server works.
+        """
+        connection, response = self._send(method, path, content, headers or {}, timeout_seconds)
+        try:
+            received = response.read()
+        except BaseException as error:  # nothing that is left of this response may be read as the next one
+            connection.close()
+            response.close()
+            if isinstance(error, OSError | HTTPException):
+                raise NoResponse(error) from None
+            raise
+        if self._reuses and not response.will_close:
+            self._idle.append(connection)
+        else:
+            connection.close()
+        return Response(response.status, {n.lower(): value for n, value in response.getheaders()}, received)
+
+    def open(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float | None = None,
+    ) -> HTTPResponse:
+        """Return a response as soon as its head has come; its connection ends when it is closed. NoResponse."""
+        sent = {**(headers or {}), "Connection": "close"}
+        connection, response = self._send(method, path, content, sent, timeout_seconds)
+        if connection.sock is not None:  # the response has its own reference; without this nobody would close this one
+            connection.sock.close()
+        return response
+
+    def _send(
+        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str], timeout_seconds: float | None
+    ) -> tuple[HTTPConnection, HTTPResponse]:
+        if self._live_keys is not None and content:
+            self._live_keys.check(content.decode("utf-8", "replace"), f"{method} {path}")
+        sent = dict(headers) if self._reuses else {"Connection": "close", **headers}
+        try:
+            connection = self._connected(timeout_seconds)
+            try:
+                connection.sock.settimeout(timeout_seconds)
+                connection.request(method, self._path + quote(path, safe=_UNQUOTED), content or None, sent)
+                return connection, connection.getresponse()
+            except BaseException:
+                connection.close()
+                raise
+        except (OSError, HTTPException, UnicodeError) as error:  # the last: a host that IDNA does not know
+            raise NoResponse(error) from None
+
+    def _connected(self, timeout_seconds: float | None) -> HTTPConnection:
+        while self._idle:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # another thread has just taken it
+                break
+            if _is_silent(connection.sock):
+                return connection
+            connection.close()
+        limit = timeout_seconds if self._connect_seconds is None else self._connect_seconds
+        connection = self._kind(self._host, self._port, timeout=limit)
+        connection.connect()
+        return connection
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+
+def _is_silent(idle: socket.socket) -> bool:
+    """Return True if nothing has come on an idle connection. Anything that comes there is its end."""
+    idle.setblocking(False)
+    try:
+        idle.recv(1)
+    except (BlockingIOError, SSLWantReadError):
+        return True
+    except OSError:
+        return False
+    return False

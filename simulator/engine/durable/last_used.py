@@ -1,0 +1,79 @@
+"""Saving the times at which worlds were last used: to the minute, with other writes where there are some."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+
+from simulator.engine.durable.stored_world import TrackedWorld
+from simulator.engine.records.requests import requests_of
+from simulator.engine.server.running.last_used import LastUses
+from simulator.engine.server.storage import Use
+from simulator.engine.worlds.quotas import objects_of
+from simulator.kernel.world import World
+
+USES_SECONDS = 30.0
+"""The interval at which last-used times are saved."""
+SLACK_MS = 1_000
+"""Times that differ by less are equal. A last-used time is computed each time, from clocks that drift."""
+
+
+class LastUsedWriter:
+    """Saves the times at which worlds were last used. `gather` is called when there is one to save."""
+
+    def __init__(
+        self,
+        tracked: Mapping[str, TrackedWorld],
+        uses: LastUses,
+        wall_clock_ms: Callable[[], int],
+        gather: Callable[[], None],
+    ) -> None:
+        self._tracked, self._uses, self._wall_clock_ms, self._gather = tracked, uses, wall_clock_ms, gather
+        self._later: asyncio.TimerHandle | None = None
+        self._asked: dict[str, None] = {}
+
+    def begin(self) -> None:
+        """Start checking at intervals."""
+        self.end()
+        self._later = asyncio.get_running_loop().call_later(USES_SECONDS, self._look)
+
+    def end(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+        self._asked = {}
+
+    def _look(self) -> None:
+        self.begin()
+        self.tell()
+
+    def tell(self) -> None:
+        """Save the times of all worlds that were used since they were last saved."""
+        self._asked = {
+            key: None
+            for key, tracked in self._tracked.items()
+            if self._used_ms(tracked.world) > tracked.used_ms + SLACK_MS
+        }
+        if self._asked:
+            self._gather()
+
+    def take(self, dirty: Iterable[str]) -> dict[str, Use]:
+        """Return the times to save now, including those of worlds that write anyway if theirs are old."""
+        asked, self._asked = self._asked, {}
+        found = {}
+        for world_id in (*asked, *dirty):
+            tracked = self._tracked.get(world_id)
+            if tracked is None:
+                continue
+            used_ms = self._used_ms(tracked.world)
+            if world_id in asked or tracked.begins or used_ms > tracked.used_ms + USES_SECONDS * 1000:
+                tracked.used_ms = used_ms
+                found[world_id] = Use(used_ms, objects_of(tracked.world), requests_of(tracked.world).size)
+        return found
+
+    def bring(self, tracked: TrackedWorld, used_ms: int) -> None:
+        """Restore the time of a world that was read. Reading is not a use."""
+        tracked.used_ms = used_ms
+        self._uses.touch(tracked.world, self._uses.seconds() - (self._wall_clock_ms() - used_ms) / 1000)
+
+    def _used_ms(self, world: World) -> int:
+        return self._wall_clock_ms() - int(self._uses.idle_seconds(world) * 1000)

@@ -1,0 +1,346 @@
+"""Counts of everything that the traffic of a world has hit, kept up to date in slices.
+
+Nothing is counted while calls are answered. A report counts the rows that were added since the last report, so it
+costs the same in a world of a hundred calls and of a hundred thousand. The first report reads everything.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import field
+from typing import Any, NamedTuple, TypeAlias
+
+from simulator.engine.insight import tally
+from simulator.engine.records.appended import AppendedRows
+from simulator.engine.records.records import find_moved, kind_of
+from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.webhooks import Delivery, deliveries_of, delivery_id, every_endpoint_id
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.journal import EVENTS, HISTORIES, HistoryEntry, resource_of
+from simulator.kernel.per_world import PerWorld
+from simulator.kernel.table import ABSENT, Table
+from simulator.kernel.world import World
+
+SLICE = 1_000
+"""Rows of a table that are counted in one piece, in a few milliseconds."""
+
+ANY_OPERATION = "*"
+
+NOTHING = "(none)"
+"""The state before a resource comes into being."""
+
+
+class Cell(NamedTuple):
+    """One cell of a state table. Cells that differ only in their condition and lead to one state count as one."""
+
+    kind: str
+    source: str
+    on: str
+    target: str
+
+
+@dataclass
+class Count:
+    """How often one item was hit."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    """Hits by the name of the count: `called`, `succeeded`, …"""
+    first: tuple[str, str] | None = None
+    """The world and the id of the first evidence."""
+
+    def add(self, number: str, hits: int, world_id: str, evidence: str) -> None:
+        self.numbers[number] = self.numbers.get(number, 0) + hits
+        if self.first is None:
+            self.first = (world_id, evidence)
+
+
+Key: TypeAlias = tuple[str, ...]
+"""An item within its dimension: (operation,), (operation, code), (kind, state), the parts of a `Cell`, …"""
+
+Counts: TypeAlias = dict[tuple[str, Key], Count]
+"""Counts by dimension and item."""
+
+
+@dataclass
+class _Hits:
+    hits: int = 0
+    order: Any = None
+    """The order of the first evidence. Rows are not always read in their order."""
+    first: str = ""
+
+    def add(self, order: Any, evidence: str, hits: int = 1) -> None:
+        if not self.hits or order < self.order:
+            self.order, self.first = order, evidence
+        self.hits += hits
+
+
+class _Moves:
+    """An index of the histories: counts of their moves, and the rows with moves that are not counted yet.
+
+    A history grows by replacing its row, so unlike the other tables this one cannot be read from a position.
+    """
+
+    def __init__(self, table: Table[tuple[HistoryEntry, ...]]) -> None:
+        self._table = table
+        self._unread = dict.fromkeys(table.rows, 0)
+        """The rows to read, and how many moves of each are counted."""
+        self._places = {row: place for place, row in enumerate(table.rows)}
+        """The order of the rows. The first evidence of a cell is the oldest resource with that move, which need not be
+        the first that was read."""
+        self.is_void = False
+        """True if a row is gone whose moves are counted."""
+        self.cells: dict[Cell, _Hits] = defaultdict(_Hits)
+
+    def written(self, key: str, old: Any, new: Any) -> None:
+        if new is not ABSENT:
+            self._unread.setdefault(key, 0 if old is ABSENT else len(old))
+            self._places.setdefault(key, len(self._places))
+        elif self._unread.pop(key, None) != 0:
+            self.is_void = True
+
+    def read(self, world: World) -> bool:
+        """Count a slice of the rows. Return True if there are more."""
+        for _ in range(min(SLICE, len(self._unread))):
+            row, counted = self._unread.popitem()
+            place = self._places[resource_of(row)]
+            for resource_id, cell in moves_of(world, row, counted):
+                self.cells[cell].add(place, resource_id)
+        return bool(self._unread)
+
+
+def moves_of(world: World, row: str, counted: int = 0) -> Iterator[tuple[str, Cell]]:
+    """The moves in a row of histories after the first `counted`, each with the resource's id.
+
+    Moves of other platform users' resources and of the start of a world are left out: nobody's traffic causes them.
+    """
+    steps = world.store[HISTORIES].get(row) or ()
+    resource_id = resource_of(row)
+    record = find_moved(world, resource_id)
+    if record is None or record.owner or not steps:
+        return
+    machine = kind_of(world, record).machine
+    if counted:
+        state = steps[counted - 1].state
+    elif (earlier := world.journal.last_before(row)) is not None:
+        state = earlier.state
+    else:
+        state = NOTHING if any(move.on == steps[0].on for move in machine.initial) else machine.initial[0].target
+    for step in steps[counted:]:
+        if step.cause.kind != "start":
+            yield resource_id, Cell(record.kind, state, step.on, step.state)
+        state = step.state
+
+
+class _Events:
+    """Counts of events by type."""
+
+    def __init__(self, world: World) -> None:
+        self._rows = AppendedRows(world.store[EVENTS])
+        self.types: dict[str, _Hits] = defaultdict(_Hits)
+
+    def read(self) -> bool:
+        if self._rows.starts_over():
+            self.types.clear()
+        taken = self._rows.take(SLICE)
+        for event_id, event in taken:
+            self.types[event.type].add(event.sequence, event_id)
+        return len(taken) == SLICE
+
+
+Practice: TypeAlias = tuple[str, tuple[int, ...], str]
+"""A practice, and the sequence and id of the delivery that shows it."""
+
+
+class _Deliveries:
+    """Counts of the deliveries to one endpoint, and of the practices that they show."""
+
+    def __init__(self, world: World, endpoint_id: str) -> None:
+        self._table = deliveries_of(world, endpoint_id)
+        self._rows = AppendedRows(self._table)
+        self._repeated: dict[str, set[Practice]] = {}
+        """Practices shown by the deliveries of an event together, for events that were sent more than once."""
+        self.delivered: dict[str, _Hits] = defaultdict(_Hits)
+        self.acknowledged: dict[str, _Hits] = defaultdict(_Hits)
+        self.practices: dict[str, _Hits] = defaultdict(_Hits)
+
+    def read(self) -> bool:
+        if self._rows.starts_over():
+            self._start_over()
+        taken = self._rows.take(SLICE)
+        for _, delivery in taken:
+            if not delivery.was_dropped:
+                self._count(delivery)
+        return len(taken) == SLICE
+
+    def _start_over(self) -> None:
+        for counts in (self._repeated, self.delivered, self.acknowledged, self.practices):
+            counts.clear()
+
+    def _count(self, delivery: Delivery) -> None:
+        succeeded = delivery.status == "succeeded"
+        self.delivered[delivery.event_type].add(delivery.sequence, delivery.event_id)
+        if succeeded:
+            self.acknowledged[delivery.event_type].add(delivery.sequence, delivery.event_id)
+        elif delivery.response_status is not None and not delivery.unheard:
+            if delivery.altered or delivery.corrupted:
+                self.practices["forged_webhook_refused"].add(delivery.sequence, delivery.id)
+            if delivery.stale:
+                self.practices["stale_webhook_refused"].add(delivery.sequence, delivery.id)
+        if delivery.attempt > 1 or delivery.event_id in self._repeated:
+            self._count_repetitions(delivery)
+
+    def _count_repetitions(self, delivery: Delivery) -> None:
+        """Count again the practices that all deliveries of one event show.
+
+        Deliveries that are in flight at the same time may be answered in any order, but the order of sending counts. So
+        an earlier count may turn out wrong.
+        """
+        sent, number = [], 1
+        while True:
+            one = self._table.get(delivery_id(delivery.event_id, delivery.endpoint_id, number))
+            if one is not None:
+                sent.append(one)
+            elif number > delivery.attempt:  # a gap below is a row that could not be read from a document
+                break
+            number += 1
+        before = self._repeated.get(delivery.event_id, set())
+        now = set(_repetitions(sorted(sent, key=lambda one: one.sequence)))
+        self._repeated[delivery.event_id] = now
+        for practice, order, evidence in now - before:
+            self.practices[practice].add(order, evidence)
+        for practice, order, _ in before - now:
+            seen = self.practices[practice]
+            seen.hits -= 1
+            if order == seen.order:
+                others = (one for some in self._repeated.values() for one in some if one[0] == practice)
+                _, seen.order, seen.first = min(others, default=(practice, None, ""))
+
+
+def _repetitions(deliveries: Iterable[Delivery]) -> Iterator[Practice]:
+    """The practices that deliveries of one event show. They must be in the order of sending."""
+    has_failed = has_succeeded = False
+    for delivery in deliveries:
+        if delivery.was_dropped:
+            continue
+        if delivery.status != "succeeded":
+            has_failed = True
+            continue
+        if has_succeeded:
+            yield "duplicate_event_acknowledged", delivery.sequence, delivery.id
+        elif has_failed:
+            yield "event_retry_survived", delivery.sequence, delivery.id
+        has_succeeded = True
+
+
+class _WorldCounts:
+    """The counts of one world."""
+
+    def __init__(self) -> None:
+        self._events: _Events | None = None
+        self._endpoints: dict[str, _Deliveries] = {}
+
+    def read(self, world: World) -> bool:
+        """Count a slice of the new rows. Return True if there are more."""
+        if self._events is None:
+            self._events = _Events(world)
+        more = _moves(world).read(world)
+        more = self._events.read() or more
+        present = every_endpoint_id(world)
+        self._endpoints = {one: self._endpoints.get(one) or _Deliveries(world, one) for one in present}
+        for deliveries in self._endpoints.values():
+            more = deliveries.read() or more
+        return more
+
+    def counts(self, world: World) -> Counts:
+        """Return the counts so far."""
+        counts: Counts = {}
+
+        def hit(dimension: str, key: Key, number: str, seen: _Hits) -> None:
+            if seen.hits:
+                counts.setdefault((dimension, key), Count()).add(number, seen.hits, world.id, seen.first)
+
+        _add_calls(world, counts)
+        moves = _moves(world)
+        for cell, seen in sorted(moves.cells.items(), key=lambda item: item[1].order):
+            hit("states", (cell.kind, cell.target), "hits", seen)
+            hit("transitions", cell, "hits", seen)
+        for name, seen in self._events.types.items() if self._events is not None else ():
+            hit("events", (name,), "emitted", seen)
+        endpoints = self._endpoints.values()
+        for number in ("delivered", "acknowledged"):
+            for name, seen in _together(getattr(one, number) for one in endpoints).items():
+                hit("events", (name,), number, seen)
+        for practice, seen in _together(one.practices for one in endpoints).items():
+            hit("practices", (practice,), "hits", seen)
+        return counts
+
+
+def _moves(world: World) -> _Moves:
+    table = world.store[HISTORIES]
+    moves = table.index(_Moves)
+    if moves.is_void:
+        table.drop_indexes()
+        moves = table.index(_Moves)
+    return moves
+
+
+def _together(parts: Iterable[dict[str, _Hits]]) -> dict[str, _Hits]:
+    total: dict[str, _Hits] = defaultdict(_Hits)
+    for part in parts:
+        for name, seen in part.items():
+            if seen.hits:
+                total[name].add(seen.order, seen.first, seen.hits)
+    return total
+
+
+def _add_calls(world: World, counts: Counts) -> None:
+    """Add the calls from their tally."""
+    errors = vocabulary_of(world).errors
+
+    def hit(dimension: str, key: Key, number: str, row: tally.Hits) -> None:
+        counts.setdefault((dimension, key), Count()).add(number, row.hits, world.id, row.first)
+
+    for what, row in tally.tallied(world):
+        operation = (what.operation,)
+        if what.sort == tally.ANSWER:
+            hit("operations", operation, "called", row)
+            if what.which == tally.SUCCESS:
+                hit("operations", operation, "succeeded", row)
+            elif what.which in errors:
+                hit("errors", (what.operation, what.which), "hits", row)
+                if errors[what.which].anywhere:
+                    hit("errors", (ANY_OPERATION, what.which), "hits", row)
+        elif what.sort == tally.PAGE:
+            hit("lists", operation, "pages", row)
+            if what.which == tally.FURTHER:
+                hit("lists", operation, "further_pages", row)
+        else:
+            hit("practices", ("idempotent_replay",), "hits", row)
+
+
+_COUNTED = PerWorld(_WorldCounts)
+
+
+def count_some(world: World) -> bool:
+    """Count a slice of the new rows of a world. Return True if there are more."""
+    return _COUNTED[world].read(world)
+
+
+def count_world(world: World) -> Counts:
+    """Return everything that the traffic of a world has hit."""
+    while count_some(world):
+        pass
+    return _COUNTED[world].counts(world)
+
+
+def merged(parts: Iterable[Counts]) -> Counts:
+    """Return the sum of counts. The first evidence is that of the first part that has any."""
+    total: Counts = {}
+    for counts in parts:
+        for key, count in counts.items():
+            into = total.setdefault(key, Count())
+            for number, hits in count.numbers.items():
+                into.numbers[number] = into.numbers.get(number, 0) + hits
+            into.first = into.first or count.first
+    return total

@@ -1,0 +1,43 @@
+"""Reading the rows of an append-only table once each, for whoever sums them up."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Generic, TypeVar
+
+from simulator.kernel.table import Table
+
+Row = TypeVar("Row")
+
+
+class AppendedRows(Generic[Row]):
+    """A position in a table whose rows are only added. `take` returns the rows behind it."""
+
+    def __init__(self, table: Table[Row]) -> None:
+        self._table = table
+        self._read = 0
+        self._last = ""
+
+    def starts_over(self) -> bool:
+        """Return True, and go back to the first row, if rows before the position are gone.
+
+        An undone change and a restored world take rows away.
+        """
+        # A count does not show this: other rows may have come since. Then the newest row that was read is not where it
+        # was. Looked up from the end, this costs as much as there is to read, however long the table is.
+        rows = self._table.rows
+        added = len(rows) - self._read
+        is_void = added < 0 or (self._read > 0 and next(islice(reversed(rows), added, None)) != self._last)
+        if is_void:
+            self._read = 0
+        return is_void
+
+    def take(self, most: int | None = None) -> list[tuple[str, Row]]:
+        """Return up to `most` further rows with their keys, oldest first. Call `starts_over` before."""
+        rows = self._table.rows
+        added = len(rows) - self._read
+        skipped = 0 if most is None else max(added - most, 0)
+        keys = list(islice(reversed(rows), skipped, added))[::-1]
+        if keys:
+            self._read, self._last = self._read + len(keys), keys[-1]
+        return [(key, rows[key]) for key in keys]

@@ -1,0 +1,192 @@
+"""Checks of the drive and its expectations: paths, bodies, names of earlier steps, and fields that can exist."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ValidationError
+
+from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.faults.models import OF_NEW_NAMES
+from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.vocabulary import Vocabulary
+from simulator.engine.scenario.language import field_sets
+from simulator.engine.scenario.language.action_checks import (
+    ActionChecker,
+    check_error_code,
+    describe_wrong,
+    names_of,
+    placeholders,
+)
+from simulator.engine.scenario.language.calls import below_base, methods_at, operation_at, paths
+from simulator.engine.scenario.language.document import Document, Path, shortened
+from simulator.engine.scenario.language.where_checks import WhereChecker
+from simulator.engine.scenario.play.filling import PLACEHOLDER
+from simulator.engine.scenario.run.drive import METHODS, UNNAMED_STEPS, is_named
+from simulator.engine.text.fields import Wrong, dotted, wrongs_of
+
+_DRIVE_FIELDS = ("action", "target", "environment")
+
+
+class DriveChecker:
+    """Checks the steps of a drive in their order, then the expectations."""
+
+    def __init__(
+        self,
+        document: Document,
+        vocabulary: Vocabulary,
+        actions: ActionChecker,
+        wheres: WhereChecker,
+        variables: set[str],
+    ) -> None:
+        self._document = document
+        self._vocabulary = vocabulary
+        self._actions = actions
+        self._wheres = wheres
+        self._variables = variables
+        """The names that `${…}` may begin with; each named step adds one."""
+        self._calls: dict[str, Operation] = {}
+        """The operation of each named call that is to succeed."""
+
+    def check_step(self, path: Path, step: dict[str, object]) -> None:
+        self._placeholders(path, step)
+        if "receiver" in step or ("advance" in step and "action" not in step):
+            return
+        place, content = path, step
+        if is_named(step):
+            name, named = next(iter(step.items()))
+            self._variables.add(name)
+            if not isinstance(named, dict):
+                return
+            place, content = (*path, name), named
+        if "action" in content:
+            self._actions.check(place, content, _DRIVE_FIELDS)
+            self._actions.check_target(place, content)
+            return
+        check_error_code(self._document, self._vocabulary, (*place, "code"), content.get("code"))
+        if sum(method in content for method in METHODS) != 1:
+            message = f"a call needs exactly one of {', '.join(METHODS)} (or: advance, action, receiver)"
+            self._document.report_missing(place, (*METHODS, *UNNAMED_STEPS), message)
+            return
+        method = next(method for method in METHODS if method in content)
+        self._path_of_call(place, content, method)
+        row = self._operation(place, content, method)
+        if row is not None and place != path:
+            self._calls[str(place[-1])] = row
+
+    def check_expectation(self, path: Path, expectation: dict[str, object]) -> None:
+        events = self._vocabulary.events
+        for field in ("event", "delivery"):
+            event = expectation.get(field)
+            if isinstance(event, str) and event not in events:
+                hint = self._document.hint(event, events)
+                self._document.report((*path, field), f"unknown event `{event}`{hint}")
+        answer = expectation.get("answer")
+        if isinstance(answer, str) and answer not in self._variables:
+            self._document.report((*path, "answer"), f"no step of the drive is named `{answer}`")
+        self._wheres.check_tests((*path, "where"), expectation.get("where"))
+        self._fields_of_expectation((*path, "where"), expectation)
+        self._placeholders(path, expectation)
+
+    def _placeholders(self, path: Path, value: object) -> None:
+        """Check that every `${name.…}` begins with the name of an earlier step."""
+        for place, used in placeholders(value, path):
+            name = used.partition(".")[0]
+            if name not in self._variables:
+                hint = self._document.hint(name, self._variables)
+                self._document.report(place, f"`${{{used}}}`: no earlier step of the drive has this name{hint}")
+
+    def _path_of_call(self, path: Path, call: dict[str, object], method: str) -> None:
+        """Check that a call goes to an operation, unless it expects 404 or 405."""
+        given = call[method]
+        if not isinstance(given, str) or given.startswith(CONTROL_BASE) or call.get("status") in (404, 405):
+            return
+        below, methods = below_base(self._vocabulary, given), methods_at(self._vocabulary, given)
+        if below is not None:
+            self._document.report((*path, method), f"write the path below the base; did you mean `{below}`?")
+        elif not methods and not given.startswith("${"):
+            hint = self._document.hint(given, paths(self._vocabulary))
+            self._document.warn((*path, method), f"no operation has the path `{shortened(given)}`{hint}")
+        elif methods and method.upper() not in methods:
+            possible = ", ".join(sorted(methods))
+            self._document.warn((*path, method), f"{method.upper()} is not possible here (possible: {possible})")
+
+    def _operation(self, path: Path, call: Mapping[str, object], method: str) -> Operation | None:
+        """Warn of problems in the body of a call that is to succeed. Return its operation, or None if it is to fail."""
+        given, status, body = call[method], call.get("status"), call.get("body")
+        row = operation_at(self._vocabulary, method.upper(), given) if isinstance(given, str) else None
+        if row is None or (isinstance(status, int) and status >= 400):
+            return None
+        if not row.takes_body or (body is not None and not isinstance(body, dict)):
+            return row
+        found = [_problems_of_body(model, body or {}) for model in field_sets.models_of(row)]
+        for place, message, is_key in min(found, key=len, default=[]):
+            self._document.warn((*path, "body", *place), message, key=is_key)
+        return row
+
+    def _fields_of_expectation(self, path: Path, expectation: dict[str, object]) -> None:
+        """Check that the expected fields and values can exist."""
+        where, vocabulary = expectation.get("where"), self._vocabulary
+        if "event" in expectation:
+            self._wheres.check_event(path, where, expectation["event"])
+        elif _adds_unknown_names(self._document.value):
+            return  # a fault may put any field or value into the response
+        elif "delivery" in expectation:
+            self._wheres.check_fields(path, where, field_sets.of_delivery(vocabulary), "a delivery")
+        elif "resource" in expectation:
+            named = PLACEHOLDER.fullmatch(str(expectation["resource"]))
+            row = self._calls.get(named[1].partition(".")[0]) if named else None
+            creates = row is not None and row.status == 201
+            fields = field_sets.of_answer(vocabulary, row) if row and creates else field_sets.of_any(vocabulary)
+            self._wheres.check_fields(path, where, fields, "this resource" if row else "any resource")
+        elif isinstance(expectation.get("answer"), str):
+            row = self._calls.get(str(expectation["answer"]))
+            if row is not None:
+                what = f"the response to {row.method} {row.path}"
+                self._wheres.check_fields(path, where, field_sets.of_answer(vocabulary, row), what)
+
+
+def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> list[tuple[Path, str, bool]]:
+    """Return the problems of a body by one model: path in the body, message, whether the key is at fault."""
+    known = names_of(model)
+    found: list[tuple[Path, str, bool]] = []
+    try:
+        model.model_validate(body)
+    except ValidationError as error:
+        wrong = [one for one in wrongs_of(error, body) if not _is_filled_in(one, body)]
+        missing = [dotted(one.path) for one in wrong if one.kind == "missing"]
+        for one in wrong:
+            if one.kind != "missing":
+                message = describe_wrong(one, one.path[-1] if one.path else "body")
+                found.append((one.path, f"the call will be refused: {message}", False))
+        if missing:
+            found.append(((), f"the call will be refused: without {', '.join(missing)}", False))
+    for name in body if known else ():
+        if name not in known:
+            message = f"the call ignores `{shortened(name)}`; it has the fields {', '.join(known)}"
+            found.append(((name,), message, True))
+    return found
+
+
+def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
+    """Return whether the value or one of its parents has a `${…}`, so that only the run knows it."""
+    value: object = body
+    for part in one.path:
+        if isinstance(value, str):
+            break
+        if isinstance(value, dict):
+            value = value.get(part)
+        else:
+            has_item = isinstance(value, list) and isinstance(part, int) and part < len(value)
+            value = value[part] if has_item else None  # type: ignore[index]  # has_item has checked it
+    return isinstance(value, str) and PLACEHOLDER.search(value) is not None
+
+
+def _adds_unknown_names(root: object) -> bool:
+    """Return whether a fault of the file adds fields or values to bodies that the contract does not name."""
+    faults = root.get("faults") if isinstance(root, dict) else None
+    for fault in faults if isinstance(faults, list) else ():
+        parts = [fault, fault.get("deliver")] if isinstance(fault, dict) else []
+        if any(isinstance(part, dict) and set(part) & set(OF_NEW_NAMES) for part in parts):
+            return True
+    return False

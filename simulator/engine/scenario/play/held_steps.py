@@ -1,0 +1,128 @@
+"""Steps that wait for a network: a step that needs a network which is down is held until it is up (decision S22).
+
+A held step keeps what was left of its delay, stretched for the network's new status (see `slowing`). Manual actions are
+never held, because their caller wants to see the result.
+"""
+
+# Held steps are rows of the store, not timers. A timer that tried again every so often would fire for ever in a world
+# whose network stays down, and an advance to the last timer would never end.
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import field
+
+from simulator.engine.records.records import find
+from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.outages import NetworkStatus, Outages
+from simulator.engine.scenario.play.pending import KINDS, STEP, TIMELINE, PlannedStep
+from simulator.engine.text.json import JsonObject
+from simulator.kernel.agenda import Timer
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Milliseconds
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+
+_CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
+_STRETCH = ("slowed_by", "factor")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A held step: the fields of its timer, the rest of its delay, and the networks it waits for."""
+
+    # Saved worlds name this class and its fields.
+
+    remaining_ms: Milliseconds
+    environment: str
+    networks: tuple[str, ...]
+    of_timeline: bool
+    target: str
+    scenario: str
+    part: str
+    place: str
+    event: str
+    action: str | None
+    acts_on: str | None
+    parameters: JsonObject
+    hand_to: str | None
+    slowed_by: list[str] = field(default_factory=list)
+    factor: float = 1.0
+
+    @property
+    def kind(self) -> str:
+        """The kind of the step's timer."""
+        return TIMELINE if self.of_timeline else STEP
+
+    def arguments(self) -> JsonObject:
+        """Return the arguments of the step's timer."""
+        return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
+
+
+HELD = TableKey("scenario.held", Held)
+
+
+def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
+    """Take steps off the agenda that need a network which is down, and the steps after each in its rule.
+
+    `fresh` are the keys of new timers if no network has changed; without it, all steps are examined.
+    """
+    status, networks = outages.status, outages.networks
+    if not any(status(world, environment, name) == "down" for environment in world.environments for name in networks):
+        return
+    # The steps of a rule are in sequence, so the steps after a held one wait, too, even if they need no network:
+    # otherwise a refund could come before the deposit that it returns. Firing order is rule order, so one pass is
+    # enough. The steps of a timeline are independent.
+    waiting: dict[tuple[str, str, str], tuple[str, ...]] = {}
+    for timer in world.agenda.in_firing_order(fresh):
+        if timer.kind not in KINDS:
+            continue
+        step = PlannedStep.of(timer)
+        record = find(world, step.acts_on or step.target)
+        # The object's environment decides: a timeline step may name another one than its target is in.
+        environment = step.environment if record is None else record.environment
+        needed = sorted(actions.networks_needed(step.action or "", record)) if record is not None else ()
+        down = tuple(name for name in needed if status(world, environment, name) == "down")
+        rule = (step.scenario, step.part.partition(".")[0], step.target)  # `rules[0]` of `rules[0].do[1]`
+        awaited = down or (() if step.of_timeline else waiting.get(rule, ()))
+        if awaited:
+            _hold_step(world, timer, environment, awaited)
+            waiting.setdefault(rule, awaited)
+
+
+def _hold_step(world: World, timer: Timer, environment: str, networks: tuple[str, ...]) -> None:
+    world.agenda.cancel_key(timer.key)
+    held = Held(
+        remaining_ms=timer.due_at_ms - world.now_ms,
+        environment=environment,
+        networks=networks,
+        of_timeline=timer.kind == TIMELINE,
+        target=timer.target,
+        **{name: timer.arguments[name] for name in _CARRIED},
+        **{name: timer.arguments[name] for name in _STRETCH if name in timer.arguments},
+    )
+    world.store[HELD].put(str(world.next_sequence(HELD.name)), held)
+
+
+def release(world: World, status: NetworkStatus) -> None:
+    """Plan the held steps whose networks are all up."""
+    for key, held in list(world.store[HELD].items()):
+        if any(status(world, held.environment, name) == "down" for name in held.networks):
+            continue
+        world.store[HELD].delete(key)
+        # A released step may end after the end of time. The caller drops such steps once all delays are final.
+        world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments())
+
+
+def held_steps(world: World, *, scenario: str = "", about: str = "") -> Iterator[Held]:
+    """Yield the held steps in their order: all, or only for one scenario or object."""
+    for row in world.store[HELD].values():
+        if (not scenario or row.scenario == scenario) and (not about or about in (row.target, row.acts_on)):
+            yield row
+
+
+def drop(world: World, *, scenario: str = "", target: str = "") -> None:
+    """Delete the held steps of a scenario or of an object."""
+    for key, row in list(world.store[HELD].items()):
+        if (scenario and row.scenario == scenario) or (target and row.target == target):
+            world.store[HELD].delete(key)

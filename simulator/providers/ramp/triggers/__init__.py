@@ -1,0 +1,1 @@
+"""How `trigger` creates objects of the ramp and reaches its events."""

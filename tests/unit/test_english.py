@@ -1,0 +1,62 @@
+"""Prose of the project stays plain English. `python -m tests.english [PATH]` prints the sentences counted here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+
+from tests.english import Paragraph, area, found_below, judged
+
+pytestmark = pytest.mark.xdist_group("source")  # its modules are parsed once
+
+MOST: Mapping[str, int] = {
+    "certification": 60,
+    "compare": 9,
+    "conformance": 41,
+    "engine": 839,
+    "exploration": 117,
+    "kernel": 38,
+    "providers": 486,
+    "testing": 116,
+    "top": 6,
+}
+"""Sentences that may remain in each area. Lower a number when an area has fewer, and delete it at 0."""
+
+
+@pytest.fixture(scope="module")
+def found() -> Counter[str]:
+    return Counter(area(one.path) for one in found_below())
+
+
+def test_areas_have_at_most_the_remaining_sentences(found: Counter[str]) -> None:
+    more = {name: f"{count}, at most {MOST.get(name, 0)}" for name, count in found.items() if count > MOST.get(name, 0)}
+    assert more == {}, "see them with: python -m tests.english simulator/AREA"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "rules"),
+    [
+        ("docstring", "What the rows say.", ["starts with 'What'"]),
+        ("docstring", "How many calls there were.", ["starts with 'How'"]),
+        ("docstring", "Whether it is open. What it costs is in `fees`.", []),
+        ("docstring", "Return the rows. None where none is open.", ["'None where'"]),
+        ("page", "What the rows say.", []),
+        ("string", "it is told to whoever waits", ["'told'"]),
+        ("string", "two objects that can be told apart", []),
+        ("string", "this is no terminal", ["'is no t'"]),
+        ("string", "it is no longer open; there is no other", []),
+        ("string", "recommended amendments", []),
+        ("page", "Set `told anew`, as [the page](told.md) says.", []),
+        ("page", "One. Word " + "word " * 39 + "end.", ["41 words"]),
+        ("page", "word " * 20 + "end. " + "Word " * 20 + "end.", []),
+    ],
+)
+def test_judged_sentence_breaks_expected_rules(kind: str, text: str, rules: list[str]) -> None:
+    assert [one.rule for one in judged(Paragraph("page.md", 1, kind, text))] == rules
+
+
+def test_judged_reports_the_line_of_the_sentence() -> None:
+    (one,) = judged(Paragraph("page.md", 10, "page", "First line.\nSecond line.\nIt begins anew."))
+    assert (one.line, one.sentence) == (12, "It begins anew.")
