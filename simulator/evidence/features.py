@@ -8,15 +8,18 @@ few of them, so accounts, rates and fees may differ between the simulator and th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any, TypeAlias
 
 from simulator.evidence.flow import Exchange, Step, Trace
 
 Features: TypeAlias = dict[str, str]
 """By name. A feature that a trace lacks is absent."""
+
+Formula: TypeAlias = Callable[[Mapping[str, Decimal]], tuple[Decimal, Decimal] | None]
+"""Computes two numbers to compare from the numbers of a body by path; None if the body lacks one of them."""
 
 ABSENT = "absent"
 _DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
@@ -26,7 +29,7 @@ _MOST_NUMBERS = 14
 _OWN_HEADERS = re.compile(r"idempot|retry-after|allow$|x-request-id")
 
 
-def features_of(trace: Trace) -> Features:
+def features_of(trace: Trace, formulas: Mapping[str, Formula]) -> Features:
     """Return all features of a trace, those of events included (their names begin with `event `)."""
     found: Features = {}
     numbers: dict[str, dict[str, Decimal]] = {}
@@ -44,10 +47,12 @@ def features_of(trace: Trace) -> Features:
             kind = str(event.get("type"))
             counts[kind] = counts.get(kind, 0) + 1
             if counts[kind] == 1:
-                _read(f"event {name} {kind}", event.get("data", {}).get("object"), exchange.step, found, numbers, strings)
+                _read(
+                    f"event {name} {kind}", event.get("data", {}).get("object"), exchange.step, found, numbers, strings
+                )
         for kind, count in counts.items():
             found[f"event {name} {kind} count"] = str(count)
-    found.update(_within(numbers))
+    found.update(_within(numbers, formulas))
     found.update(_equal_strings(strings))
     found.update(_across(numbers, strings))
     return found
@@ -111,25 +116,21 @@ def _sign(a: Decimal, b: Decimal) -> str:
     return "<" if a < b else ">" if a > b else "="
 
 
-def _within(numbers: Mapping[str, Mapping[str, Decimal]]) -> Iterator[tuple[str, str]]:
+def _within(numbers: Mapping[str, Mapping[str, Decimal]], formulas: Mapping[str, Formula]) -> Iterator[tuple[str, str]]:
     """Compare numbers of one body: which is larger, and which is the sum of two others."""
     for place, by_path in numbers.items():
         chosen = list(by_path.items())[:_MOST_NUMBERS]
         for (one, a), (other, b) in combinations(chosen, 2):
             yield f"{place}{one} : {other}", _sign(a, b)
-        for (one, a), (other, b), (whole, c) in permutations(chosen, 3):
-            if one < other and a > 0 and b > 0 and a + b == c:
+        wholes: dict[Decimal, list[str]] = {}
+        for path, number in chosen:
+            wholes.setdefault(number, []).append(path)
+        for (one, a), (other, b) in combinations(sorted(chosen), 2):
+            for whole in wholes.get(a + b, ()) if a > 0 and b > 0 else ():
                 yield f"{place}{one} + {other} = {whole}", "true"
-        yield from _rounding(place, by_path)
-
-
-def _rounding(place: str, by_path: Mapping[str, Decimal]) -> Iterator[tuple[str, str]]:
-    """Compare a delivered amount with the exact quotient, if there is a rate."""
-    wanted = (".source_amount", ".fee.total", ".rate", ".destination_amount")
-    if all(path in by_path for path in wanted):
-        source, fee, rate, delivered = (by_path[path] for path in wanted)
-        if rate:
-            yield f"{place} delivered : exact", _sign(delivered, (source - fee) / rate)
+        for name, formula in formulas.items():
+            if (pair := formula(by_path)) is not None:
+                yield f"{place} {name}", _sign(*pair)
 
 
 def _equal_strings(strings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:

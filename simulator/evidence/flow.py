@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Literal, Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
 from simulator.kernel.dataclass import dataclass
 
 ACCOUNT = "account"
 """The name under which steps refer to the account."""
-
-Spend: TypeAlias = Literal["nothing", "quote", "resource", "money"]
-SPENDS: Sequence[Spend] = ("nothing", "quote", "resource", "money")
-"""What a step costs a real account, least first."""
 
 _REFERENCE = re.compile(r"\$\{([a-z_0-9]+)\.([a-zA-Z_0-9.]+)\}")
 
@@ -41,9 +38,12 @@ class Step:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     after: tuple[str, ...] = ()
     """Steps that come before it although it does not refer to them."""
-    spend: Spend = "nothing"
+    spend: str = "nothing"
+    """The effect on a real account, one of `Probing.spends`."""
     weight: int = 1
     """The cost of the step in the search."""
+    undo: str = ""
+    """The call that deletes what the step created."""
     rows: tuple[str, ...] = ()
     """The fields that identify the rows of a list."""
 
@@ -184,3 +184,11 @@ def closure(name: str, steps: Steps, done: Sequence[str] = ()) -> Iterator[str]:
         yield one
 
     yield from visit(name)
+
+
+def read_steps(path: Path) -> dict[str, Step]:
+    """Return the steps of a YAML file by name."""
+    from ruamel.yaml import YAML
+
+    rows: list[dict[str, Any]] = YAML(typ="safe").load(path)
+    return steps_of(rows)

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from simulator.engine.clients.exchange import Headers
+from simulator.engine.webhooks import Outcome
+from simulator.engine.worlds import settings
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
+from simulator.service import TOOLING
 from simulator.testing.links.asgi import Conversation, scope_of
 
 START = "2026-01-05T08:00:00.000Z"
+HOOK = "http://localhost/probe-hook"
+DEAD_HOOK = "http://localhost/probe-dead"
+
+
+class _Receivers:
+    """A webhook transport. Its receivers accept everything, except below `DEAD_HOOK`."""
+
+    async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
+        return Outcome(500 if url.startswith(DEAD_HOOK) else 200, None, 1, headers)
+
+    async def close(self) -> None:
+        pass
 
 
 class Simulators:
@@ -20,13 +36,17 @@ class Simulators:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._app = create_app()
+        self._app = create_app(transport=_Receivers())
 
-    def world(self, assumptions: Mapping[str, str], *, seed: int = 1, scenarios: tuple[str, ...] = ()) -> LocalWorld:
+    def world(
+        self, assumptions: Mapping[str, str], *, seed: int = 1, settings_: Mapping[str, Any] | None = None
+    ) -> LocalWorld:
         """Create a world with these alternatives."""
-        clock = {"mode": "manual", "now": START}
-        settings = {"assumptions": dict(assumptions)}
-        body = {"clock": clock, "seed": seed, "settings": settings, "scenarios": list(scenarios)}
+        body = {
+            "clock": {"mode": "manual", "now": START},
+            "seed": seed,
+            "settings": {**(settings_ or {}), "assumptions": dict(assumptions)},
+        }
         return LocalWorld(self, self.send("POST", "/_simulator/worlds", body, {}).body)
 
     def send(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
@@ -46,32 +66,35 @@ class Simulators:
         return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, parsed)
 
     def close(self) -> None:
+        self._loop.run_until_complete(asyncio.sleep(0))
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                self._loop.run_until_complete(task)
         self._loop.close()
 
 
 class LocalWorld:
     """One world, called through its base URL."""
 
-    def __init__(self, simulators: Simulators, made: Mapping[str, Any]) -> None:
-        self._simulators, self._id = simulators, made["id"]
-        keys = made["credentials"]["sandbox"]
+    def __init__(self, simulators: Simulators, created: Mapping[str, Any]) -> None:
+        self._simulators, self._id = simulators, created["id"]
+        self._environment, keys = next(iter(created["credentials"].items()))
         self._keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
         self._token = ""
         self._seen = 0
-        now = made["clock"]["now"]
         self.account = {
+            **invented(created["clock"]["now"], "1"),
             "public_key": keys["public_key"],
-            "wrong_secret": "sk_test_wrong",
-            "two_megabytes": "x" * 2_000_000,
-            "beyond": "1500",
-            "user_id": made["platform_users"][0]["user_id"],
-            "key": "probe-key",
-            "reference": "probe-1",
-            "hook": "http://localhost/_simulator/inbox/probe",
-            "dead_hook": "http://localhost/_simulator/inbox/dead",
-            "today": now[:10],
-            "soon": f"{int(now[11:13]) + 4:02}:00",
+            "user_id": created["platform_users"][0]["user_id"],
+            "hook": HOOK,
+            "dead_hook": DEAD_HOOK,
         }
+        self.account |= TOOLING.probing().surroundings(self.read)
+
+    def read(self, path: str) -> Any:
+        """Return the body of a GET."""
+        return self.call("GET", path, None, {}).body
 
     def call(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
         reply = self._once(method, path, body, headers)
@@ -87,21 +110,52 @@ class LocalWorld:
         return self._simulators.send(method, f"/v1{path}", body, {"Authorization": f"Bearer {self._token}", **headers})
 
     def wait(self, until: str) -> bool:
-        body = {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
-        return self.control("POST", "/clock/advance", body).status == 200
+        return self.control("POST", "/clock/advance", advance_body(until)).status == 200
 
     def act(self, action: str, target: str, parameters: Mapping[str, Any]) -> bool:
         body = {**({"target": target} if target else {}), **parameters}
         return self.control("POST", f"/actions/{action}", body).status == 200
 
     def events(self) -> list[Mapping[str, Any]]:
-        rows: list[Mapping[str, Any]] = self.control("GET", "/events?environment=sandbox", None).body["data"]
+        rows: list[Mapping[str, Any]] = self.control("GET", f"/events?environment={self._environment}", None).body[
+            "data"
+        ]
         new = rows[self._seen :]
         self._seen = len(rows)
         return new
+
+    def change_data(self, change: Callable[..., None]) -> None:
+        """Give the world other reference data."""
+        change(self.read, self.act)
 
     def control(self, method: str, path: str, body: Any) -> Reply:
         return self._simulators.send(method, f"/_simulator{path}", body, {"X-Simulator-World": self._id})
 
     def close(self) -> None:
         self.control("DELETE", f"/worlds/{self._id}", None)
+
+
+def invented(now: str, run: str) -> dict[str, str]:
+    """Return the values of a flow that do not come from the account. `run` makes its references unique; digits only."""
+    return {
+        "wrong_secret": "sk_test_wrong",
+        "two_megabytes": "x" * 2_000_000,
+        "key": f"probe-{run}",
+        "reference": f"probe-{run}",
+        "today": now[:10],
+        "soon": f"{(int(now[11:13]) + 4) % 24:02}:00",
+    }
+
+
+def advance_body(until: str) -> dict[str, str]:
+    """Return the body that advances a clock by a duration, or to a timestamp."""
+    return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
+
+
+def recorded() -> set[str]:
+    """Begin to record the assumptions that the simulator consults, in the returned set."""
+    settings.consulted[:] = [set()]
+    return settings.consulted[-1]
+
+
+__all__ = ["LocalWorld", "Simulators", "advance_body", "invented", "recorded"]
