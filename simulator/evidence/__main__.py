@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 from simulator.evidence.flow import read_steps
 from simulator.evidence.search import Search, computed
 from simulator.service import TOOLING
 
 
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
 def main() -> None:
     probing = TOOLING.probing()
     search = Search(probing, TOOLING.alternatives(), read_steps(probing.steps))
+
+    def save(document: dict[str, Any]) -> None:
+        """Write a document. Each level of the search improves it."""
+        probing.probes.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
     try:
-        document = computed(search, lambda line: print(line, file=sys.stderr, flush=True))
+        document = computed(search, _say, save)
     finally:
         search.close()
-    probing.probes.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"{len(document['probes'])} probes, {search.played} runs", file=sys.stderr)
+    save(document)
+    _say(f"{len(document['probes'])} probes, {search.played} runs")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Features: what a trace shows, in a form that two services can be compared by.
 
-A feature is independent of ids, amounts and times: the status and code of a refusal, which fields there are, the form of
-a string, which of two numbers is larger, whether two strings are equal, how often an event came. A probe compares a
+A feature is independent of ids, amounts and times: the status and code of a refusal, which fields there are, the form
+of a string, which of two numbers is larger, whether two strings are equal, how often an event came. A probe compares a
 few of them, so accounts, rates and fees may differ between the simulator and the service.
 """
 
@@ -62,6 +62,9 @@ def _read(
     place: str, value: Any, step: Step, found: Features, numbers: dict[str, dict[str, Decimal]],
     strings: dict[str, dict[str, str]],
 ) -> None:  # fmt: skip
+    if isinstance(value, list):  # a list without an envelope compares with one that has it
+        found[f"{place} bare"] = "true"
+        value = {"data": value}
     for path, leaf in _leaves(value, step.rows):
         key = f"{place}{path}"
         found[key] = _form(leaf)
@@ -119,15 +122,18 @@ def _sign(a: Decimal, b: Decimal) -> str:
 def _within(numbers: Mapping[str, Mapping[str, Decimal]], formulas: Mapping[str, Formula]) -> Iterator[tuple[str, str]]:
     """Compare numbers of one body: which is larger, and which is the sum of two others."""
     for place, by_path in numbers.items():
-        chosen = list(by_path.items())[:_MOST_NUMBERS]
-        for (one, a), (other, b) in combinations(chosen, 2):
-            yield f"{place}{one} : {other}", _sign(a, b)
-        wholes: dict[Decimal, list[str]] = {}
-        for path, number in chosen:
-            wholes.setdefault(number, []).append(path)
-        for (one, a), (other, b) in combinations(sorted(chosen), 2):
-            for whole in wholes.get(a + b, ()) if a > 0 and b > 0 else ():
-                yield f"{place}{one} + {other} = {whole}", "true"
+        rows: dict[str, list[tuple[str, Decimal]]] = {}
+        for path, number in by_path.items():
+            rows.setdefault(path.rpartition("]")[0], []).append((path, number))
+        for row in rows.values():
+            chosen = sorted(row[:_MOST_NUMBERS])
+            wholes: dict[Decimal, list[str]] = {}
+            for path, number in chosen:
+                wholes.setdefault(number, []).append(path)
+            for (one, a), (other, b) in combinations(chosen, 2):
+                yield f"{place}{one} : {other}", _sign(a, b)
+                for whole in wholes.get(a + b, ()) if a > 0 and b > 0 else ():
+                    yield f"{place}{one} + {other} = {whole}", "true"
         for name, formula in formulas.items():
             if (pair := formula(by_path)) is not None:
                 yield f"{place} {name}", _sign(*pair)

@@ -100,7 +100,10 @@ Trace: TypeAlias = Sequence[Exchange]
 class Target(Protocol):
     """A service that plays steps."""
 
-    account: Mapping[str, str]
+    @property
+    def account(self) -> Mapping[str, str]:
+        """The values that `${account.…}` refers to."""
+        ...
 
     def call(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply: ...
 

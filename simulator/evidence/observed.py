@@ -69,7 +69,7 @@ def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict]
     }
     yaml = YAML(typ="safe")
     yaml.default_flow_style = None
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[attr-defined]
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     draft = path.with_name(path.name + ".part")
     with draft.open("w", encoding="utf-8") as file:
         yaml.dump(document, file)

@@ -157,14 +157,20 @@ class Decisions:
             self._reasons[identifier].add(reason)
             self._settle(identifier)
 
-    def judge(self, probe: Mapping[str, Any], trace: Sequence[Exchange], features: Features, at: list[int]) -> None:
+    def judge(
+        self,
+        probe: Mapping[str, Any],
+        flow: Sequence[str],
+        trace: Sequence[Exchange],
+        features: Features,
+        at: list[int],
+    ) -> None:
         """Narrow the sides of an assumption by a probe that was played."""
         identifier = probe["assumption"]
         if reason := _unprepared(probe, trace):
             self.failed(identifier, reason)
             return
         verdict = self.verdicts[identifier]
-        verdict.probe, verdict.exchanges = probe["id"], at
         names = next(iter(probe["predictions"].values()))
         seen = {name: features.get(name, ABSENT) for name in names}
         predictions = probe["predictions"]
@@ -173,7 +179,11 @@ class Decisions:
             for side in self._open[identifier]
             if all(value in predictions[side][name] for name, value in seen.items())
         }
+        if not matching and {one.step.name for one in trace} < set(flow):
+            self.failed(identifier, "needs-permission")  # a step lacked a value, so this is not a behaviour
+            return
         self._open[identifier] = matching
+        verdict.probe, verdict.exchanges = probe["id"], at
         if not matching:
             verdict.seen = "; ".join(f"{name}: {value}" for name, value in seen.items())
         self._settle(identifier)
@@ -245,7 +255,7 @@ def decide(
         failures = 0
         features = features_of(trace, probing.formulas)
         for probe in probes:
-            decisions.judge(probe, trace, features, list(range(before, len(target.exchanges))))
+            decisions.judge(probe, row.flow, trace, features, list(range(before, len(target.exchanges))))
         decided()
     return ended
 

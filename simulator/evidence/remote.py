@@ -54,7 +54,7 @@ class RemoteService:
         self._base_url = base_url
         self._keys = {"public_key": keys[0], "secret_key": keys[1]}
         self._control, self._sleep = control, sleep
-        self._token = ""
+        self._token = self._snapshot = ""
         self._run = time.time_ns() // 1_000_000
         self._seen: set[str] = set()
         self.calls_left, self.wait_left = calls, wait_seconds
@@ -188,12 +188,14 @@ class RemoteService:
     def saved(self) -> None:
         """Save the state of a steered simulator, so that a flow leaves nothing behind."""
         if self._control is not None:
-            self._control.post("/snapshots", {"name": "probe"})
+            self._snapshot = self._control.post("/snapshots", {"name": "probe"})["id"]
+            self._seen.clear()  # a restored world repeats the ids of its events
 
     def restored(self) -> None:
         """Put a steered simulator back into its saved state."""
         if self._control is not None:
-            self._control.post("/snapshots/probe/restore")
+            self._control.post(f"/snapshots/{self._snapshot}/restore")
+            self._control.delete(f"/snapshots/{self._snapshot}")
 
 
 def _bare(path: str) -> str:

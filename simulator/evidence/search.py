@@ -33,7 +33,9 @@ AS_ASSUMED = ""
 _MOST_STEPS = 9
 _COMBINATIONS = 20
 _SHARE_SWITCHED = 0.3
-_MOST_ATTEMPTS = 12
+_MOST_VALUES = 3
+"""The values that a feature may have on one side."""
+_MOST_ATTEMPTS = 4
 """The flows of a level in which the search looks for robust features of one assumption."""
 _LEAST_SHARE_PLAYED = 0.6
 """The share of the contexts in which the preparing steps of a probe must succeed."""
@@ -159,7 +161,6 @@ class Search:
         switch = self.switches[identifier]
         sides = (AS_ASSUMED, *switch.alternatives)
         first = {side: self.run(flow, _switched({}, identifier, side)) for side in sides}
-        same = _same(first)
         expected = {
             name: first[AS_ASSUMED].succeeded[name]
             for name in flow
@@ -178,7 +179,7 @@ class Search:
             for name in names:
                 for side in sides:
                     values[side][name].add(runs[side].features.get(name, ABSENT))
-            names = {name for name in names if _is_robust([values[side][name] for side in sides], name)}
+            names = {name for name in names if _is_robust([values[side][name] for side in sides])}
             if not names:
                 return None
         if played < contexts * _LEAST_SHARE_PLAYED:
@@ -241,14 +242,12 @@ def _same(runs: Mapping[str, Run]) -> set[str]:
     return {name for name in names if len({one.features.get(name, ABSENT) for one in runs.values()}) == 1}
 
 
-def _is_robust(values: Sequence[set[str]], name: str) -> bool:
-    """Return True if a feature keeps its value on each side.
+def _is_robust(values: Sequence[set[str]]) -> bool:
+    """Return True if a feature has few values on each side, and two sides have none in common.
 
-    Statuses and codes may have several values, because other assumptions choose among a few of them.
+    Other assumptions choose among a few statuses, codes and forms, so one value would be too strict.
     """
-    if not name.endswith((" status", ".error.code")):
-        return all(len(one) == 1 for one in values)
-    return any(a.isdisjoint(b) for a, b in combinations(values, 2))
+    return all(len(one) <= _MOST_VALUES for one in values) and any(a.isdisjoint(b) for a, b in combinations(values, 2))
 
 
 def tells(name: str, one: Prediction, other: Prediction) -> bool:
@@ -275,7 +274,11 @@ def _fewest(names: Iterable[str], predictions: Mapping[str, Prediction]) -> list
     return chosen
 
 
-def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+def computed(
+    search: Search,
+    report: Callable[[str], None] = lambda _: None,
+    save: Callable[[dict[str, Any]], None] = lambda _: None,
+) -> dict[str, Any]:
     """Search for the probes of all assumptions. Return the content of the probes file."""
     left = {(switch.id, name) for switch in search.switches.values() for name in switch.alternatives}
     open_webhook = set(left)
@@ -310,6 +313,7 @@ def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> 
                     found.append(probe)
                     open_webhook -= told
                     left -= told
+        save(_document(search, found + by_event, left))
         report(f"{len(left)} alternatives left, {len(open_webhook)} without a probe by responses alone")
     by_event = [
         one for one in by_event if any((one["assumption"], name) in open_webhook for name in one["alternatives"])
