@@ -18,7 +18,7 @@ def _say(line: str) -> None:
 
 def main() -> None:
     probing = TOOLING.probing()
-    search = Search(probing, TOOLING.alternatives(), read_steps(probing.steps))
+    search = Search(probing, TOOLING.alternatives(), read_steps(probing.steps), deep="--deep" in sys.argv)
 
     def save(document: dict[str, Any]) -> None:
         """Write a document. Each level of the search improves it."""

@@ -112,7 +112,7 @@ def _form(value: Any) -> str:
         return f"time{' with fraction' if found[1] else ''} {'Z' if found[2] == 'Z' else 'offset'}"
     if re.fullmatch(r"[A-Z][a-z]{2}, .* GMT", text):
         return "http date"
-    return "text " + re.sub(r"[^A-Za-z0-9]+", lambda m: m[0][:1], re.sub(r"[A-Za-z]+|\d+", "x", text))[:24]
+    return "text " + re.sub(r"[^A-Za-z0-9]+", lambda m: m[0][:1], re.sub(r"[A-Za-z0-9]+", "x", text))[:24]
 
 
 def _sign(a: Decimal, b: Decimal) -> str:

@@ -195,3 +195,11 @@ def read_steps(path: Path) -> dict[str, Step]:
 
     rows: list[dict[str, Any]] = YAML(typ="safe").load(path)
     return steps_of(rows)
+
+
+def read_flows(path: Path) -> list[Flow]:
+    """Return the flows of a YAML file."""
+    from ruamel.yaml import YAML
+
+    rows: list[list[str]] = YAML(typ="safe").load(path)
+    return [tuple(row) for row in rows]

@@ -16,6 +16,8 @@ class Probing:
 
     steps: Path
     """The steps that probes consist of, in YAML."""
+    flows: Path
+    """Flows that the search tries before others, in YAML."""
     probes: Path
     """The computed probes, in JSON."""
     spends: tuple[str, ...]

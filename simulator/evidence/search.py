@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from simulator.engine.worlds.alternatives import Switches
 from simulator.evidence.features import ABSENT, Features, differences, features_of
-from simulator.evidence.flow import Flow, Step, Steps, closure, play
+from simulator.evidence.flow import Flow, Step, Steps, closure, play, read_flows
 from simulator.evidence.local import START, LocalWorld, Simulators, invented, recorded
 from simulator.evidence.provided import Probing
 from simulator.kernel.clock import parse_timestamp
@@ -30,12 +30,12 @@ AGAIN = "'"
 AS_ASSUMED = ""
 """The side of a probe on which nothing is switched."""
 
-_MOST_STEPS = 9
+_MOST_STEPS = 10
 _COMBINATIONS = 20
 _SHARE_SWITCHED = 0.3
 _MOST_VALUES = 3
 """The values that a feature may have on one side."""
-_MOST_ATTEMPTS = 4
+_MOST_ATTEMPTS = 8
 """The flows of a level in which the search looks for robust features of one assumption."""
 _LEAST_SHARE_PLAYED = 0.6
 """The share of the contexts in which the preparing steps of a probe must succeed."""
@@ -60,8 +60,10 @@ def steps_in(flow: Flow, steps: Steps) -> list[Step]:
 class Search:
     """Plays flows in worlds of the simulator and finds the probes."""
 
-    def __init__(self, probing: Probing, switches: Switches, steps: Steps) -> None:
+    def __init__(self, probing: Probing, switches: Switches, steps: Steps, *, deep: bool = False) -> None:
+        """`deep`: also try all flows with one change, which takes hours."""
         self.probing, self.switches, self.steps = probing, switches, steps
+        self._is_deep = deep
         self._simulators = Simulators()
         self._ran: dict[tuple[Flow, Assumed, int, int], Run] = {}
         self.played = 0
@@ -104,7 +106,8 @@ class Search:
 
     def flows(self) -> Iterator[list[Flow]]:
         """Yield the flows to try, level by level, the cheapest of a level first."""
-        for level in (self._alone, self._with_one_change, self._read_twice):
+        levels = (self._alone, self._known)
+        for level in (*levels, self._with_one_change, self._read_twice) if self._is_deep else levels:
             yield sorted(
                 {flow for flow in level() if len(flow) <= _MOST_STEPS}, key=lambda flow: (self.cost(flow), flow)
             )
@@ -115,6 +118,9 @@ class Search:
         acts = sum(bool(step.act) for step in steps)
         effect = max(self.probing.spends.index(step.spend) for step in steps)
         return acts, effect, sum(step.weight for step in steps)
+
+    def _known(self) -> Iterator[Flow]:
+        yield from read_flows(self.probing.flows)
 
     def _alone(self) -> Iterator[Flow]:
         for name in self.steps:

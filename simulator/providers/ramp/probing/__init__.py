@@ -51,6 +51,7 @@ def _other_fees(read: _Read, act: _Act) -> None:
 
 PROBING = Probing(
     steps=_FOLDER / "steps.yaml",
+    flows=_FOLDER / "flows.yaml",
     probes=_FOLDER.parent / "probes.json",
     spends=("nothing", "quote", "resource", "money"),
     free=("nothing", "quote"),
