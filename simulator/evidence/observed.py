@@ -10,7 +10,7 @@ from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from simulator.engine.text.strict import did_you_mean
-from simulator.engine.worlds.alternatives import Switches
+from simulator.engine.worlds.alternatives import Observation, Switches
 from simulator.evidence.probing import Result, Verdict
 from simulator.kernel.dataclass import dataclass
 from simulator.version import __version__
@@ -122,8 +122,8 @@ def _verdict(path: Path, identifier: str, row: Any, switches: Switches) -> Verdi
     )
 
 
-def merged(files: Sequence[Observed]) -> dict[str, str]:
-    """Return the alternatives of several files. Raise `BadObserved` if two disagree."""
+def observations(files: Sequence[Observed]) -> dict[str, Observation]:
+    """Return what several files have observed, by assumption. Raise `BadObserved` if two disagree."""
     by_id: dict[str, tuple[Observed, Verdict]] = {}
     for file in files:
         for identifier, verdict in file.verdicts.items():
@@ -133,7 +133,11 @@ def merged(files: Sequence[Observed]) -> dict[str, str]:
                     f"{earlier[0].path} and {file.path} disagree on {identifier}: "
                     f"{_shown(earlier[1])} and {_shown(verdict)}"
                 )
-    return {one: verdict.alternative for one, (_, verdict) in by_id.items() if verdict.alternative is not None}
+    return {
+        one: Observation(verdict.alternative, file.date)
+        for one, (file, verdict) in by_id.items()
+        if verdict.verdict in ("holds", "differs")
+    }
 
 
 def _shown(verdict: Verdict) -> str:

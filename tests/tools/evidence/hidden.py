@@ -30,7 +30,7 @@ def hidden_service(assumed: Mapping[str, str]) -> Iterator[str]:
     port = free_port()
     flags = [part for one, name in assumed.items() for part in ("--assume", f"{one}={name}")]
     command = [sys.executable, "-m", "simulator", "serve", "--port", str(port), "--clock", "manual", "--end-with-stdin"]
-    process = subprocess.Popen(  # noqa: S603 - our own program
+    process = subprocess.Popen(
         [*command, *flags], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
@@ -47,7 +47,7 @@ def _await(origin: str) -> None:
     deadline = time.monotonic() + 20
     while True:
         try:
-            with urlopen(f"{origin}/_simulator/health", timeout=5):  # noqa: S310 - a loopback address
+            with urlopen(f"{origin}/_simulator/health", timeout=5):
                 return
         except OSError:
             if time.monotonic() > deadline:
@@ -61,9 +61,7 @@ def probed(origin: str, control: str, *more: str) -> tuple[int, dict[str, Any]]:
         report = Path(folder) / "report.json"
         given = ["--target", f"{origin}/v1", "--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator"]
         command = [sys.executable, "-m", "simulator", "probe", *given, "--control", control, "--json", str(report)]
-        done = subprocess.run(  # noqa: S603 - our own program
-            [*command, *more], capture_output=True, text=True, timeout=300, check=False
-        )
+        done = subprocess.run([*command, *more], capture_output=True, text=True, timeout=300, check=False)
         if not report.exists():
             raise AssertionError(done.stdout + done.stderr)
         return done.returncode, json.loads(report.read_text())
@@ -98,7 +96,8 @@ def main() -> None:
             totals["wrong"] += len(wrong)
             shown = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
             sys.stdout.write(
-                f"{control} {seed}: {len(assumed)} switched; {shown}; {len(wrong)} wrong; {report['calls']} calls, {report['seconds']} s\n"
+                f"{control} {seed}: {len(assumed)} switched; {shown}; {len(wrong)} wrong; "
+                f"{report['calls']} calls, {report['seconds']} s\n"
             )
             for line in wrong:
                 sys.stdout.write(f"    {line}\n")

@@ -62,12 +62,12 @@ def test_read_refuses_what_is_not_a_mapping(tmp_path: Path) -> None:
             observed.read(path, SWITCHES)
 
 
-def test_merged_refuses_two_files_that_disagree(tmp_path: Path) -> None:
+def test_observations_refuses_two_files_that_disagree(tmp_path: Path) -> None:
     one = observed.read(written(tmp_path / "a.yaml", verdict("H14", "lapses_after_1h")), SWITCHES)
     other = observed.read(written(tmp_path / "b.yaml", verdict("H14", None)), SWITCHES)
-    assert observed.merged([one, one]) == {"H14": "lapses_after_1h"}
+    assert observed.observations([one, one])["H14"].alternative == "lapses_after_1h"
     with pytest.raises(observed.BadObserved, match=r"a\.yaml.*b\.yaml"):
-        observed.merged([one, other])
+        observed.observations([one, other])
 
 
 def test_warning_only_for_an_old_file(tmp_path: Path) -> None:
