@@ -144,8 +144,17 @@ class Decisions:
         identifier = probe["assumption"]
         if not self.is_open(identifier):
             return False
+        if not self._rests(probe):
+            return False
         sides = [probe["predictions"][side] for side in self._open[identifier]]
         return any(tells(name, a, b) for a, b in combinations(sides, 2) for name in a)
+
+    def _rests(self, probe: Mapping[str, Any]) -> bool:
+        """Return True if what a probe rests on is decided."""
+        everything: set[str] = {"?"}
+        return all(
+            self._open.get(other, everything).isdisjoint({*broken, "?"}) for other, broken in probe["unless"].items()
+        )
 
     def take(self, verdict: Verdict) -> None:
         """Take over a verdict of an earlier run."""
@@ -228,10 +237,13 @@ def decide(
 ) -> str:
     """Run the flows. Return why the run ended early in one line, or "". `decided` is called after each flow."""
     failures, ended = 0, ""
-    for row in planned:
-        probes = [probe for probe in row.probes if decisions.useful(probe)]
+    tried: set[str] = set()
+    rows = list(planned)
+    for row in (*rows, *rows):  # some probes rest on assumptions that other probes decide
+        probes = [probe for probe in row.probes if probe["id"] not in tried and decisions.useful(probe)]
         if not probes:
             continue
+        tried |= {probe["id"] for probe in probes}
         if ended:
             for probe in probes:
                 decisions.failed(probe["assumption"], "budget" if failures == 0 else "unreachable")

@@ -33,6 +33,8 @@ AS_ASSUMED = ""
 _MOST_STEPS = 10
 _COMBINATIONS = 20
 _SHARE_SWITCHED = 0.3
+_MOST_BREAKING = 3
+"""The alternatives of other assumptions that a probe may rest on."""
 _MOST_VALUES = 3
 """The values that a feature may have on one side."""
 _MOST_ATTEMPTS = 8
@@ -160,6 +162,41 @@ class Search:
             yield flow
 
     def probe(self, flow: Flow, identifier: str) -> dict[str, Any] | None:
+        """Return the probe of an assumption that a flow makes, or None.
+
+        A probe may rest on another assumption: `unless` has the alternatives with which it tells nothing.
+        """
+        if (found := self._probe(flow, identifier, {})) is not None:
+            return found
+        unless = self._breaking(flow, identifier)
+        return self._probe(flow, identifier, unless) if unless else None
+
+    def _breaking(self, flow: Flow, identifier: str) -> dict[str, list[str]]:
+        """Return the fewest alternatives of other assumptions that keep a feature from being robust."""
+        sides = (AS_ASSUMED, *self.switches[identifier].alternatives)
+        first = {side: self.run(flow, _switched({}, identifier, side)) for side in sides}
+        pairs = [(a, b) for a, b in combinations(sides, 2) if a == AS_ASSUMED]
+        found: dict[str, list[tuple[str, str]]] = {}
+        for a, b in pairs:
+            for name in differences(first[a].features, first[b].features):
+                found[name] = []
+        for assumed, data, seed in self._contexts(flow, identifier, first):
+            if len(assumed) > 1:
+                break
+            runs = {s: self.run(flow, _switched(assumed, identifier, s), data=data, seed=seed) for s in sides}
+            for name in list(found):
+                if any(runs[s].features.get(name, ABSENT) != first[s].features.get(name, ABSENT) for s in sides):
+                    if not assumed:
+                        del found[name]
+                    else:
+                        found[name] += assumed.items()
+        fewest = min((sorted(broken) for broken in found.values() if broken), key=len, default=[])
+        unless: dict[str, list[str]] = {}
+        for other, alternative in fewest if len(fewest) <= _MOST_BREAKING else ():
+            unless.setdefault(other, []).append(alternative)
+        return unless
+
+    def _probe(self, flow: Flow, identifier: str, unless: Mapping[str, Sequence[str]]) -> dict[str, Any] | None:
         """Return the probe of an assumption that a flow makes, or None if it has no robust features.
 
         The features keep their value in every context in which the preparing steps of the flow succeed.
@@ -177,6 +214,8 @@ class Search:
         names -= _same(first)
         contexts = played = 0
         for assumed, data, seed in self._contexts(flow, identifier, first):
+            if any(assumed.get(other) in broken for other, broken in unless.items()):
+                continue
             contexts += 1
             runs = {s: self.run(flow, _switched(assumed, identifier, s), data=data, seed=seed) for s in sides}
             if any(one.succeeded.get(name) != ok for one in runs.values() for name, ok in expected.items()):
@@ -204,6 +243,7 @@ class Search:
             "wait_seconds": max(one.waited_seconds for one in first.values()),
             "needs_event": any(step.act for step in steps),
             "needs_webhook": any(map(_is_of_event, chosen)),
+            "unless": dict(unless),
             "expected": expected,
             "predictions": {side: {name: predictions[side][name] for name in chosen} for side in sides},
         }

@@ -60,7 +60,10 @@ PROBING = Probing(
     other_data=(
         _actions(("move_rates", {"percent": 7})),
         _actions(("move_rates", {"percent": -9})),
-        _actions(("set_rate", {"asset": "USDC", "fiat_currency": "KES", "rate": "131.77"})),
+        _actions(
+            ("set_rate", {"asset": "USDC", "fiat_currency": "KES", "type": "onramp", "rate": "131.77"}),
+            ("set_rate", {"asset": "USDC", "fiat_currency": "KES", "type": "offramp", "rate": "127.31"}),
+        ),
         _actions(("set_limits", {"per_transaction": "600000", "daily": "1500000"})),
         _actions(
             ("set_balance", {"symbol": "USDC", "network": "CELO", "amount": "777.5"}),
